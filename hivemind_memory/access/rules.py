@@ -261,8 +261,7 @@ def scope_meant(
     if caller.is_owner and is_project:
         caller = replaced(caller, project=find_project(not name))
     elif caller.project and is_project:
-        # Without a name something is written: now the project gets a folder of its own.
-        # Since the caller was found, it may have got another name.
+        # A write makes its folder; it may have got another name since it was found.
         current = find_project(not name)
         if current and current != caller.project:
             raise ScopeError(f"The project here is {current} now.", hint="Try again.")

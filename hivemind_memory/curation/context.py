@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from hivemind_memory.access.rules import Caller
     from hivemind_memory.files.folder import NotesFolder
     from hivemind_memory.files.places import Places
+    from hivemind_memory.memory.note_indexer import ChunkSettings
     from hivemind_memory.memory.open_index import IndexHandle
-    from hivemind_memory.memory.sync import ChunkSettings
     from hivemind_memory.model.clocks import Clocks
     from hivemind_memory.model.memory_types import MemoryType
     from hivemind_memory.state.state_file import StateFile

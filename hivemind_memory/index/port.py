@@ -65,6 +65,14 @@ class TouchedNote(NamedTuple):
     """See ``FileRecord``."""
 
 
+class IndexedNote(NamedTuple):
+    """What the index knows of the bytes of one note."""
+
+    signature: FileSignature
+    digest: str
+    """SHA-256 of the bytes; empty: they have to be read again."""
+
+
 class IndexCounts(NamedTuple):
     """What the index holds of some memories."""
 
@@ -117,8 +125,17 @@ class NotesIndex(Protocol):
         """
         ...
 
-    def digests_of(self, paths: Sequence[NotePath]) -> dict[NotePath, str]:
-        """Return the digests of the indexed bytes of those notes that are indexed."""
+    def writer_lock(self) -> AbstractContextManager[None]:
+        """Return a context in which no other process writes.
+
+        Processes that want to write enter it in the order they came. To write needs no
+        such context: it only keeps others from the same work meanwhile. It may end
+        early, when a large note is written.
+        """
+        ...
+
+    def notes_at(self, paths: Sequence[NotePath]) -> dict[NotePath, IndexedNote]:
+        """Return what the index knows of those of some notes that are indexed."""
         ...
 
     def touch(self, touched: Sequence[TouchedNote]) -> None:

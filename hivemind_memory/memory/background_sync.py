@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hivemind_memory.memory.sync import Progress
+    from hivemind_memory.memory.note_indexer import Progress
     from hivemind_memory.model.results import SyncResult
 
 logger = logging.getLogger(__name__)

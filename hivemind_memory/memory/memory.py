@@ -5,8 +5,9 @@ from __future__ import annotations
 from hivemind_memory.access import rules
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.files.scan import BYTES_PER_MB
+from hivemind_memory.memory.note_indexer import ChunkSettings
 from hivemind_memory.memory.open_index import IndexHandle
-from hivemind_memory.memory.sync import ChunkSettings, Syncer
+from hivemind_memory.memory.sync import Syncer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from hivemind_memory.curation.curation import Curation
     from hivemind_memory.files.places import Places
     from hivemind_memory.memory.embed import EmbeddingService
-    from hivemind_memory.memory.sync import Progress
+    from hivemind_memory.memory.note_indexer import Progress
     from hivemind_memory.model.clocks import Clocks
     from hivemind_memory.model.curation import (
         ForgetResult,
@@ -123,9 +124,7 @@ class Memory:
         Never raises because of what the question holds. An index that cannot be used
         is replaced for this answer by one in memory, and the report says so.
 
-        Args:
-            query: What is asked.
-            is_fresh: Look at every note first; else the index answers as it is.
+        Unless *is_fresh*, the index answers as it is, and no note is looked at.
         """
         # Loaded by the first question: a sync needs nothing of it.
         from hivemind_memory.memory.search import OFF, ask

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from hivemind_memory.files.places import Places
     from hivemind_memory.index.port import Index
     from hivemind_memory.memory.background_sync import BackgroundSync
-    from hivemind_memory.memory.sync import Progress, Syncer
+    from hivemind_memory.memory.note_indexer import Progress
+    from hivemind_memory.memory.sync import Syncer
     from hivemind_memory.model.clocks import Clocks
     from hivemind_memory.model.filters import Access
     from hivemind_memory.model.note_path import NotePath

@@ -6,7 +6,7 @@ import os
 
 from hivemind_memory.errors import IndexDamagedError
 from hivemind_memory.files.locks import KernelLock
-from hivemind_memory.memory.sync import LARGE_NOTE_BYTES
+from hivemind_memory.memory.note_indexer import LARGE_NOTE_BYTES
 from hivemind_memory.model.results import MemoryStatus
 from hivemind_memory.model.snapshot import IndexedFiles, SkippedNote
 

@@ -85,7 +85,7 @@ def prepare_entry(
     path = note_to_write(provenance, file=file, scope=scope, find_scope=find_scope)
     check_writable(caller, path, source=provenance.source)
     check_source(caller, provenance.source)
-    if "/" in file and caller.project == scope_of(path):
+    if "/" in file and caller.project and caller.project == scope_of(path):
         # Not into a folder that it had before.
         find_scope("project")
     # Before the search for secrets, which takes seconds for megabytes.

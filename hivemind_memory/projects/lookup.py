@@ -123,7 +123,7 @@ class ProjectLookup:
     def _keep(self, seen: SeenRepository, found: ProjectFolder) -> None:
         """Keep what was found until something changes that it depends on.
 
-        The project may have got another name between the look and the signatures, so
+        The project may have got another name between being found and the signatures, so
         what is kept is looked up once more after them.
         """
         signatures = self._signatures_of(seen, found)

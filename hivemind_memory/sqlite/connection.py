@@ -11,10 +11,13 @@ import apsw
 
 from hivemind_memory.errors import IndexBusyError, IndexDamagedError, IndexUnusableError
 from hivemind_memory.files.descriptors import PRIVATE_FILE, set_mode
+from hivemind_memory.sqlite.writer_lock import WriterConnection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import TracebackType
+
+    from hivemind_memory.sqlite.writer_lock import WriterLock
 
 
 MINIMUM_SQLITE = 3_043_000
@@ -72,7 +75,7 @@ class translated_errors:  # noqa: N801 - a context manager reads like a word
             raise _damaged(self._path) from error
 
 
-def open_connection(path: str, *, read_only: bool = False) -> apsw.Connection:
+def open_connection(path: str, *, read_only: bool = False) -> WriterConnection:
     """Return a connection to the index at *path*, which exists; see ``make_file``.
 
     Raises:
@@ -84,8 +87,9 @@ def open_connection(path: str, *, read_only: bool = False) -> apsw.Connection:
         message = f"SQLite {apsw.sqlitelibversion()} is older than 3.43"
         raise IndexUnusableError(message, hint="upgrade the apsw package")
     with translated_errors(path):
-        connection = apsw.Connection(
+        connection = WriterConnection(
             path,
+            lock_file="" if path == IN_MEMORY else f"{path}.writer.lock",
             flags=apsw.SQLITE_OPEN_READONLY
             if read_only
             else apsw.SQLITE_OPEN_READWRITE,
@@ -165,6 +169,29 @@ class read_transaction:  # noqa: N801 - a context manager reads like a word
                 self._connection.execute("ROLLBACK")
 
 
+class hold_writer_lock:  # noqa: N801 - a context manager reads like a word
+    """Be the only process that writes to a file, for several transactions.
+
+    Raises:
+        IndexBusyError: Others wrote for longer than the busy timeout.
+    """
+
+    __slots__ = ("_connection", "_path")
+
+    def __init__(self, connection: WriterConnection, path: str) -> None:
+        self._connection = connection
+        self._path = path
+
+    def __enter__(self) -> None:
+        """Wait for the lock."""
+        with translated_errors(self._path):
+            self._connection.writer_lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        """Let the next one write."""
+        self._connection.writer_lock.release()
+
+
 class write_transaction:  # noqa: N801 - a context manager reads like a word
     """``BEGIN IMMEDIATE … COMMIT``, rolled back when the body raises.
 
@@ -172,14 +199,22 @@ class write_transaction:  # noqa: N801 - a context manager reads like a word
     another writer; SQLite refuses it at once.
     """
 
-    __slots__ = ("_connection",)
+    __slots__ = ("_connection", "_lock")
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
+        self._lock: WriterLock | None = None
 
     def __enter__(self) -> None:
-        """Take the write lock, waiting at most the busy timeout."""
-        self._connection.execute("BEGIN IMMEDIATE")
+        """Take the lock beside the file and SQLite's, each within the busy timeout."""
+        lock = getattr(self._connection, "writer_lock", None)
+        if lock is not None and lock.acquire():
+            self._lock = lock
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+        except BaseException:
+            self._release()
+            raise
 
     def __exit__(
         self,
@@ -188,11 +223,20 @@ class write_transaction:  # noqa: N801 - a context manager reads like a word
         traceback: TracebackType | None,
     ) -> None:
         """Commit, or roll back when the body raised."""
-        if kind is None:
-            self._connection.execute("COMMIT")
-        elif self._connection.in_transaction:
-            # Some errors (a full disk) have rolled back already.
-            self._connection.execute("ROLLBACK")
+        try:
+            if kind is None:
+                self._connection.execute("COMMIT")
+            elif self._connection.in_transaction:
+                # Some errors (a full disk) have rolled back already.
+                self._connection.execute("ROLLBACK")
+        finally:
+            self._release()
+
+    def _release(self) -> None:
+        """Release the lock beside the file, if it was taken for this transaction."""
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
 
 
 def select_int(connection: apsw.Connection, sql: str, *values: object) -> int:

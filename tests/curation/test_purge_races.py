@@ -15,6 +15,7 @@ from hivemind_memory.index.sqlite.engine import SqliteEngine
 from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.index.sqlite.lock import index_lock
 from hivemind_memory.index.sqlite.swap import replace_index
+from hivemind_memory.memory import sync
 from hivemind_memory.model.curation import PurgeResult
 from tests.support.purge_rig import Bench, traces, words_of
 from tests.support.sandbox import Sandbox
@@ -38,7 +39,9 @@ created: 2026-11-22T14:03:11+01:00
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+    # Notes are read without the lock of the writers, as when many have changed.
+    monkeypatch.setattr(sync, "QUICK_NOTES", -1)
     sandbox = Sandbox(tmp_path / "home")
     with sandbox.memory() as memory:
         yield Bench(sandbox, memory)

@@ -33,7 +33,7 @@ class NotesContract:
 
         assert found(index.view(), "old") == []
         assert found(index.view(), "another") == ["a.md"]
-        assert index.digests_of([NotePath("a.md")])[NotePath("a.md")] != ""
+        assert index.notes_at([NotePath("a.md")])[NotePath("a.md")].digest != ""
 
     def test_a_removed_note_is_gone(self, open_index: OpenIndex) -> None:
         """From the words, the list of files and the digests alike."""
@@ -45,14 +45,14 @@ class NotesContract:
         assert found(index.view(), "text") == []
         assert not index.files().signatures
         assert not index.has_unfinished()
-        assert index.digests_of([NotePath("a.md")]) == {}
+        assert index.notes_at([NotePath("a.md")]) == {}
 
     def test_a_touched_note_has_its_new_signature(self, open_index: OpenIndex) -> None:
         """Only if it is the text that was indexed: another digest changes nothing."""
         index = open_index()
         put(index, "a.md", "some text\n")
         path = NotePath("a.md")
-        digest = index.digests_of([path])[path]
+        digest = index.notes_at([path])[path].digest
 
         index.touch([TouchedNote(path, (5, 6, 7, 8), digest, is_settled=False)])
         index.touch([TouchedNote(path, (9, 9, 9, 9), "other", is_settled=True)])
@@ -86,7 +86,7 @@ class NotesContract:
         index.mark_all_stale()
 
         assert index.files().unsettled == {"a.md"}
-        assert index.digests_of([NotePath("a.md")]) == {"a.md": ""}
+        assert index.notes_at([NotePath("a.md")])[NotePath("a.md")].digest == ""
 
     def test_any_change_to_a_note_drops_the_digest_of_a_scan(
         self, open_index: OpenIndex
@@ -100,7 +100,11 @@ class NotesContract:
             "a note replaced": lambda: put(other, "a.md", "other text\n"),
             "a large note": lambda: put(other, "c.md", "# h\n\ntext\n\n" * 1_200),
             "touched": lambda: other.touch(
-                [TouchedNote(name, (5, 6, 7, 8), other.digests_of([name])[name], False)]
+                [
+                    TouchedNote(
+                        name, (5, 6, 7, 8), other.notes_at([name])[name].digest, False
+                    )
+                ]
             ),
             "removed": lambda: other.remove([name]),
             "all stale": other.mark_all_stale,

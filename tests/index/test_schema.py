@@ -71,8 +71,8 @@ def test_a_step_says_whether_notes_are_read_again(
         upgraded = open_index()
 
     assert bool(upgraded.files().unsettled) is rereads
-    digests = upgraded.digests_of(list(upgraded.files().signatures))
-    assert (list(digests.values()) == [""]) is rereads
+    indexed = upgraded.notes_at(list(upgraded.files().signatures))
+    assert ([note.digest for note in indexed.values()] == [""]) is rereads
 
 
 def test_an_older_sqlite_is_refused(index_file: Path) -> None:

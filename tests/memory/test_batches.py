@@ -21,7 +21,7 @@ import pytest
 from hivemind_memory.errors import IndexUnusableError
 from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.markdown.blocks import BlockReader
-from hivemind_memory.memory import sync
+from hivemind_memory.memory import note_indexer
 from hivemind_memory.model.curation import MemorySelector
 from hivemind_memory.model.query import Query
 from tests.support.purge_rig import traces
@@ -34,8 +34,8 @@ QUESTIONS = ("number", "mountain", "river")
 @pytest.fixture(autouse=True)
 def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Seven notes are read together, five chunks are written together."""
-    monkeypatch.setattr(sync, "BATCH_NOTES", 7)
-    monkeypatch.setattr(sync, "BATCH_CHUNKS", 5)
+    monkeypatch.setattr(note_indexer, "BATCH_NOTES", 7)
+    monkeypatch.setattr(note_indexer, "BATCH_CHUNKS", 5)
 
 
 @pytest.fixture

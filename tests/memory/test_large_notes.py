@@ -14,14 +14,14 @@ from hivemind_memory.access.rules import Caller
 from hivemind_memory.errors import NoteUnreadableError
 from hivemind_memory.files import folder
 from hivemind_memory.markdown import blocks
-from hivemind_memory.memory import background_sync, sync
+from hivemind_memory.memory import background_sync, note_indexer
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.note import Note
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.opening import open_memory
 from tests.support.sandbox import Sandbox, ask, paths
 
-LARGE = "The giraffe is tall.\n" * (sync.LARGE_NOTE_BYTES // 10)
+LARGE = "The giraffe is tall.\n" * (note_indexer.LARGE_NOTE_BYTES // 10)
 
 
 @contextmanager
@@ -33,7 +33,7 @@ def parser_at_rest(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     def read_all(
         self: blocks.BlockReader, noted: Sequence[tuple[NotePath, bytes]]
     ) -> list[Note]:
-        if any(len(data) > sync.LARGE_NOTE_BYTES for _, data in noted):
+        if any(len(data) > note_indexer.LARGE_NOTE_BYTES for _, data in noted):
             assert may_go_on.wait(60)
         return real(self, noted)
 
@@ -154,7 +154,7 @@ def test_a_write_to_a_large_note_that_is_known_is_found_at_once(
     written = memory.write("The quagga is gone.", file="day.md")
 
     day = Path(sandbox.places.notes) / "day.md"
-    assert day.stat().st_size > sync.LARGE_NOTE_BYTES
+    assert day.stat().st_size > note_indexer.LARGE_NOTE_BYTES
     assert written.is_indexed
     assert paths(ask(memory, "quagga")) == ["day.md"]
 

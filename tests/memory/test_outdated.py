@@ -19,7 +19,7 @@ import pytest
 from hivemind_memory.errors import HivemindError, IndexUnusableError, KeyTakenError
 from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.markdown import blocks
-from hivemind_memory.memory import background_sync, open_index, sync
+from hivemind_memory.memory import background_sync, note_indexer, open_index, sync
 from hivemind_memory.memory.freshness import FreshnessCheck
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.memory.outdated_hits import _masked_headings
@@ -43,7 +43,8 @@ QUESTIONS = ("giraffe", "token", "zebra")
 @pytest.fixture
 def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
     """Notes that were indexed by rules which knew no secret, a day ago."""
-    monkeypatch.setattr(sync, "BATCH_NOTES", 5)
+    for module in (sync, note_indexer):
+        monkeypatch.setattr(module, "BATCH_NOTES", 5)
     sandbox = Sandbox(tmp_path / "home")
     for number in range(COUNT):
         sandbox.save(f"{number:02}.md", f"# Note {number}\n\nThe giraffe is tall.\n")
@@ -176,9 +177,9 @@ def test_what_has_changed_is_found_at_once_all_the_same(
     for word in ("elephant", "giraffe"):
         with reading_at_rest(monkeypatch):
             # One note is read at a time, as a search does for a few.
-            monkeypatch.setattr(sync, "BATCH_BYTES", 1)
+            monkeypatch.setattr(note_indexer, "BATCH_BYTES", 1)
             answer = ask(memory, word, max_results=100)
-            monkeypatch.setattr(sync, "BATCH_BYTES", 500_000)
+            monkeypatch.setattr(note_indexer, "BATCH_BYTES", 500_000)
 
         found = set(paths(answer))
         assert answer.report.is_fresh

@@ -14,11 +14,18 @@ import pytest
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.index.sqlite import notes as index_notes
 from hivemind_memory.index.sqlite.index import SqliteIndex
+from hivemind_memory.memory import sync
 from hivemind_memory.memory.freshness import FreshnessCheck
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.note_path import NotePath
 from tests.support.index_race import RacePlan, race
 from tests.support.sandbox import Sandbox, ask, difference_from_fresh, paths
+
+
+@pytest.fixture(autouse=True)
+def many_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Notes are read without the lock of the writers, as when many have changed."""
+    monkeypatch.setattr(sync, "QUICK_NOTES", -1)
 
 
 @pytest.fixture

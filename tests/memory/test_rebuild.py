@@ -120,7 +120,8 @@ def test_what_is_written_during_a_rebuild_is_in_the_new_index(
 
     index = memory.index_handle.opened().index
     names = ("00.md", "new.md")
-    assert index.digests_of([NotePath(name) for name in names]) == {
+    indexed = index.notes_at([NotePath(name) for name in names])
+    assert {path: note.digest for path, note in indexed.items()} == {
         name: digest_of((sandbox.notes / name).read_bytes()) for name in names
     }
     assert result.added == 13

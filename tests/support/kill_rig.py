@@ -26,7 +26,7 @@ from unittest import mock
 import apsw
 
 from hivemind_memory.index.sqlite import notes as index_notes
-from hivemind_memory.memory import sync
+from hivemind_memory.memory import note_indexer
 from tests.support.sandbox import Sandbox, ask, difference_from_fresh
 
 ENTRY = re.compile(r"^<!-- hm id=([0-9A-Z]{26}) ", re.MULTILINE)
@@ -79,7 +79,9 @@ def kill_often(base: Path, kills: int, seed: int) -> Result:
     sandbox = Sandbox(base / "home")
     with (
         mock.patch.object(index_notes, "STEP_CHUNKS", STEP_CHUNKS),
-        mock.patch.multiple(sync, BATCH_NOTES=BATCH_NOTES, BATCH_CHUNKS=BATCH_CHUNKS),
+        mock.patch.multiple(
+            note_indexer, BATCH_NOTES=BATCH_NOTES, BATCH_CHUNKS=BATCH_CHUNKS
+        ),
     ):
         for number in range(kills):
             if number % ROUNDS_PER_HOME == 0:

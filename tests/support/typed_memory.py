@@ -16,8 +16,9 @@ from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.text import decode
 from hivemind_memory.memory.freshness import FreshnessCheck
+from hivemind_memory.memory.note_indexer import ChunkSettings
 from hivemind_memory.memory.open_index import open_index
-from hivemind_memory.memory.sync import ChunkSettings, Syncer
+from hivemind_memory.memory.sync import Syncer
 from hivemind_memory.model.clocks import Clocks
 from hivemind_memory.model.curation import NewMemory, SaveResult, StoredMemory
 from hivemind_memory.model.memories import ACTIVE, FORGOTTEN, EdgeRow, MemoryRow

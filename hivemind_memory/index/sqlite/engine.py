@@ -29,10 +29,10 @@ REBUILD_WAIT_S = 10.0
 VACUUM_WAIT_S = 10.0
 """How long a vacuum waits for each process that uses the index."""
 
-_SUFFIXES = ("", "-wal", "-shm", ".hold")
+_SUFFIXES = ("", "-wal", "-shm", ".hold", ".writer.lock")
 """The database goes first: without its log it may be half of what it was.
 
-Its ``index_lock`` is only for the process that rebuilds, so it may go too."""
+Its locks are only for the process that rebuilds, so they may go too."""
 
 
 class SqliteEngine:

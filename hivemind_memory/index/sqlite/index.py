@@ -19,6 +19,7 @@ from hivemind_memory.index.sqlite.filters import (
 from hivemind_memory.index.sqlite.schema import make_tokenizer, upgrade
 from hivemind_memory.sqlite.connection import (
     IN_MEMORY,
+    hold_writer_lock,
     open_connection,
     read_transaction,
     select_int,
@@ -33,7 +34,12 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from hivemind_memory.index.port import FileRecord, MayWrite, TouchedNote
+    from hivemind_memory.index.port import (
+        FileRecord,
+        IndexedNote,
+        MayWrite,
+        TouchedNote,
+    )
     from hivemind_memory.index.sqlite.hits import SqliteHits
     from hivemind_memory.index.sqlite.rows import PlacedRow, RowMaker
     from hivemind_memory.index.sqlite.vector_store import SqliteVectorStore
@@ -125,10 +131,14 @@ class SqliteIndex:
             }
             self._cache = {name: (now, found) for name, found in kept.items()}
 
-    def digests_of(self, paths: Sequence[NotePath]) -> dict[NotePath, str]:
-        """Return the digests of the indexed bytes of those notes that are indexed."""
+    def writer_lock(self) -> hold_writer_lock:
+        """Return a context in which no other process writes; see the port."""
+        return hold_writer_lock(self._connection, self.path)
+
+    def notes_at(self, paths: Sequence[NotePath]) -> dict[NotePath, IndexedNote]:
+        """Return what the index knows of those of some notes that are indexed."""
         with translated_errors(self.path):
-            return notes.digests_of(self._connection, paths)
+            return notes.notes_at(self._connection, paths)
 
     def touch(self, touched: Sequence[TouchedNote]) -> None:
         """Record new signatures of notes whose bytes are still the indexed ones."""
@@ -180,6 +190,8 @@ class SqliteIndex:
         """Write one large note while no other process writes a large one."""
         from hivemind_memory.index.sqlite.lock import index_lock
 
+        # Who rebuilds takes that lock first.
+        self._connection.writer_lock.release()
         with index_lock(self.path):
             return notes.replace_large_note(
                 self._connection, path, file, rows, may_write
@@ -272,7 +284,9 @@ class SqliteIndex:
 
     def spaces(self) -> dict[str, int]:
         """Return fingerprint -> chunks with a vector, for spaces that have any."""
-        return self._cached("spaces", self._count_spaces)
+        from hivemind_memory.index.sqlite.stats import count_spaces
+
+        return self._cached("spaces", lambda: count_spaces(self._connection))
 
     def snapshot(self) -> read_transaction:
         """Return a context in which all reads see one state of the index."""
@@ -373,19 +387,6 @@ class SqliteIndex:
         """Set *value* under *key* for all processes."""
         with translated_errors(self.path):
             meta.set_meta(self._connection, key, value)
-
-    def _count_spaces(self) -> dict[str, int]:
-        """Count the chunks with a vector, space by space."""
-        return dict(
-            self._connection.execute(
-                """
-                SELECT fingerprint, count(*)
-                FROM spaces JOIN chunks_vec ON space_id = spaces.id
-                WHERE subchunk = 0 AND vector_id IS NOT NULL
-                GROUP BY spaces.id
-                """
-            )
-        )
 
     def _cached(self, name: str, compute: Callable[[], T]) -> T:
         """Return what *compute* returns, computed again only after the file changed."""

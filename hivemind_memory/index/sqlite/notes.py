@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from hivemind_memory.index.port import FileRecord, MayWrite, TouchedNote
+    from hivemind_memory.index.port import (
+        FileRecord,
+        IndexedNote,
+        MayWrite,
+        TouchedNote,
+    )
     from hivemind_memory.index.sqlite.chunk_changes import ChunkChanges
     from hivemind_memory.index.sqlite.note_rows import ChunkValues
     from hivemind_memory.index.sqlite.rows import PlacedRow
@@ -74,15 +79,25 @@ def mark_all_stale(connection: apsw.Connection) -> None:
     )
 
 
-def digests_of(
+def notes_at(
     connection: apsw.Connection, paths: Sequence[NotePath]
-) -> dict[NotePath, str]:
-    """Return the digests of the indexed bytes of those notes that are indexed."""
+) -> dict[NotePath, IndexedNote]:
+    """Return what the index knows of those of some notes that are indexed."""
+    from hivemind_memory.index.port import IndexedNote
+
     marks = ",".join("?" * len(paths))
     rows = connection.execute(
-        f"SELECT path, hash FROM files WHERE path IN ({marks})", tuple(paths)
+        f"""
+        SELECT path, hash, mtime, ctime, size, inode
+        FROM files
+        WHERE path IN ({marks})
+        """,
+        tuple(paths),
     )
-    return {NotePath(path): digest for path, digest in rows}
+    return {
+        NotePath(path): IndexedNote((mtime, ctime, size, inode), digest)
+        for path, digest, mtime, ctime, size, inode in rows
+    }
 
 
 def touch(connection: apsw.Connection, touched: Sequence[TouchedNote]) -> None:

@@ -87,3 +87,17 @@ def _numbers(blob: bytes) -> list[int]:
             numbers.append(number)
             number = 0
     return numbers
+
+
+def count_spaces(connection: apsw.Connection) -> dict[str, int]:
+    """Return fingerprint -> chunks with a vector, for spaces that have any."""
+    return dict(
+        connection.execute(
+            """
+            SELECT fingerprint, count(*)
+            FROM spaces JOIN chunks_vec ON space_id = spaces.id
+            WHERE subchunk = 0 AND vector_id IS NOT NULL
+            GROUP BY spaces.id
+            """
+        )
+    )

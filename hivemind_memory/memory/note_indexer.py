@@ -1,0 +1,217 @@
+"""Reads notes that have changed, cuts them, and gives them to the index in batches."""
+
+from __future__ import annotations
+
+from hivemind_memory.errors import (
+    NoteNotFoundError,
+    NotePathError,
+    NoteUnreadableError,
+)
+from hivemind_memory.model.scope import scope_of
+from hivemind_memory.model.snapshot import SkippedNote, is_of_same_day, is_settled
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from hivemind_memory.files.folder import NotesFolder
+    from hivemind_memory.files.reader import NoteReader, ReadNote
+    from hivemind_memory.index.port import FileRecord, Index, IndexedNote
+    from hivemind_memory.markdown.blocks import BlockReader
+    from hivemind_memory.memory.sync_round import SyncRound
+    from hivemind_memory.model.memory_types import MemoryType
+    from hivemind_memory.model.note import Note
+    from hivemind_memory.model.note_path import NotePath
+
+    _ReadNote = tuple[NotePath, ReadNote, bool]
+    "A note, what was read of it, and whether that is settled."
+
+    Progress = Callable[[str, int, int], None]
+    "Called with the phase, how much is done, and how much there is."
+
+
+BATCH_CHUNKS = 500
+"""Chunks, and with them whole notes, that one transaction takes: some 20 ms of work."""
+
+BATCH_NOTES = 500
+"""Notes that are read before the first is masked, and masked before the first is cut:
+each of these takes a third longer by turns."""
+
+BATCH_BYTES = 500_000
+"""Their bytes, with those of the last one."""
+
+
+LARGE_NOTE_BYTES = 100_000
+"""A note with more that is new to this process may take longer to index than a search
+may wait: up to 2 s for 1 MB."""
+
+
+class ChunkSettings:
+    """How notes are cut."""
+
+    __slots__ = ("limit_chars", "overlap_chars")
+
+    def __init__(self, *, limit_chars: int, overlap_chars: int) -> None:
+        self.limit_chars = limit_chars
+        self.overlap_chars = overlap_chars
+
+    @property
+    def name(self) -> str:
+        """What the index remembers: other settings make other chunks."""
+        return f"{self.limit_chars}/{self.overlap_chars}"
+
+
+class NoteIndexer:
+    """Indexes notes of one folder, and keeps what it has read of them."""
+
+    def __init__(
+        self,
+        folder: NotesFolder,
+        chunking: ChunkSettings,
+        now: Callable[[], float],
+        types: Mapping[str, MemoryType],
+    ) -> None:
+        self._folder = folder
+        self._chunking = chunking
+        self._now = now
+        self._types = types
+        self._block_reader: BlockReader | None = None
+
+    def index_notes(
+        self,
+        index: Index,
+        paths: Sequence[NotePath],
+        work: SyncRound,
+        progress: Progress | None,
+    ) -> list[NotePath]:
+        """Index what some notes hold, in batches; return those that are not found."""
+        from hivemind_memory.files.reader import NoteReader
+
+        with NoteReader(self._folder) as reader:
+            return self._index_notes(index, paths, work, reader, progress)
+
+    def _index_notes(
+        self,
+        index: Index,
+        paths: Sequence[NotePath],
+        work: SyncRound,
+        reader: NoteReader,
+        progress: Progress | None,
+    ) -> list[NotePath]:
+        """Index notes; see ``index_notes``."""
+        gone = []
+        batch: list[_ReadNote] = []
+        batch_bytes = 0
+        total = len(paths)
+        indexed: dict[NotePath, IndexedNote] = {}
+        for done, path in enumerate(paths):
+            if progress is not None:
+                progress("indexing", done, total)
+            if done % BATCH_NOTES == 0:
+                work.record_same()
+                indexed = index.notes_at(paths[done : done + BATCH_NOTES])
+            try:
+                found = self._read(path, indexed.get(path), work, reader)
+            except NoteNotFoundError:
+                gone.append(path)  # since the scan
+            except (NotePathError, NoteUnreadableError) as error:
+                # A rebuild could not read it either, so it is not found any more.
+                work.skipped.append(SkippedNote(path=path, reason=str(error)))
+                gone.append(path)
+            else:
+                if found is not None:
+                    batch.append(found)
+                    batch_bytes += len(found[1].data)
+            if len(batch) >= BATCH_NOTES or batch_bytes >= BATCH_BYTES:
+                self._write(index, batch, work)
+                batch, batch_bytes = [], 0
+        self._write(index, batch, work)
+        work.record_same()
+        if progress is not None:
+            progress("indexing", total, total)
+        return gone
+
+    def _write(self, index: Index, found: Sequence[_ReadNote], work: SyncRound) -> None:
+        """Index some notes that were read."""
+        if not found:
+            return
+        notes = self._blocks().read_all([(path, read.data) for path, read, _ in found])
+        batch: list[tuple[Note, FileRecord]] = []
+        batch_chunks = 0
+        for note, (_, read, settled) in zip(notes, found, strict=True):
+            batch.append((note, self._record(note, read, is_settled=settled)))
+            batch_chunks += len(note.chunks)
+            if batch_chunks >= BATCH_CHUNKS:
+                work.chunks += index.replace(batch, work.may_replace)
+                batch, batch_chunks = [], 0
+        if batch:
+            work.chunks += index.replace(batch, work.may_replace)
+
+    def _read(
+        self,
+        path: NotePath,
+        known: IndexedNote | None,
+        work: SyncRound,
+        reader: NoteReader,
+    ) -> _ReadNote | None:
+        """Return what a note holds and whether it is settled; None: indexed already.
+
+        *known* is what the index had a moment ago.
+        """
+        # The time before it is read: what changes during a long pause afterward may
+        # still bear the signature of these bytes.
+        now_ns = int(self._now() * 1e9)
+        read = reader.read(path)
+        settled = is_settled(read.signature, now_ns)
+        if (
+            known is not None
+            # Another day of the last edit may be another day of the note.
+            and is_of_same_day(known.signature, read.signature)
+            and known.digest == read.digest
+        ):
+            if known.signature != read.signature or settled:
+                work.add_same(path, read, is_settled=settled)
+            return None
+        is_large = (
+            len(read.data) > LARGE_NOTE_BYTES
+            and self._blocks().count_new_chars(path, read.data) > LARGE_NOTE_BYTES
+        )
+        if is_large and work.may_take_large is not None and not work.may_take_large():
+            work.left.append(path)
+            return None
+        before = known.digest if known is not None else ""
+        work.record_read(path, before=before, digest=read.digest)
+        return path, read, settled
+
+    def _record(self, note: Note, read: ReadNote, *, is_settled: bool) -> FileRecord:
+        """Return what the index records of a note besides its chunks."""
+        # What parses and cuts notes loads only when one has changed.
+        from hivemind_memory.index.port import FileRecord
+        from hivemind_memory.notes.memory_header import day_of_note, header_of
+
+        return FileRecord(
+            signature=read.signature,
+            digest=read.digest,
+            is_settled=is_settled,
+            day=day_of_note(note.path, note.front_matter, read.signature[0]),
+            scope=scope_of(note.path),
+            header=header_of(
+                note.path,
+                note.front_matter,
+                (chunk.body for chunk in note.chunks),
+                self._types,
+            ),
+        )
+
+    def _blocks(self) -> BlockReader:
+        """Return what reads notes, and keeps what it has read."""
+        if self._block_reader is None:
+            from hivemind_memory.markdown.blocks import BlockReader
+            from hivemind_memory.redaction.redact import mask
+
+            self._block_reader = BlockReader(
+                mask,
+                limit_chars=self._chunking.limit_chars,
+                overlap_chars=self._chunking.overlap_chars,
+            )
+        return self._block_reader

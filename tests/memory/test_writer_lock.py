@@ -1,0 +1,112 @@
+"""Processes that see the same change wait for one another and do the work once."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hivemind_memory.errors import IndexBusyError
+from hivemind_memory.files.locks import KernelLock
+from hivemind_memory.index.sqlite import notes as index_notes
+from hivemind_memory.index.sqlite.index import SqliteIndex
+from hivemind_memory.markdown.blocks import BlockReader
+from tests.support.sandbox import Sandbox, ask, paths
+
+MANY = 32
+
+
+def writer_lock_of(sandbox: Sandbox) -> KernelLock:
+    """Return the lock that all processes share that write to the index."""
+    return KernelLock(f"{sandbox.index_file}.writer.lock")
+
+
+def test_one_of_many_that_see_a_change_indexes_it(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of them cut the note, and then found that another had been faster."""
+    sandbox.save("a.md", "old text\n")
+    memories = [sandbox.memory() for _ in range(MANY)]
+    for memory in memories:
+        ask(memory, "old")
+    sandbox.save("a.md", "The xylophone is new.\n")
+    read: list[int] = []
+    real = BlockReader.read_all
+
+    def read_all(reader: BlockReader, noted: Any) -> Any:
+        read.append(len(noted))
+        return real(reader, noted)
+
+    monkeypatch.setattr(BlockReader, "read_all", read_all)
+    at_once = threading.Barrier(MANY)
+
+    def search(number: int) -> list[str]:
+        at_once.wait()
+        return paths(ask(memories[number], "xylophone"))
+
+    with ThreadPoolExecutor(MANY) as pool:
+        answers = list(pool.map(search, range(MANY)))
+
+    assert answers == [["a.md"]] * MANY
+    assert read == [1]
+    for memory in memories:
+        memory.close()
+
+
+def test_who_waits_too_long_for_other_writers_says_so(sandbox: Sandbox) -> None:
+    """And answers all the same, without what it could not index."""
+    sandbox.save("a.md", "old text\n")
+    with sandbox.memory() as memory:
+        ask(memory, "old")
+        sandbox.save("b.md", "new text\n")
+        index = memory.index_handle.opened().index
+        assert isinstance(index, SqliteIndex)
+        index.connection.set_busy_timeout(10)
+        lock = writer_lock_of(sandbox)
+        assert lock.try_acquire()
+
+        answer = ask(memory, "text")
+        with pytest.raises(IndexBusyError, match="kept the index locked"):
+            memory.sync()
+        lock.release()
+
+        assert paths(answer) == ["a.md"]
+        assert not answer.report.is_fresh
+        assert paths(ask(memory, "new")) == ["b.md"]
+
+
+def test_a_folder_without_room_for_the_lock_is_written_all_the_same(
+    sandbox: Sandbox,
+) -> None:
+    """The lock only makes writers wait in order; SQLite's keeps the index sound."""
+    sandbox.save("a.md", "some text\n")
+    Path(writer_lock_of(sandbox).path).mkdir(parents=True)
+
+    with sandbox.memory() as memory:
+        assert paths(ask(memory, "text")) == ["a.md"]
+
+
+def test_a_large_note_is_written_without_the_lock(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A rebuild takes the other lock first: each would wait for the other's."""
+    sandbox.save("a.md", "some text\n\n\nand more\n")
+    monkeypatch.setattr(index_notes, "STEP_CHUNKS", 1)
+    is_free = []
+    real = index_notes.replace_large_note
+
+    def replace(*args: Any, **kwargs: Any) -> int:
+        lock = writer_lock_of(sandbox)
+        is_free.append(lock.try_acquire())
+        lock.release()
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(index_notes, "replace_large_note", replace)
+
+    with sandbox.memory() as memory:
+        assert paths(ask(memory, "text")) == ["a.md"]
+
+    assert is_free == [True]
