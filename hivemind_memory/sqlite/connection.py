@@ -170,26 +170,20 @@ class read_transaction:  # noqa: N801 - a context manager reads like a word
 
 
 class hold_writer_lock:  # noqa: N801 - a context manager reads like a word
-    """Be the only process that writes to a file, for several transactions.
+    """Be the only process that writes to a file, for several transactions."""
 
-    Raises:
-        IndexBusyError: Others wrote for longer than the busy timeout.
-    """
+    __slots__ = ("_lock",)
 
-    __slots__ = ("_connection", "_path")
-
-    def __init__(self, connection: WriterConnection, path: str) -> None:
-        self._connection = connection
-        self._path = path
+    def __init__(self, connection: WriterConnection) -> None:
+        self._lock = connection.writer_lock
 
     def __enter__(self) -> None:
-        """Wait for the lock."""
-        with translated_errors(self._path):
-            self._connection.writer_lock.acquire()
+        """Wait for the lock; see ``WriterLock.acquire``."""
+        self._lock.acquire()
 
     def __exit__(self, *_: object) -> None:
         """Let the next one write."""
-        self._connection.writer_lock.release()
+        self._lock.release()
 
 
 class write_transaction:  # noqa: N801 - a context manager reads like a word

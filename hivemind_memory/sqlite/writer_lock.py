@@ -2,7 +2,8 @@
 
 SQLite has a process that finds the file locked sleep and ask again. Of many, some ask
 at the wrong moment for longer than its busy timeout. So a writer waits in the kernel's
-queue for another lock first, and finds SQLite's free.
+queue for another lock first, and finds SQLite's free. Without that lock it writes all
+the same: a process may have been stopped with it, and SQLite's keeps the file sound.
 """
 
 from __future__ import annotations
@@ -50,10 +51,9 @@ class WriterLock:
         self._lock: KernelLock | None = None
 
     def acquire(self) -> bool:
-        """Wait for the lock; return whether it was taken now, and not held before.
+        """Wait for the lock, at most the busy timeout; return whether it was taken now.
 
-        Raises:
-            apsw.BusyError: Others held it for longer than the busy timeout.
+        Not when it was held before, nor when others held it all the time.
         """
         if not self._path:
             return False
@@ -65,12 +65,9 @@ class WriterLock:
         if self._lock.is_held:
             return False
         try:
-            is_taken = self._lock.acquire(wait_s=self.wait_s)
+            return self._lock.acquire(wait_s=self.wait_s)
         except OSError:
             return False  # SQLite says better what is wrong with the folder
-        if not is_taken:
-            raise apsw.BusyError(f"{self._path} was locked all the time")
-        return True
 
     def release(self) -> None:
         """Let the next one write; nothing happens if the lock is not held."""

@@ -133,7 +133,7 @@ class SqliteIndex:
 
     def writer_lock(self) -> hold_writer_lock:
         """Return a context in which no other process writes; see the port."""
-        return hold_writer_lock(self._connection, self.path)
+        return hold_writer_lock(self._connection)
 
     def notes_at(self, paths: Sequence[NotePath]) -> dict[NotePath, IndexedNote]:
         """Return what the index knows of those of some notes that are indexed."""
