@@ -8,6 +8,7 @@ the others. Values that the caller names as secret are found as well, however en
 from __future__ import annotations
 
 from hivemind_memory.model.value import value
+from hivemind_memory.redaction.judgments import forget_all
 from hivemind_memory.redaction.lone_passwords import chosen_passwords
 from hivemind_memory.redaction.sentence_gate import (
     DASHED,
@@ -118,6 +119,17 @@ def find_secrets(text: str, known: Iterable[str] = ()) -> tuple[Secret, ...]:
 
     >>> [(secret.kind, secret.start) for secret in find_secrets("postgres://me:tr0ub4d@host/db")]
     [('url-password', 14)]
+    """
+    try:
+        return find_in_round(text, known)
+    finally:
+        forget_all()
+
+
+def find_in_round(text: str, known: Iterable[str] = ()) -> tuple[Secret, ...]:
+    """Return the same for a text of which most was searched before, or will be again.
+
+    The caller calls ``forget_all`` behind the last round.
     """
     hidden = without_marks(text)
     values = tuple(known)

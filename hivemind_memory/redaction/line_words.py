@@ -28,7 +28,7 @@ class LineWords:
 
     __slots__ = (
         *("_rows", "doubtful", "lines", "low", "odd", "starts", "telling", "text"),
-        *("tokens",),
+        *("_asked", "tokens"),
     )
 
     def __init__(self, text: str, low: str, lines: list[str]) -> None:
@@ -54,6 +54,8 @@ class LineWords:
         """Pieces that may be a token -> the numbers of their lines."""
 
         self._rows: dict[str, list[int]] = {}
+        self._asked: dict[str, int] = {}
+        """Words with a blank -> the last line that was searched for each."""
 
     def add(self, row: int, piece: str, what: Piece) -> None:
         """Add a piece of a line; later lines come later."""
@@ -61,8 +63,11 @@ class LineWords:
         for word in words:
             self._add_word(row, word)
         for word in spaced:
-            if word in self.low[self.starts[row] : self.starts[row + 1] - 1]:
-                self._add_word(row, word)
+            # A line may be the whole text, and each of its pieces a part of the word.
+            if self._asked.get(word) != row:
+                self._asked[word] = row
+                if word in self.low[self.starts[row] : self.starts[row + 1] - 1]:
+                    self._add_word(row, word)
         if look:
             self.odd.setdefault(piece, []).append(row)
             (self.telling if look == _TELLING else self.doubtful)[row] = None

@@ -7,8 +7,12 @@ no search result, section or provider gets it. Where the secrets are: see ``dete
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from itertools import accumulate
+
 from hivemind_memory.model.value import value
-from hivemind_memory.redaction.detection import find_secrets
+from hivemind_memory.redaction.detection import Secret, find_in_round
+from hivemind_memory.redaction.judgments import forget_all
 from hivemind_memory.redaction.spans import mark
 
 TYPE_CHECKING = False
@@ -17,6 +21,13 @@ if TYPE_CHECKING:
 
 LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 MAX_ROUNDS = 20  # a safeguard; two are the most that any test has needed
+WHOLE_ROUNDS = 2
+"""Rounds that read the whole text; later ones read what is near their last marks.
+
+A list of random ids takes a round for each of some neighbors, one after the other.
+"""
+
+NEAR_LINES = 250  # above and below a mark: more than the longest table has rows
 
 
 @value
@@ -44,23 +55,64 @@ def scrub(text: str, known: Iterable[str] = ()) -> RedactedText:
     """
     values = tuple(known)
     kinds: list[str] = []
-    for _ in range(MAX_ROUNDS):
-        secrets = find_secrets(text, values)
-        if not secrets:
-            break
-        kinds += [secret.kind for secret in secrets]
-        parts, done = [], 0
-        for secret in secrets:
-            parts += [text[done : secret.start], mark(secret.kind)]
-            parts.append(_line_ends(text[secret.start : secret.end]))
-            done = secret.end
-        text = "".join([*parts, text[done:]])
+    near: list[tuple[int, int]] | None = None
+    try:
+        for done in range(MAX_ROUNDS):
+            secrets = _found(text, near, values)
+            if not secrets:
+                break
+            kinds += [secret.kind for secret in secrets]
+            text, places = _without(text, secrets)
+            near = _lines_near(text, places) if done + 1 >= WHOLE_ROUNDS else None
+    finally:
+        forget_all()
     return RedactedText(text=text, found=tuple(kinds))
 
 
 def mask(text: str, known: Iterable[str] = ()) -> str:
     """Return a text as it may be shown or sent: without its secrets."""
     return scrub(text, known).text
+
+
+def _found(
+    text: str, near: list[tuple[int, int]] | None, known: tuple[str, ...]
+) -> list[Secret]:
+    """Return the secrets in a text, or those in some parts of it, in order."""
+    return [
+        Secret(kind=secret.kind, start=start + secret.start, end=start + secret.end)
+        for start, end in ([(0, len(text))] if near is None else near)
+        for secret in find_in_round(text[start:end], known)
+    ]
+
+
+def _without(text: str, secrets: list[Secret]) -> tuple[str, list[int]]:
+    """Return a text with marks for some secrets, and where each mark begins."""
+    parts: list[str] = []
+    places: list[int] = []
+    done = at = 0
+    for secret in secrets:
+        before, name = text[done : secret.start], mark(secret.kind)
+        ends = _line_ends(text[secret.start : secret.end])
+        places.append(at + len(before))
+        at += len(before) + len(name) + len(ends)
+        parts += [before, name, ends]
+        done = secret.end
+    return "".join([*parts, text[done:]]), places
+
+
+def _lines_near(text: str, places: list[int]) -> list[tuple[int, int]]:
+    """Return where the lines near some places begin and end, neighbors as one."""
+    lines = text.split("\n")
+    starts = [0, *accumulate(len(line) + 1 for line in lines)]
+    rows: list[tuple[int, int]] = []
+    for place in places:
+        row = bisect_right(starts, place) - 1
+        first, last = max(0, row - NEAR_LINES), min(len(lines), row + NEAR_LINES + 1)
+        if rows and first <= rows[-1][1]:
+            rows[-1] = (rows[-1][0], last)
+        else:
+            rows.append((first, last))
+    return [(starts[first], starts[last] - 1) for first, last in rows]
 
 
 def _line_ends(secret: str) -> str:

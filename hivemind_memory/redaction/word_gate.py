@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from itertools import accumulate
 
+from hivemind_memory.redaction.judgments import remember
 from hivemind_memory.redaction.line_words import LineWords
 from hivemind_memory.redaction.spans import found_at, lowered
 
@@ -39,7 +40,15 @@ _MAX_NEW = 5_000
 class WordGate:
     """Finds which of some words stand in a text, and on which lines."""
 
-    __slots__ = ("_look", "_memory", "_patterns", "_short", "_spaced", "_words")
+    __slots__ = (
+        "_look",
+        "_memory",
+        "_once",
+        "_patterns",
+        "_short",
+        "_spaced",
+        "_words",
+    )
 
     def __init__(
         self,
@@ -69,6 +78,8 @@ class WordGate:
             self._words.setdefault(part[:_START], []).append(part)
         self._short = [start for start in self._words if len(start) < _START]
         self._memory: tuple[set[str], dict[str, Piece]] = (set(), {})
+        self._once: dict[str, Piece | None] = {}
+        remember(self._once)
 
     def read(self, text: str) -> LineWords:
         """Return which words stand on the lines of a text, and what its pieces are."""
@@ -85,8 +96,12 @@ class WordGate:
         marked = set().union(*[pieces for _, pieces in odd]).difference(plain)
         new = marked.difference(told)
         if new:
-            once = self._learn(new, plain, told)
-            marked = marked.difference(plain)
+            # A copy: another thread may forget all of them at any time.
+            once = dict(self._once)
+            new = new.difference(once)
+            if new:
+                once |= self._learn(new, plain, told)
+                marked = marked.difference(plain)
             known = {piece: told.get(piece) or once.get(piece) for piece in marked}
         else:
             known = {piece: told[piece] for piece in marked}
@@ -99,8 +114,8 @@ class WordGate:
 
     def _learn(
         self, new: Collection[str], plain: set[str], told: dict[str, Piece]
-    ) -> dict[str, Piece]:
-        """Remember what some pieces hold, and return those not to be remembered."""
+    ) -> dict[str, Piece | None]:
+        """Remember what some pieces hold; return those known for this text alone."""
         joined = "\n".join(new)
         low = joined.lower()
         if len(low) != len(joined):
@@ -111,7 +126,7 @@ class WordGate:
             held.setdefault(bisect_right(ends, at), set()).add(word)
         is_kept = len(new) <= _MAX_NEW
         looks = self._look(joined) if self._look else {}
-        once: dict[str, Piece] = {}
+        once: dict[str, Piece | None] = {}
         for place, piece in enumerate(new):
             words, look = held.get(place, ()), looks.get(piece, 0)
             is_token = len(piece) >= SHORTEST_TOKEN and may_be_token(piece)
@@ -125,6 +140,9 @@ class WordGate:
                 memory[piece] = (tuple(words), tuple(spaced), look, is_token)
             elif is_kept:
                 plain.add(piece)
+            else:
+                once[piece] = None
+        self._once.update(once)
         return once
 
     def _places(self, low: str) -> Iterator[tuple[int, str]]:

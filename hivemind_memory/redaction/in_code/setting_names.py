@@ -6,7 +6,7 @@ from enum import Enum
 from functools import lru_cache
 
 from hivemind_memory.redaction.lazy_pattern import lazy_re
-from hivemind_memory.redaction.spans import shortest_parts
+from hivemind_memory.redaction.spans import has_any, shortest_parts
 from hivemind_memory.redaction.vocabulary import (
     KEY_NAMES,
     KEYS_ELSEWHERE,
@@ -110,8 +110,13 @@ def classify_name(name: str) -> ValueKind | None:
     >>> classify_name("max_tokens"), classify_name("passwordPolicy")
     (None, None)
     """
+    low = name.lower()
+    return _classified(name, low) if has_any(low, NAME_PARTS) else None
+
+
+def _classified(name: str, low: str) -> ValueKind | None:
+    """Return what a name with a word of one holds."""
     if not name.isascii():
-        low = name.lower()
         if any(part in low for part in PASSWORD_PARTS):
             return ValueKind.PASSWORD
         if any(part in low for part in KEYS_ELSEWHERE):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from hivemind_memory.redaction.in_prose.statement_words import SOFT
+from hivemind_memory.redaction.judgments import asked_once
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.sentence_gate import ACCOUNTS
 from hivemind_memory.redaction.spans import TextSpan, found_at, has_any, line_starts
@@ -221,6 +222,7 @@ def _listed_below(line: str, listed: _List, *, says: bool) -> _List:
     return max(0, listed[0] - 1), listed[1]
 
 
+@asked_once
 def _may_be_chosen(piece: str) -> bool:
     """Whether a piece between blanks holds what looks like a password."""
     return (

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from hivemind_memory.redaction.judgments import asked_once
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 
 SHORTEST = 4
@@ -123,6 +124,7 @@ def look_of(piece: str) -> Look:
     return look
 
 
+@asked_once
 def _look_of_value(value: str) -> Look:
     """Return what a value may be, without a word that says so."""
     if _UNLIKE_A_WORD.search(value) is None and len(value) < _LONG:

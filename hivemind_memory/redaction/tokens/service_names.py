@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from hivemind_memory.redaction.in_prose.statement_words import MADE
+from hivemind_memory.redaction.judgments import asked_once
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.spans import TextSpan, found_in, has_any
 from hivemind_memory.redaction.values.value_check import (
@@ -151,6 +152,7 @@ def _is_called(before: str, value: str) -> bool:
     )
 
 
+@asked_once
 def _is_key(value: str) -> bool:
     """Whether a value looks like the key of a service."""
     if is_placeholder(value) or (is_identifier(value) and not UUID.fullmatch(value)):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from hivemind_memory.redaction.judgments import asked_once
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.lone_passwords import is_chosen_password
 from hivemind_memory.redaction.values.passphrase_check import is_dashed
@@ -55,6 +56,7 @@ _ONE_OF_MANY = lazy_re(
 _DAY = lazy_re(r"(?:19|20)\d\d(?:(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01]))?")
 
 
+@asked_once
 def is_likely(value: str) -> bool:
     """Whether a value is a password that a person chose, or made at random."""
     if is_chosen_password(value) or is_scrambled(value) or is_passphrase(value):
@@ -71,6 +73,7 @@ def is_likely(value: str) -> bool:
     )
 
 
+@asked_once
 def looks_chosen(value: str) -> bool:
     """Whether a value beside a word for a password is what a person chose as one.
 
@@ -110,6 +113,7 @@ def _is_jumble(value: str) -> bool:
     )
 
 
+@asked_once
 def may_be_chosen(value: str) -> bool:
     """Whether a value may be a password where only a password stands.
 

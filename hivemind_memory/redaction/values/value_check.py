@@ -6,6 +6,7 @@ import re
 from math import log2
 
 from hivemind_memory.redaction.in_code.setting_names import ValueKind
+from hivemind_memory.redaction.judgments import asked_once
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 
 SHORTEST_OF_LETTERS = 16
@@ -88,6 +89,21 @@ def is_sure(value: str) -> bool:
 
 def is_no_secret(value: str, *, firm: bool) -> bool:
     """Whether a value is an example, a number, a path, an address or code."""
+    return _is_no_firm_secret(value) if firm else _is_no_loose_secret(value)
+
+
+@asked_once
+def _is_no_firm_secret(value: str) -> bool:
+    return _is_no_secret(value, firm=True)
+
+
+@asked_once
+def _is_no_loose_secret(value: str) -> bool:
+    return _is_no_secret(value, firm=False)
+
+
+def _is_no_secret(value: str, *, firm: bool) -> bool:
+    """Judge for ``is_no_secret``."""
     return (
         value[0] in "[\0"
         or "\0" in value
@@ -231,6 +247,7 @@ _ACCOUNT = lazy_re("AC[0-9a-f]{32}")  # of Twilio
 ULID = lazy_re(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 
 
+@asked_once
 def entropy(text: str) -> float:
     """Return the bits that a letter of the text carries, after Shannon.
 
@@ -243,6 +260,7 @@ def entropy(text: str) -> float:
     return -sum(share * log2(share) for share in shares)
 
 
+@asked_once
 def is_placeholder(value: str) -> bool:
     """Whether a value only stands for a real one.
 
@@ -264,6 +282,7 @@ def is_placeholder(value: str) -> bool:
     )
 
 
+@asked_once
 def is_wordy(value: str) -> bool:
     """Whether a value is made of words, with a number here and there.
 
@@ -325,11 +344,13 @@ def is_passphrase(value: str) -> bool:
     )
 
 
+@asked_once
 def is_identifier(value: str) -> bool:
     """Whether a value names a thing and opens nothing: a UUID, a ULID, a GPG key."""
     return any(form.fullmatch(value) for form in (UUID, ULID, _FINGERPRINT, _ACCOUNT))
 
 
+@asked_once
 def looks_random(value: str) -> bool:
     """Whether a value looks as if a machine had made it.
 
