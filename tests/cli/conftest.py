@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.cli import main
+from tests.support.built_once import build_once
 from tests.support.ran import Ran
 
 Hm = Callable[..., Ran]
@@ -53,8 +54,13 @@ def hm(
 @pytest.fixture
 def notes(home: Path, hm: Hm) -> Path:
     """A notes folder with three notes in it."""
+    build_once("cli notes", home, lambda: _make_notes(home / "memory", hm))
+    return home / "memory"
+
+
+def _make_notes(folder: Path, hm: Hm) -> None:
+    """Write the first of them."""
     assert hm("init").code == 0
-    folder = home / "memory"
     (folder / "deploy.md").write_text(
         "# Deploying\n\nWe deploy on Tuesdays only.\n\n"
         "## Rollback\n\nRun the rollback script, then tell the channel.\n",
@@ -67,4 +73,3 @@ def notes(home: Path, hm: Hm) -> Path:
     (folder / "projects" / "site.md").write_text(
         "The staging database runs on port 5433.\n", encoding="utf-8"
     )
-    return folder

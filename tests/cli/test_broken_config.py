@@ -10,6 +10,7 @@ import pytest
 
 from hivemind_memory.cli.table import all_commands
 from tests.cli.conftest import Hm
+from tests.support.built_once import build_once
 
 WORDS = {
     "search": ("deploy",),
@@ -62,18 +63,24 @@ FILES = {
 
 
 @pytest.fixture
-def kept(hm: Hm, notes: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+def kept(hm: Hm, home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Notes with memories and a claim, and a home folder of the test's own."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("EDITOR", "true")
     monkeypatch.delenv("HIVEMIND_EMBEDDING_PROVIDER")
+    build_once("memories and a claim", home, lambda: _save_all(hm))
+    return home / "memory"
+
+
+def _save_all(hm: Hm) -> None:
+    """Save the memories and the claim."""
     for words in (
+        ("init",),
         ("save", "deploy-day", "We deploy on Tuesdays."),
         ("save", "friday", "Never on Fridays."),
         ("save", "--source", "external", "firewall", "Turn it off."),
     ):
         assert hm(*words).code == 0
-    return notes
 
 
 def sentences(text: str) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import re
@@ -17,6 +16,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Hm
+from tests.support.ran import Ran
 
 pytestmark = pytest.mark.skipif(
     shutil.which("bash") is None, reason="bash is not installed"
@@ -64,12 +64,14 @@ def typed_texts(command: str, count: int, seed: int) -> list[Typed]:
     return lines
 
 
-def run_lines(home: Path, lines: list[str]) -> list[tuple[int, str, str]]:
-    """Run lines of ``hm`` in one bash; return the code, output and errors of each."""
-    program = [f'hm() {{ {shlex.quote(sys.executable)} -m hivemind_memory.cli "$@"; }}']
-    for number, line in enumerate(lines):
-        program.append(f"hm {line} >{number}.out 2>{number}.err </dev/null")
-        program.append(f"echo $? >{number}.code")
+def run_lines(hm: Hm, home: Path, lines: list[str]) -> list[Ran]:
+    """Run lines of ``hm`` as one bash hands them on; the first one as a process."""
+    first = f'{shlex.quote(sys.executable)} -m hivemind_memory.cli "$@"'
+    program = [f"hm() {{ {first} >0.out 2>0.err </dev/null; }}", f"hm {lines[0]}"]
+    program.append("echo $? >0.code")
+    program.append("""hm() { printf '%s\\0' "$@" >"$number.words"; }""")
+    for number, line in enumerate(lines[1:], start=1):
+        program += [f"number={number}", f"hm {line}"]
     folder = home.parent / "ran"
     folder.mkdir()
     subprocess.run(
@@ -78,14 +80,15 @@ def run_lines(home: Path, lines: list[str]) -> list[tuple[int, str, str]]:
         env={**os.environ, "HOME": str(home.parent)},
         check=True,
     )
-    return [
-        (
-            int((folder / f"{number}.code").read_text()),
-            (folder / f"{number}.out").read_text(encoding="utf-8"),
-            (folder / f"{number}.err").read_text(encoding="utf-8"),
-        )
-        for number in range(len(lines))
-    ]
+    code, out, err = (
+        (folder / f"0.{name}").read_text(encoding="utf-8")
+        for name in ("code", "out", "err")
+    )
+    ran = [Ran(int(code), out, err)]
+    for number in range(1, len(lines)):
+        words = (folder / f"{number}.words").read_bytes().split(b"\0")[:-1]
+        ran.append(hm(*map(os.fsdecode, words)))
+    return ran
 
 
 def stored_text(home: Path, saved: dict[str, Any]) -> str:
@@ -106,19 +109,19 @@ def test_what_is_typed_in_a_shell_is_stored_or_refused(
     before = set((home / "memory").rglob("*.md"))
     typed = typed_texts(command, 14, seed=11)
 
-    ran = run_lines(home, [one.line for one in typed])
+    ran = run_lines(hm, home, [one.line for one in typed])
 
     paths = set()
-    for one, (code, out, err) in zip(typed, ran, strict=True):
-        if code:
+    for one, said in zip(typed, ran, strict=True):
+        if said.code:
             is_nearly_an_option = one.text.startswith("-")
-            assert (code, is_nearly_an_option) == (2, True), (one.line, err)
-            assert "Nothing was saved." in err
+            assert (said.code, is_nearly_an_option) == (2, True), (one.line, said)
+            assert "Nothing was saved." in said.err
             continue
-        saved = json.loads(out)
+        saved = said.json
         paths.add(home / "memory" / saved["path"])
         assert stored_text(home, saved) == one.text, one.line
-    saved_count = sum(not code for code, _, _ in ran)
+    saved_count = sum(not one.code for one in ran)
     assert saved_count >= len(typed) // 2
     notes = set((home / "memory").rglob("*.md"))
     assert notes - before == paths
@@ -139,10 +142,10 @@ def test_an_option_that_a_command_lacks_stores_nothing(hm: Hm, home: Path) -> No
         "learn -t topic text",
     ]
 
-    ran = run_lines(home, lines)
+    ran = run_lines(hm, home, lines)
 
-    assert [code for code, _, _ in ran] == [2] * len(lines)
-    assert all("Nothing was saved." in err for _, _, err in ran)
+    assert [one.code for one in ran] == [2] * len(lines)
+    assert all("Nothing was saved." in one.err for one in ran)
     after = {path: path.read_bytes() for path in (home / "memory").rglob("*.md")}
     assert after == before
 
@@ -164,8 +167,8 @@ def test_a_question_typed_in_a_shell_keeps_its_dashes(hm: Hm, home: Path) -> Non
         "search wombats --limit=1 -x --json": ["plain.md"],
     }
 
-    ran = run_lines(home, list(found))
+    ran = run_lines(hm, home, list(found))
 
-    for (line, expected), (code, out, err) in zip(found.items(), ran, strict=True):
-        assert code == 0, (line, err)
-        assert [hit["path"] for hit in json.loads(out)["hits"]] == expected, line
+    for (line, expected), said in zip(found.items(), ran, strict=True):
+        assert said.code == 0, (line, said)
+        assert [hit["path"] for hit in said.json["hits"]] == expected, line

@@ -14,20 +14,24 @@ from tests.inject.repos import absent, edited, git, ignored, tracked, untracked
 from tests.support.killed_injection import kill_injections
 from tests.support.waiting import without_hanging
 
-EVERY = 7
-"""A prime, so that no call is passed over each time; ``benchmarks.kill_each_call``
-kills at every one."""
+KINDS = (tracked, edited, untracked, ignored, absent)
+EVERY = 17
+"""Each kind of file starts at another call, so that together they are killed at every
+third or fourth; ``benchmarks.kill_each_call`` kills each at every one."""
 
 
 @pytest.mark.usefixtures("environ")
-@pytest.mark.parametrize("make", [tracked, edited, untracked, ignored, absent])
+@pytest.mark.parametrize("make", KINDS)
 @pytest.mark.parametrize("is_eject", [False, True], ids=["inject", "eject"])
 def test_a_killed_injection_leaves_no_change_for_git_and_no_lock(
     tmp_path: Path, noted_home: Path, make: Callable[[Path], Path], *, is_eject: bool
 ) -> None:
     """Whatever it was about to do; and the next one, or an eject, goes through."""
     every = EVERY * 2 if is_eject else EVERY
-    kills = kill_injections(noted_home, tmp_path, make, every=every, is_eject=is_eject)
+    first = 1 + KINDS.index(make) * every // len(KINDS)
+    kills = kill_injections(
+        noted_home, tmp_path, make, every=every, first=first, is_eject=is_eject
+    )
 
     found = list(kills)
 

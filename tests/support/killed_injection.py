@@ -27,6 +27,7 @@ def kill_injections(
     make: Callable[[Path], Path],
     *,
     every: int,
+    first: int = 1,
     is_eject: bool = False,
 ) -> Iterator[list[str]]:
     """Yield what is wrong after each kill; end once an injection gets through.
@@ -35,11 +36,12 @@ def kill_injections(
         home: A home with notes.
         base: An empty folder for the worktrees.
         make: Makes a worktree in a folder.
-        every: Of so many calls one is the last of an injection, from the first on.
+        every: Of so many calls one is the last of an injection.
+        first: The first of these, from 1.
         is_eject: What is killed takes a section out again.
     """
     operate = _eject if is_eject else _inject
-    for number in range(1, MAX_CALLS, every):
+    for number in range(first, MAX_CALLS, every):
         folder = base / str(number)
         folder.mkdir()
         # Of its own: a worktree adds a project to its home, which costs later calls.
