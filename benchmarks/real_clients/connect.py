@@ -6,12 +6,14 @@ no client has, and `hm connect` rightly refuses to register it.
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
 from benchmarks.real_clients.check import Check, FailedError, SkippedError, tail
 from benchmarks.real_clients.registration import LISTERS, Lister, line_of, see
 from benchmarks.real_clients.scratch import NAME, Scratch
 
+_ARGS = re.compile(r"args: .*\bmcp$", re.MULTILINE)
 _NOT_INSTALLED = "does not run without the environment"
 
 
@@ -53,7 +55,7 @@ def _codex(place: Scratch) -> str:
     """The same for Codex, which shows what it would start and does not start it."""
     _hm(place, "connect", "codex")
     shown = place.run("codex", "mcp", "get", NAME)
-    if "enabled: true" not in shown.text or "args: mcp" not in shown.text:
+    if "enabled: true" not in shown.text or not _ARGS.search(shown.text):
         raise FailedError(f"shown as {tail(shown.text)!r}")
     _hm(place, "disconnect", "codex")
     if place.run("codex", "mcp", "get", NAME).code == 0:
