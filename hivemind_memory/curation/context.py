@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 
 from hivemind_memory.errors import HivemindError, NotSavedError
 from hivemind_memory.files.locks import LOCK_WAIT_S, exclusive
-from hivemind_memory.files.places import notes_locks
 from hivemind_memory.model.curation import AffectedItem, FailedItem
 from hivemind_memory.model.keys import folded_key
 from hivemind_memory.model.note_path import NotePath
@@ -80,7 +79,7 @@ class CurationContext:
     @contextmanager
     def changing(self) -> Iterator[None]:
         """Hold the lock of the memory, while no project gets another name."""
-        with no_moves(self.places.locks), self.index.lock:
+        with no_moves(self.places.shared_locks), self.index.lock:
             yield
 
     def now_iso(self) -> str:
@@ -131,7 +130,7 @@ class CurationContext:
         """Return the lock of a name; entering it raises a ``NotSavedError``."""
         return exclusive(
             os.path.join(
-                notes_locks(self.places.notes) or self.places.locks,
+                self.places.shared_locks,
                 f"memory-{name}.lock",
             ),
             wait_s=LOCK_WAIT_S,

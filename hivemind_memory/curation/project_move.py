@@ -154,7 +154,7 @@ def resume_move(places: Places) -> None:
     If that fails, a warning is logged: reads answer, and the next command tries again.
     """
     try:
-        with moves_lock(places.locks):
+        with moves_lock(places.shared_locks):
             finish_move(places, NotesFolder(places.notes))
     except NotSavedError as error:
         from logging import getLogger

@@ -74,14 +74,14 @@ class Projects:
         self, source: str, target: str, *, is_merge: bool, is_dry_run: bool = False
     ) -> ProjectMove:
         """Rename a project or merge it into another; see ``move_project``."""
-        with moves_lock(self._context.places.locks), self._lock:
+        with moves_lock(self._context.places.shared_locks), self._lock:
             return move_project(
                 self._context, source, target, is_merge=is_merge, is_dry_run=is_dry_run
             )
 
     def adopt(self, seen: SeenRepository, current: str, name: str) -> tuple[str, ...]:
         """Make a repository part of a project; see ``adopt_project``."""
-        with moves_lock(self._context.places.locks), self._lock:
+        with moves_lock(self._context.places.shared_locks), self._lock:
             return adopt_project(self._context, seen, current, name)
 
 

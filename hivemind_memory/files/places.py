@@ -62,6 +62,14 @@ class Places:
         return locks_folder(self.home)
 
     @property
+    def shared_locks(self) -> str:
+        """The folder of the locks that all homes with these notes share.
+
+        It is made if it is missing; where that is impossible, it is the home's own.
+        """
+        return notes_locks(self.notes) or self.locks
+
+    @property
     def project_move(self) -> str:
         """Which notes are being moved from one project to another."""
         return os.path.join(self.home, "project-move.json")

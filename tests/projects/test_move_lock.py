@@ -94,6 +94,23 @@ def test_writers_share_and_a_move_waits_for_all_of_them(tmp_path: Path) -> None:
         pass
 
 
+@pytest.mark.usefixtures("short_wait")
+def test_two_homes_with_the_same_notes_wait_for_each_other(tmp_path: Path) -> None:
+    """Each had a lock of its own, so a write in one crossed a move in the other."""
+    notes = tmp_path / "notes"
+    (notes / "projects" / "shop").mkdir(parents=True)
+    (notes / "projects" / "shop" / "n.md").write_text("# Shop\n")
+    with (
+        open_memory(home=str(tmp_path / "one"), memory_dir=str(notes)) as one,
+        open_memory(home=str(tmp_path / "two"), memory_dir=str(notes)) as two,
+        two.curation._context.changing(),
+        pytest.raises(NotSavedError, match="Nothing was moved"),
+    ):
+        one.curation.projects.move("shop", "store", is_merge=False)
+
+    assert os.listdir(notes / "projects") == ["shop"]
+
+
 def test_a_look_that_a_rename_overtakes_is_not_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
