@@ -77,9 +77,13 @@ class CurationContext:
     """Whose changes ``undo`` takes back unasked; see ``change_recording.actor_of``."""
 
     @contextmanager
-    def changing(self) -> Iterator[None]:
-        """Hold the lock of the memory, while no project gets another name."""
-        with no_moves(self.places.shared_locks), self.index.lock:
+    def changing(self, effect: str = "Nothing was changed") -> Iterator[None]:
+        """Hold the lock of the memory, while no project gets another name.
+
+        Args:
+            effect: What is not done if a project is being moved, for the error.
+        """
+        with no_moves(self.places.shared_locks, effect), self.index.lock:
             yield
 
     def now_iso(self) -> str:

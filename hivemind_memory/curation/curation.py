@@ -76,7 +76,7 @@ class Curation:
         from hivemind_memory.curation.change_recording import record_saved
         from hivemind_memory.curation.save import save
 
-        with self._context.changing():
+        with self._context.changing("Nothing was saved"):
             clean, warnings = self._prepare(wanted, is_forced=is_forced)
             saved = save(self._context, clean, near=self._find_similar)
             return record_saved(self._context, saved, clean.content, warnings)
@@ -102,7 +102,7 @@ class Curation:
         from hivemind_memory.curation.learn import learn
 
         [topic, *domains], found = scrubbed(topic, *domains)
-        with self._context.changing():
+        with self._context.changing("Nothing was saved"):
             clean, warnings = self._prepare(wanted, is_forced=False)
             saved = learn(
                 self._context,
@@ -228,7 +228,7 @@ class Curation:
         """
         from hivemind_memory.curation.links import link
 
-        with self._context.changing():
+        with self._context.changing("Nothing was linked"):
             linked = link(self._context, start, end, kind, weight=weight)
             is_indexed = self._context.update_index(linked.changed_paths)
             return replace(linked, is_indexed=is_indexed)
@@ -357,7 +357,7 @@ class Curation:
         from hivemind_memory.model.changes import PURGE
 
         context = self._context
-        with context.changing():
+        with context.changing("Nothing was purged"):
             purged = purge(
                 context, selector, injected, is_dry_run=is_dry_run, is_forced=is_forced
             )

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 
 _EFFECT = "Nothing was linked"
+_NOT_UNLINKED = "Nothing was changed"
 
 
 def link(
@@ -56,10 +57,10 @@ def link(
         UsageError: The kind or the weight is not valid, both are the same memory, or
             each would update the other.
     """
-    _check_kind(kind)
+    _check_kind(kind, _EFFECT)
     share = validate_fraction("weight", weight)
     share = 1.0 if share is None else round(share, 4)
-    with _locked_start(context, start, kind) as (index, row):
+    with _locked_start(context, start, kind, _EFFECT) as (index, row):
         other = find_one(context, index, end, near=row.scope, effect=_EFFECT)
         if other.path == row.path:
             raise UsageError(
@@ -103,10 +104,10 @@ def unlink(context: CurationContext, start: str, end: str, kind: str) -> LinkRes
         NotSavedError: The caller may not write there, or the disk refused.
         UsageError: The kind is not valid.
     """
-    _check_kind(kind)
-    with _locked_start(context, start, kind) as (index, row):
+    _check_kind(kind, _NOT_UNLINKED)
+    with _locked_start(context, start, kind, _NOT_UNLINKED) as (index, row):
         try:
-            other = find_one(context, index, end, near=row.scope, effect=_EFFECT)
+            other = find_one(context, index, end, near=row.scope, effect=_NOT_UNLINKED)
         except MemoryNotFoundError:
             other = None
 
@@ -118,7 +119,7 @@ def unlink(context: CurationContext, start: str, end: str, kind: str) -> LinkRes
     return _result(context, kind, row, other, end, weight=0.0, lists=lists)
 
 
-def _check_kind(kind: str) -> None:
+def _check_kind(kind: str, effect: str) -> None:
     """Raise if a kind of edge is not valid."""
     if kind not in EDGE_KINDS:
         near = closest(kind[:60], EDGE_KINDS)
@@ -126,19 +127,19 @@ def _check_kind(kind: str) -> None:
         raise UsageError(
             f"{kind[:60]!r} is not a kind of link.",
             hint=f"{meant}Kinds: {', '.join(EDGE_KINDS)}.",
-            effect=_EFFECT,
+            effect=effect,
         )
 
 
 @contextmanager
 def _locked_start(
-    context: CurationContext, start: str, kind: str
+    context: CurationContext, start: str, kind: str, effect: str
 ) -> Iterator[tuple[MemoryIndex, MemoryRow]]:
     """Yield the index and the memory that an edge starts at, under its locks."""
-    with context.updates_lock(_EFFECT) if kind == UPDATES else nullcontext():
-        row = find_one(context, context.index.fresh(), start, effect=_EFFECT)
-        check_writable(context.caller, parse_note_path(row.path), _EFFECT)
-        with context.key_lock(row.scope, row.key, _EFFECT):
+    with context.updates_lock(effect) if kind == UPDATES else nullcontext():
+        row = find_one(context, context.index.fresh(), start, effect=effect)
+        check_writable(context.caller, parse_note_path(row.path), effect)
+        with context.key_lock(row.scope, row.key, effect):
             # It may have changed while another process held the lock.
             index = context.index.fresh()
             yield index, find_memory(context, index, start, scope=row.scope)

@@ -81,7 +81,8 @@ class Projects:
 
     def adopt(self, seen: SeenRepository, current: str, name: str) -> tuple[str, ...]:
         """Make a repository part of a project; see ``adopt_project``."""
-        with moves_lock(self._context.places.shared_locks), self._lock:
+        locks = self._context.places.shared_locks
+        with moves_lock(locks, "Nothing was changed"), self._lock:
             return adopt_project(self._context, seen, current, name)
 
 

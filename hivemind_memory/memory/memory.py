@@ -230,7 +230,7 @@ class Memory:
         )
         at = self.clocks.local_iso(self.clocks.now())
         entry = Provenance(at=at, by=by, session=session, source=source, ref=source_ref)
-        with no_moves(self.places.shared_locks):
+        with no_moves(self.places.shared_locks, "Nothing was saved"):
             new = prepare_entry(
                 content,
                 entry,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from contextlib import ExitStack, contextmanager
+from functools import partial
 
 from hivemind_memory.errors import NotSavedError
 from hivemind_memory.files.locks import LOCK_WAIT_S, exclusive, shared
@@ -19,38 +20,42 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def moves_lock(locks: str) -> Iterator[None]:
+def moves_lock(locks: str, effect: str = "Nothing was moved") -> Iterator[None]:
     """Be the only one who moves projects, while nothing is written.
 
     Args:
         locks: Folder of the locks.
+        effect: What is not done if the lock is not free, for the error.
 
     Raises:
         NotSavedError: Another process moves one, or writes for too long.
     """
+    refused = partial(_refused, effect=effect)
     with (
-        exclusive(_turn(locks), wait_s=LOCK_WAIT_S, refused=_not_moved),
-        exclusive(_lock(locks), wait_s=LOCK_WAIT_S, refused=_not_moved),
+        exclusive(_turn(locks), wait_s=LOCK_WAIT_S, refused=refused),
+        exclusive(_lock(locks), wait_s=LOCK_WAIT_S, refused=refused),
     ):
         yield
 
 
 @contextmanager
-def no_moves(locks: str) -> Iterator[None]:
+def no_moves(locks: str, effect: str) -> Iterator[None]:
     """Let no project move meanwhile. Any number of threads and processes may do so.
 
     Args:
         locks: Folder of the locks.
+        effect: What is not done if the lock is not free, for the error.
 
     Raises:
         NotSavedError: A project is being moved, for longer than a write waits.
     """
     # Whoever wants to move one holds the turn: without it the next writer would always
     # come before the last one leaves.
+    refused = partial(_refused, effect=effect)
     with ExitStack() as held:
-        with exclusive(_turn(locks), wait_s=LOCK_WAIT_S, refused=_not_saved):
+        with exclusive(_turn(locks), wait_s=LOCK_WAIT_S, refused=refused):
             held.enter_context(
-                shared(_lock(locks), wait_s=LOCK_WAIT_S, refused=_not_saved)
+                shared(_lock(locks), wait_s=LOCK_WAIT_S, refused=refused)
             )
         yield
 
@@ -63,9 +68,5 @@ def _lock(locks: str) -> str:
     return os.path.join(locks, "projects.lock")
 
 
-def _not_moved(why: str, hint: str) -> NotSavedError:
-    return NotSavedError(why, hint=hint, effect="Nothing was moved")
-
-
-def _not_saved(why: str, hint: str) -> NotSavedError:
-    return NotSavedError(why, hint=hint, effect="Nothing was saved")
+def _refused(why: str, hint: str, effect: str) -> NotSavedError:
+    return NotSavedError(why, hint=hint, effect=effect)

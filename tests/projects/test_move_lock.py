@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from hivemind_memory.access.rules import Caller
 from hivemind_memory.environment import agent_scope_request
 from hivemind_memory.errors import HivemindError, NotSavedError, ScopeError
 from hivemind_memory.memory import memory as memory_module
-from hivemind_memory.model.curation import NewMemory
+from hivemind_memory.model.curation import MemorySelector, NewMemory
 from hivemind_memory.opening import open_memory
 from hivemind_memory.projects import lookup as lookup_module
 from hivemind_memory.projects import move_lock, record_file
@@ -26,6 +27,7 @@ from tests.support.sandbox import Sandbox
 
 WRITERS = 32
 WRITES = 4
+SAVED = "Nothing was saved"
 ORIGIN = "git@github.com:acme/shop.git"
 
 
@@ -77,15 +79,15 @@ def test_writers_share_and_a_move_waits_for_all_of_them(tmp_path: Path) -> None:
     """And no write begins while a project moves."""
     locks = str(tmp_path / "locks")
 
-    with no_moves(locks), no_moves(locks):
+    with no_moves(locks, SAVED), no_moves(locks, SAVED):
         with pytest.raises(NotSavedError, match="held the lock"), moves_lock(locks):
             pass
-        with no_moves(locks):
+        with no_moves(locks, SAVED):
             pass
     with (
         moves_lock(locks),
         pytest.raises(NotSavedError, match="turn") as error,
-        no_moves(locks),
+        no_moves(locks, SAVED),
     ):
         pass
 
@@ -109,6 +111,39 @@ def test_two_homes_with_the_same_notes_wait_for_each_other(tmp_path: Path) -> No
         one.curation.projects.move("shop", "store", is_merge=False)
 
     assert os.listdir(notes / "projects") == ["shop"]
+
+
+@pytest.mark.usefixtures("short_wait")
+@pytest.mark.parametrize(
+    ("change", "effect"),
+    [
+        (lambda memory: memory.save(NewMemory(key="a", content="x")), "saved"),
+        (lambda memory: memory.write("x"), "saved"),
+        (lambda memory: memory.curation.forget(MemorySelector(name="a")), "changed"),
+        (lambda memory: memory.curation.restore(MemorySelector(name="a")), "changed"),
+        (lambda memory: memory.curation.undo(), "changed"),
+        (lambda memory: memory.curation.accept("a"), "changed"),
+        (lambda memory: memory.curation.link("a", "b", "related_to"), "linked"),
+        (lambda memory: memory.curation.unlink("a", "b", "related_to"), "changed"),
+        (lambda memory: memory.curation.purge(MemorySelector(name="a")), "purged"),
+        (
+            lambda memory: memory.curation.projects.move("a", "b", is_merge=False),
+            "moved",
+        ),
+    ],
+)
+def test_a_change_that_a_move_refuses_says_what_it_did_not_do(
+    sandbox: Sandbox, change: Callable[[memory_module.Memory], object], effect: str
+) -> None:
+    """A forget said that nothing was saved."""
+    with (
+        sandbox.memory() as memory,
+        moves_lock(memory.places.shared_locks),
+        pytest.raises(NotSavedError) as error,
+    ):
+        change(memory)
+
+    assert error.value.effect == f"Nothing was {effect}"
 
 
 def test_a_look_that_a_rename_overtakes_is_not_kept(
