@@ -59,7 +59,7 @@ def history(context: CurationContext, ref: str, *, scope: str | None = None) -> 
         MemoryNotFoundError: The caller sees no such memory.
     """
     ref = with_own_day(context, ref.strip())
-    index = context.index.fresh()
+    index = context.index.fresh(leaves_outdated=True)
     entry = find_entry(context, index, ref, scope)
     if entry is not None:
         shown = memories_for(context.caller, [entry])
@@ -83,7 +83,7 @@ def show(
         MemoryNotFoundError: The caller sees no such memory.
     """
     ref = with_own_day(context, ref.strip())
-    index = context.index.fresh()
+    index = context.index.fresh(leaves_outdated=True)
     entry = find_entry(context, index, ref, scope)
     if entry is not None:
         (shown,) = memories_for(context.caller, [entry])
@@ -143,10 +143,10 @@ def _history_of(
         if version not in memories
     }
     return History(
-        key=start.key,
+        key=_masked(start.key),
         scope=start.scope,
         memories=tuple(memories),
-        missing=tuple(ref for ref in chain.missing if ref not in passed),
+        missing=tuple(_masked(ref) for ref in chain.missing if ref not in passed),
         is_cut=chain.is_cut,
     )
 
@@ -254,8 +254,15 @@ def _edges(
             is_outgoing=is_outgoing,
             path=path,
             id=edge.to_id if is_outgoing else edge.from_id,
-            key=rows[0].key if rows else "",
+            key=_masked(rows[0].key) if rows else "",
         )
+
+
+def _masked(name: str) -> str:
+    """Return a name from the index, which older rules may have indexed."""
+    from hivemind_memory.redaction import mask
+
+    return mask(name)
 
 
 def _recalls_of(context: CurationContext, memory: StoredMemory) -> RecallCounts:
