@@ -1,7 +1,7 @@
 """Every error of the package: what happened, and what to do next.
 
 HivemindError
-├── UsageError            the question itself is wrong (a path, a setting, a number)
+├── UsageError            the request itself is wrong (a path, a setting, a number)
 │   ├── NotePathError     the name is not a plain relative Markdown name
 │   ├── ScopeError        it names no scope, or none of the caller's
 │   ├── UnknownTypeError  it names no type of memory

@@ -60,7 +60,7 @@ class FakeEmbedder:
         """Raised instead of an answer, until it is None again."""
 
         self.documents: list[str] = []
-        """All texts asked for so far, questions left out."""
+        """All texts asked for so far, queries left out."""
 
         self.queries: list[str] = []
 
@@ -75,7 +75,7 @@ class FakeEmbedder:
         return [self._embed(text) for text in texts]
 
     def embed_query(self, text: str, *, timeout_s: float) -> bytes:
-        """Return the vector of a question; see the port."""
+        """Return the vector of a query; see the port."""
         if timeout_s <= 0:
             message = "There is no time left to ask."
             raise EmbeddingError(message)

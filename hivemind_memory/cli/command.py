@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # Plain classes and not dataclasses, for speed: they are read before every answer.
 
-PLAIN, TEXT, QUESTION, VERBATIM = range(4)
+PLAIN, TEXT, QUERY, VERBATIM = range(4)
 """How the last argument reads words that begin with a dash, see ``Argument.reads``."""
 
 
@@ -54,7 +54,7 @@ class Argument:
         self.reads = PLAIN if reads is None else reads
         """``PLAIN``: options may stand between its words, an unknown one is an error.
         ``TEXT``: its first word ends the options, all that follows is text.
-        ``QUESTION``: known options may stand anywhere, other words are its own.
+        ``QUERY``: known options may stand anywhere, other words are its own.
         ``VERBATIM``: as ``TEXT``, but its words are expected to look like options."""
         self.completes = completes
         """What the shell offers; one of the kinds in ``completion``, or nothing."""

@@ -14,15 +14,15 @@ _ENDINGS = ("ments", "ment", "ings", "ing", "ers", "ied", "ies", "er", "ed", "es
 _SHORTEST_STEM = 3
 
 
-def spans(text: str, question: str) -> list[tuple[int, int]]:
-    """Return where *text* says a word of *question*: start and end, in order, disjoint.
+def spans(text: str, query: str) -> list[tuple[int, int]]:
+    """Return where *text* says a word of *query*: start and end, in order, disjoint.
 
     Case, diacritics and common English endings do not matter.
 
     >>> spans("We deployed the café.", "how to deploy a CAFE")
     [(3, 11), (16, 20)]
     """
-    terms = [term.text for term in query_terms(question).terms if not term.is_phrase]
+    terms = [term.text for term in query_terms(query).terms if not term.is_phrase]
     stems = {_stem(_fold(term)) for term in terms}
     # Scripts without spaces have no words to compare: their terms are looked for.
     grams = [term for term in terms if len(term) > 1 and not term[0].isascii()]
@@ -36,8 +36,8 @@ def spans(text: str, question: str) -> list[tuple[int, int]]:
     return _joined(found)
 
 
-def best_lines(text: str, question: str, limit: int) -> tuple[int, int]:
-    """Return the window of at most *limit* lines that says most of *question*.
+def best_lines(text: str, query: str, limit: int) -> tuple[int, int]:
+    """Return the window of at most *limit* lines that says most of *query*.
 
     Returns:
         Number of the first line, from 0, and of the line after the last.
@@ -45,7 +45,7 @@ def best_lines(text: str, question: str, limit: int) -> tuple[int, int]:
     lines = text.split("\n")
     if len(lines) <= limit:
         return 0, len(lines)
-    weights = [len(spans(line, question)) for line in lines]
+    weights = [len(spans(line, query)) for line in lines]
     starts = range(len(lines) - limit + 1)
     start = max(starts, key=lambda at: sum(weights[at : at + limit]))
     # A window that begins with lines of no interest moves down to the first that has.

@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_SEARCH = "hm search QUESTION"
+_SEARCH = "hm search QUERY"
 _WRITE = "hm write TEXT"
 _SAVE = "hm save KEY TEXT"
 _GET = "hm get NOTE"
@@ -115,7 +115,7 @@ def pointer(word: str) -> str:
     """Return what a person who typed *word* probably wants, or nothing.
 
     >>> pointer("grep")
-    'Did you mean `hm search QUESTION`?'
+    'Did you mean `hm search QUERY`?'
     """
     folded = word.lower()
     if folded in POINTERS:

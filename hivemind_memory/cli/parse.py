@@ -10,7 +10,7 @@ import os
 
 from hivemind_memory.cli.command import (
     PLAIN,
-    QUESTION,
+    QUERY,
     TEXT,
     VERBATIM,
     CommandRequest,
@@ -139,7 +139,7 @@ class _CommandLine:
         return known
 
     def _option(self, word: str) -> Flag | None:
-        """Return the option that *word* is; nothing for a word of a text or question.
+        """Return the option that *word* is; nothing for a word of a text or query.
 
         Raises:
             UsageError: It looks like an option, and the command has none of that name.
@@ -151,7 +151,7 @@ class _CommandLine:
         from hivemind_memory.cli.unknown_names import nearest, unknown_option
 
         name = word.partition("=")[0]
-        if self._reads == QUESTION:
+        if self._reads == QUERY:
             self._note_unknown_option(name)
             return None
         if _has_blank(name):
@@ -233,13 +233,13 @@ class _CommandLine:
             )
 
     def _note_unknown_option(self, name: str) -> None:
-        """Note that a word of a question looks like an option but is not one."""
+        """Note that a word of a query looks like an option but is not one."""
         if _has_blank(name):
             return
         from hivemind_memory.cli.unknown_names import near_options
 
         near = near_options(name, self._flags)
-        # One dash within a question belongs to what is asked about, as in `tar -x`.
+        # One dash within a query belongs to what is asked about, as in `tar -x`.
         is_likely = near and (not self._places or len(name) > 2)
         if is_likely or (name.startswith("--") and name[2:3].isalnum()):
             near = near.replace(" or ", "` or `")

@@ -1,6 +1,6 @@
 """The queries made from a worktree: project, branch, commits, files. No I/O.
 
-Each facet is a query of its own. One long question would contain the words of all of
+Each facet is a query of its own. One long query would contain the words of all of
 them, and no memory would match more than a few. A memory's score is the sum of what it
 is worth to each facet, so the parts explain it.
 """

@@ -7,7 +7,7 @@ folder itself. What happened is taken off the queue then, so the watching goes o
 end it makes the kernel wait 8 ms, as long as an answer takes.
 
 Linux only. Where it does not work (other systems, network and shared file systems, no
-watches left) there is no probe, and every question looks at the folder.
+watches left) there is no probe, and every query looks at the folder.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ _TOOLS = (
 )
 _COMMANDS = (
     "these commands",
-    "hm search QUESTION",
+    "hm search QUERY",
     "hm write TEXT",
     "hm save KEY TEXT",
     "hm get PATH",

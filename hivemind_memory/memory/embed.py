@@ -39,14 +39,14 @@ ANSWER_TIMEOUT_S = 1.8
 """How long the vector of a query may take: every query is answered within 2 s."""
 
 MIN_QUERY_TIMEOUT_S = 0.2
-"""A question's vector is asked for even if loading the library took long."""
+"""A query's vector is asked for even if loading the library took long."""
 
 MAX_CACHED_QUERIES = 256
 SCRIPT_TIMEOUT_S = 10.0
 
 
 class QueryEmbedRequest(NamedTuple):
-    """A question whose vector has to be asked for."""
+    """A query whose vector has to be asked for."""
 
     text: str
     fingerprint: str
@@ -56,16 +56,16 @@ class QueryEmbedRequest(NamedTuple):
 
 
 class EmbeddingService:
-    """Makes vectors of questions and of notes, through the provider that was chosen."""
+    """Makes vectors of queries and of notes, through the provider that was chosen."""
 
     def __init__(self, provider: Provider, now: Callable[[], float]) -> None:
         self._provider = provider
         self._now = now
         self._embedders: dict[str, Embedder] = {}
-        self._questions: dict[tuple[str, str], bytes] = {}
+        self._query_vectors: dict[tuple[str, str], bytes] = {}
 
     def close(self) -> None:
-        """Close the connections to providers; the next question makes new ones."""
+        """Close the connections to providers; the next query makes new ones."""
         for embedder in self._embedders.values():
             embedder.close()
         self._embedders.clear()
@@ -73,7 +73,7 @@ class EmbeddingService:
     def plan(self, index: Index, text: str) -> QueryVector | QueryEmbedRequest:
         """Return the vector of *text*, or why there is none, or what to ask for it.
 
-        A question goes through ``plan``, ``ask`` and ``record_answer``: ``ask`` waits
+        A query goes through ``plan``, ``ask`` and ``record_answer``: ``ask`` waits
         for the network and needs no index, so no other process has to wait with it.
         """
         spaces = index.spaces()
@@ -86,7 +86,7 @@ class EmbeddingService:
         reason = self._why_abstain(index, fingerprint, text)
         if reason:
             return QueryVector(None, fingerprint, reason)
-        known = self._questions.get((fingerprint, text))
+        known = self._query_vectors.get((fingerprint, text))
         if known is not None:
             return QueryVector(known, fingerprint, "")
         now_s = self._now()
@@ -98,41 +98,41 @@ class EmbeddingService:
         return QueryEmbedRequest(text, fingerprint, space, dims)
 
     def ask(
-        self, question: QueryEmbedRequest, *, timeout_s: float
+        self, request: QueryEmbedRequest, *, timeout_s: float
     ) -> bytes | EmbeddingError:
-        """Ask the provider, connected once, for the vector of a question."""
+        """Ask the provider, connected once, for the vector of a query."""
         before_s = self._now()
         try:
-            key = question.space.fingerprint
+            key = request.space.fingerprint
             embedder = self._embedders.get(key)
             if embedder is None:
-                made = self._provider.connect(question.space, dims=question.dims)
+                made = self._provider.connect(request.space, dims=request.dims)
                 embedder = self._embedders.setdefault(key, made)
                 if embedder is not made:  # another thread was faster
                     made.close()
             left_s = max(MIN_QUERY_TIMEOUT_S, timeout_s - (self._now() - before_s))
-            return embedder.embed_query(question.text, timeout_s=left_s)
+            return embedder.embed_query(request.text, timeout_s=left_s)
         except EmbeddingError as error:
             return error
 
     def record_answer(
         self,
         index: Index,
-        question: QueryEmbedRequest,
+        request: QueryEmbedRequest,
         answer: bytes | EmbeddingError,
     ) -> QueryVector:
         """Return the vector, and tell the other processes how it went."""
-        breaker = _Breaker(index, question.space)
+        breaker = _Breaker(index, request.space)
         if isinstance(answer, EmbeddingError):
             breaker.fail(self._now(), answer)
-            self._record_problem(index, question.space, _error_text(answer))
-            return QueryVector(None, question.fingerprint, str(answer))
+            self._record_problem(index, request.space, _error_text(answer))
+            return QueryVector(None, request.fingerprint, str(answer))
         breaker.succeed()
-        self._record_problem(index, question.space, "")
-        if len(self._questions) >= MAX_CACHED_QUERIES:
-            self._questions.clear()
-        self._questions[question.fingerprint, question.text] = answer
-        return QueryVector(answer, question.fingerprint, "")
+        self._record_problem(index, request.space, "")
+        if len(self._query_vectors) >= MAX_CACHED_QUERIES:
+            self._query_vectors.clear()
+        self._query_vectors[request.fingerprint, request.text] = answer
+        return QueryVector(answer, request.fingerprint, "")
 
     def check(self, handle: IndexHandle) -> bool:
         """Ask the provider that the settings name for a vector, and record the answer.
@@ -145,11 +145,11 @@ class EmbeddingService:
         space = self._provider.named_space()
         if space is None:
             return False
-        question = QueryEmbedRequest(PROBE_TEXT, space.fingerprint, space, None)
-        answer = self.ask(question, timeout_s=PROBE_TIMEOUT_S)
+        request = QueryEmbedRequest(PROBE_TEXT, space.fingerprint, space, None)
+        answer = self.ask(request, timeout_s=PROBE_TIMEOUT_S)
         with handle.lock:
             handle.run_with_fallback(
-                lambda opened: self.record_answer(opened.index, question, answer),
+                lambda opened: self.record_answer(opened.index, request, answer),
                 may_repair=False,
             )
         return True
@@ -235,7 +235,7 @@ class EmbeddingService:
     def _may_ask(self, index: Index, fingerprint: str) -> bool:
         """Return whether an earlier model may still be asked.
 
-        Neither a question nor a key goes where the settings do not point: the model of
+        Neither a query nor a key goes where the settings do not point: the model of
         the old space must be at the address that is chosen now.
         """
         now = self._provider.space()
@@ -304,7 +304,7 @@ def embed_query(
     clocks: Clocks,
     started: float,
 ) -> QueryVector:
-    """Return the vector of a question that was asked at *started*.
+    """Return the vector of a query that was asked at *started*.
 
     No lock is held while the provider computes: other threads search and write.
     """
@@ -342,7 +342,7 @@ class _ScriptDetector:
         return self._embedder.embed_documents(texts)
 
     def embed_query(self, text: str, *, timeout_s: float) -> bytes:
-        """Embed a question."""
+        """Embed a query."""
         return self._embedder.embed_query(text, timeout_s=timeout_s)
 
     def close(self) -> None:

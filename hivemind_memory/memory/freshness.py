@@ -1,6 +1,6 @@
 """Makes the index fresh before an answer: compares it with the notes folder.
 
-A process that is asked many questions a second may skip the scan when the kernel proves
+A process that answers many queries a second may skip the scan when the kernel proves
 that nothing has happened since the last one; it looks at least once a second all the
 same, for a memory map or another mount changes a file without an event. In between, of
 the notes that are too young for their signature to prove much, it reads again those

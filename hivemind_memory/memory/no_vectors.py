@@ -53,7 +53,7 @@ def why_no_vectors(index: Index, provider: Provider, fingerprint: str = "") -> s
 def answer_without_vectors(
     handle: IndexHandle, provider: Provider
 ) -> QueryVector | None:
-    """Return that a question has no vector, and why; None: there are some to ask."""
+    """Return that a query has no vector, and why; None: there are some to ask."""
     if provider.is_off:
         return NO_PROVIDER
     with handle.lock:

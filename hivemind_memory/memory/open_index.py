@@ -1,6 +1,6 @@
 """Keeps the index of a memory open: reopens, updates and repairs it.
 
-When the index cannot be opened, one in memory takes its place, so that a question is
+When the index cannot be opened, one in memory takes its place, so that a query is
 answered all the same.
 """
 

@@ -58,7 +58,7 @@ def replace_outdated_text(
             shown = _masked_hit(hit, syncer.folder, old[hit.path])
         if shown is not None:
             hits.append(shown)
-    # Words like those of the question come from anywhere in the index.
+    # Words like those of the query come from anywhere in the index.
     report = replaced(answer.report, suggestions=())
     if answer.hits and not hits:
         report = replaced(report, why_empty=CHANGED)

@@ -86,7 +86,7 @@ class SearchFilter:
 
     @property
     def is_narrow(self) -> bool:
-        """It leaves out more than what is hidden from every question."""
+        """It leaves out more than what is hidden from every query."""
         days = (self.since_day, self.until_day)
         has_place = self.scope is not None or bool(self.source_ref)
         return bool(self.types) or has_place or days != (None, None)

@@ -54,7 +54,7 @@ class HitDetails(NamedTuple):
 
 
 class TermCount(NamedTuple):
-    """A term of the question and how common it is among the notes."""
+    """A term of the query and how common it is among the notes."""
 
     text: str
     tokens: tuple[str, ...]
@@ -98,7 +98,7 @@ class WordMatches(NamedTuple):
     """What the retriever of words found."""
 
     asked: tuple[TermCount, ...] = ()
-    """Every term of the question, each once."""
+    """Every term of the query, each once."""
 
     known: tuple[TermCount, ...] = ()
     """Those that some chunk holds."""
@@ -120,14 +120,14 @@ class VectorMatches(NamedTuple):
     """What the retriever of vectors found."""
 
     cosines: dict[int, float]
-    """Chunk -> cosine with the question, for its own best candidates and for every
+    """Chunk -> cosine with the query, for its own best candidates and for every
     candidate of the other retriever that has a vector."""
 
     subchunk_cosines: dict[int, float]
     """Chunk -> cosine of its best subchunk; a chunk of one subchunk is its own."""
 
     background: float
-    """Mean cosine of the question with all chunks: what an unrelated text has."""
+    """Mean cosine of the query with all chunks: what an unrelated text has."""
 
     deviation: float
     """Standard deviation of the cosines with all chunks."""
@@ -137,7 +137,7 @@ class VectorMatches(NamedTuple):
 
 
 class QueryVector(NamedTuple):
-    """The vector of a question, or why there is none."""
+    """The vector of a query, or why there is none."""
 
     vector: bytes | None
     fingerprint: str

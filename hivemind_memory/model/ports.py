@@ -41,7 +41,7 @@ class Embedder(Protocol):
         ...
 
     def embed_query(self, text: str, *, timeout_s: float) -> bytes:
-        """Return the vector of a question, as ``embed_documents`` does.
+        """Return the vector of a query, as ``embed_documents`` does.
 
         Within *timeout_s* seconds, and with no second try.
         """

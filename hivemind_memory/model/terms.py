@@ -2,7 +2,7 @@
 
 The full-text engine splits at everything that is not a letter, a digit or a combining
 mark, folds case and diacritics, and stems English. What it cannot do is added here, as
-*extra terms* beside the text of a chunk and as extra terms of a question: one- and
+*extra terms* beside the text of a chunk and as extra terms of a query: one- and
 two-grams of scripts that write no spaces, the parts of identifiers, the plain form of
 characters that Unicode keeps for compatibility, and words without the accents and
 points that Greek, Russian, Hebrew and Arabic may leave out.
@@ -15,10 +15,10 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 MAX_TERMS = 64
-"""Terms of one question that count; what is beyond is reported as ignored."""
+"""Terms of one query that count; what is beyond is reported as ignored."""
 
-MAX_QUESTION_CHARS = 4_000
-"""Characters of a question that are read at all: 64 terms fit many times over."""
+MAX_QUERY_CHARS = 4_000
+"""Characters of a query that are read at all: 64 terms fit many times over."""
 
 # Scripts that write no spaces between words, and Hangul, whose words carry endings
 # that no stemmer here takes off: Thai, Lao, Tibetan, Myanmar, Khmer, Kana, Bopomofo,
@@ -172,7 +172,7 @@ class QueryTerm(NamedTuple):
 
 
 class QueryTerms(NamedTuple):
-    """A question, ready to be looked up."""
+    """A query, ready to be looked up."""
 
     terms: tuple[QueryTerm, ...]
     """At most ``MAX_TERMS``, each once, words before phrases."""
@@ -181,15 +181,15 @@ class QueryTerms(NamedTuple):
     """Terms that did not count because there were more."""
 
 
-def query_terms(question: str) -> QueryTerms:
-    """Return the terms of *question*; any text at all is legal.
+def query_terms(query: str) -> QueryTerms:
+    """Return the terms of *query*; any text at all is legal.
 
     Question words are left out unless nothing else is left.
 
     >>> [term.text for term in query_terms("Where is the user_id set?").terms]
     ['user', 'id', 'set', 'user id']
     """
-    text, rest = question[:MAX_QUESTION_CHARS], question[MAX_QUESTION_CHARS:]
+    text, rest = query[:MAX_QUERY_CHARS], query[MAX_QUERY_CHARS:]
     compound_pattern, part_pattern = _ASCII_COMPOUND, _ASCII_PART
     if not text.isascii():
         from unicodedata import normalize
@@ -198,7 +198,7 @@ def query_terms(question: str) -> QueryTerms:
         # Python makes the last letter of a word in capitals a final sigma.
         text = normalize("NFKC", text).replace("Σ", "σ").translate(patterns.bare)
         # One character may have become eighteen.
-        text, rest = text[:MAX_QUESTION_CHARS], text[MAX_QUESTION_CHARS:] + rest
+        text, rest = text[:MAX_QUERY_CHARS], text[MAX_QUERY_CHARS:] + rest
         compound_pattern, part_pattern = patterns.compound, patterns.part
     words: dict[str, None] = {}
     phrases: dict[str, None] = {}
@@ -219,15 +219,15 @@ def query_terms(question: str) -> QueryTerms:
     return QueryTerms(tuple(terms[:MAX_TERMS]), ignored)
 
 
-def may_name_time(question: str) -> bool:
-    """Whether it is worth loading ``time_spans`` for a question; most name no time.
+def may_name_time(query: str) -> bool:
+    """Whether it is worth loading ``time_spans`` for a query; most name no time.
 
     >>> may_name_time("what did we decide last week?"), may_name_time("which port?")
     (True, False)
     """
-    if not question.isascii() or any(digit in question for digit in "0123456789"):
+    if not query.isascii() or any(digit in query for digit in "0123456789"):
         return True
-    words = question[:MAX_QUESTION_CHARS].lower()
+    words = query[:MAX_QUERY_CHARS].lower()
     return any(f" {word} " in _TIME_WORDS for word in _ASCII_PART.findall(words))
 
 
@@ -316,7 +316,7 @@ def extra_terms(body: str) -> str:
 def _terms_of_word(word: str) -> list[str]:
     """Return *word* itself, its parts, and the grams of its unspaced runs."""
     if word.isascii():
-        if word.isalpha() and word.islower():  # the usual word of a question
+        if word.isalpha() and word.islower():  # the usual word of a query
             return [word]
         parts = _mixed_parts(word)
         return [word.lower(), *parts] if parts else [word.lower()]

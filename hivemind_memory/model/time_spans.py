@@ -1,11 +1,11 @@
-"""The times that a question names: "in May", "last week", 2023-05, 先月.
+"""The times that a query names: "in May", "last week", 2023-05, 先月.
 
-One rule for many languages: a question is cut into words and numbers, and words are
+One rule for many languages: a query is cut into words and numbers, and words are
 looked up in tables of months, units and fixed phrases. Anything ambiguous is
 not treated as a time: "may" and "march" count only beside a number or after a
 preposition.
 
-Loaded only for a question that may name a time; see ``terms.may_name_time``.
+Loaded only for a query that may name a time; see ``terms.may_name_time``.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from hivemind_memory.model.time_words import (
 )
 
 MAX_CHARS = 1_000
-"""Characters of a question that are read for times."""
+"""Characters of a query that are read for times."""
 
 YEARS_BACK = 10
 """Years that "in May" or "on 7 May" may mean, this one included."""
 
 MAX_SPANS = 4 * YEARS_BACK
-"""Times of one question that count."""
+"""Times of one query that count."""
 
 _EARLIEST_YEAR = 1970
 _MAX_AMOUNT = 1_000
@@ -56,11 +56,11 @@ class TimeSpan(NamedTuple):
     last: int
 
 
-def time_spans(question: str, today: int) -> tuple[TimeSpan, ...]:
-    """Return the times that *question* names, each once; empty: none.
+def time_spans(query: str, today: int) -> tuple[TimeSpan, ...]:
+    """Return the times that *query* names, each once; empty: none.
 
     Args:
-        question: In any language that the tables know.
+        query: In any language that the tables know.
         today: Days since the epoch, which "yesterday" and "May" are counted from.
 
     >>> time_spans("what did we decide on 7 May 2023?", 20_000)
@@ -68,7 +68,7 @@ def time_spans(question: str, today: int) -> tuple[TimeSpan, ...]:
     >>> time_spans("what may go wrong?", 20_000)
     ()
     """
-    return _Reader(question[:MAX_CHARS], today).spans()
+    return _Reader(query[:MAX_CHARS], today).spans()
 
 
 def _folded(text: str) -> str:
@@ -82,7 +82,7 @@ def _folded(text: str) -> str:
 
 
 class _Reader:
-    """Reads one question."""
+    """Reads one query."""
 
     def __init__(self, text: str, today: int) -> None:
         self._epoch = date(1970, 1, 1)

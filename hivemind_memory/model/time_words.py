@@ -1,6 +1,6 @@
 """The words for times in fourteen languages, without accents and in lower case.
 
-Read by ``time_spans``, which folds a question the same way. A word in ASCII also
+Read by ``time_spans``, which folds a query the same way. A word in ASCII also
 belongs into ``_TIME_WORDS`` of ``terms``, which tells whether these are read at all.
 """
 

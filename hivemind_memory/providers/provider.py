@@ -129,7 +129,7 @@ class Provider:
 
     def choice(self) -> ProviderChoice:
         """Return who it is and why; may ask Ollama on this machine."""
-        # Most questions need no vector: what chooses a provider loads when one does.
+        # Most queries need no vector: what chooses a provider loads when one does.
         from hivemind_memory.providers.choose import (
             choose_provider,
             find_missing_packages,

@@ -144,7 +144,7 @@ class RemoteEmbedder:
         return vectors
 
     def embed_query(self, text: str, *, timeout_s: float) -> bytes:
-        """Return the vector of a question within *timeout_s* seconds; see the port."""
+        """Return the vector of a query within *timeout_s* seconds; see the port."""
         prepared = self._prepare(text, self._space.query_prefix)
         [vector] = self._ask([prepared], timeout_s)
         return vector

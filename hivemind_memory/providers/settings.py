@@ -50,5 +50,5 @@ class EmbeddingSettings(Protocol):
 
     @property
     def query_prefix(self) -> str | None:
-        """Text before each question; None: what the model wants."""
+        """Text before each query; None: what the model wants."""
         ...

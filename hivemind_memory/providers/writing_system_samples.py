@@ -1,6 +1,6 @@
 """Sentences for finding out whether a model understands a writing system.
 
-Six notes and six questions, the same in every language: question *n* asks in other
+Six notes and six queries, the same in every language: query *n* asks in other
 words for what note *n* says, so that shared words do not give the answer away. The
 sentences are our own. Latin is the baseline: an English model finds all six.
 """
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 
 class Probe(NamedTuple):
-    """Notes, and the questions that belong to them, in the same order."""
+    """Notes, and the queries that belong to them, in the same order."""
 
     passages: tuple[str, ...]
     queries: tuple[str, ...]

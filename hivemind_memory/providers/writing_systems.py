@@ -1,6 +1,6 @@
 """Finds out which writing systems a model understands, by asking it.
 
-A list of model names would soon be out of date; six questions are not. A model that
+A list of model names would soon be out of date; six queries are not. A model that
 does not know a script gives all its texts nearly the same vector, and would push good
 answers down. For that script, the vector retriever abstains.
 """
@@ -138,7 +138,7 @@ def script_of(text: str) -> str:
 
 
 def probe_texts(script: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return six notes in *script*, and six questions that ask for them in order.
+    """Return six notes in *script*, and six queries that ask for them in order.
 
     Nothing for a script without a probe: it counts as not understood.
     """
@@ -151,11 +151,11 @@ def probe_texts(script: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def understands(
     vectors_passages: Sequence[bytes], vectors_queries: Sequence[bytes]
 ) -> bool:
-    """Return whether the right note is nearest to at least five of the six questions.
+    """Return whether the right note is nearest to at least five of the six queries.
 
     Args:
         vectors_passages: Packed vectors of the notes of ``probe_texts``.
-        vectors_queries: Packed vectors of its questions, in the same order.
+        vectors_queries: Packed vectors of its queries, in the same order.
     """
     return count_right(vectors_passages, vectors_queries) >= UNDERSTOOD
 
@@ -163,7 +163,7 @@ def understands(
 def count_right(
     vectors_passages: Sequence[bytes], vectors_queries: Sequence[bytes]
 ) -> int:
-    """Return for how many questions the right note alone is nearest."""
+    """Return for how many queries the right note alone is nearest."""
     passages = [unpack(vector) for vector in vectors_passages]
     right = 0
     for number, vector in enumerate(vectors_queries):
@@ -184,9 +184,9 @@ def measure_script(embedder: Embedder, script: str, *, timeout_s: float) -> bool
     Sends seven requests, about a kilobyte of our own sentences.
 
     Args:
-        embedder: Asked for six notes and six questions.
+        embedder: Asked for six notes and six queries.
         script: As ``script_of`` names it; Latin is taken for granted.
-        timeout_s: Seconds for each question.
+        timeout_s: Seconds for each query.
 
     Raises:
         EmbeddingError: The provider did not answer, so nothing is known.

@@ -122,7 +122,7 @@ class InjectionLog:
             StateUnusableError: The log cannot be read.
         """
         if not self._exists():
-            return []  # nothing is made for a question
+            return []  # nothing is made for a query
         sql = "SELECT record FROM injections WHERE notes = ? ORDER BY id"
         rows = self._run(lambda c: c.execute(sql, (self._state.notes,)).fetchall())
         return [json.loads(str(text)) for (text,) in rows]

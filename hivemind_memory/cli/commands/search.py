@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from hivemind_memory.cli.command import (
-    QUESTION,
+    QUERY,
     Argument,
     CommandRequest,
     Flag,
@@ -56,7 +56,7 @@ _NARROWING = ("type", "scope", "since", "until", "source_ref")
         " a question, --type, --scope, --since, --until and --source-ref list what"
         " matches, newest first."
     ),
-    arguments=(Argument("query", "The question.", is_required=False, reads=QUESTION),),
+    arguments=(Argument("query", "The query.", is_required=False, reads=QUERY),),
     flags=(
         Flag(
             ("-n", "--limit", "--max-results"),
