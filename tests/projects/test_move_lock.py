@@ -31,6 +31,13 @@ SAVED = "Nothing was saved"
 ORIGIN = "git@github.com:acme/shop.git"
 
 
+def make_shop(tmp_path: Path) -> Path:
+    """Return a new repository whose project is called shop."""
+    repo = make_repo(tmp_path / "shop")
+    git(repo, "remote", "add", "origin", ORIGIN)
+    return repo
+
+
 @pytest.fixture
 def short_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits long for a lock that is not let go."""
@@ -150,8 +157,7 @@ def test_a_look_that_a_rename_overtakes_is_not_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The next write made the old folder again."""
-    repo = make_repo(tmp_path / "shop")
-    git(repo, "remote", "add", "origin", ORIGIN)
+    repo = make_shop(tmp_path)
     notes = tmp_path / "notes"
     notes.mkdir()
     found = ProjectLookup(str(repo), {}, str(notes), {})
@@ -174,8 +180,7 @@ def test_a_project_renamed_while_the_records_are_read_gets_no_second_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its old name was listed, its new one was not, so it was taken for a new one."""
-    repo = make_repo(tmp_path / "shop")
-    git(repo, "remote", "add", "origin", ORIGIN)
+    repo = make_shop(tmp_path)
     notes = tmp_path / "notes"
     notes.mkdir()
     assert ProjectLookup(str(repo), {}, str(notes), {}).find().slug == "shop"
@@ -200,8 +205,7 @@ def test_a_named_write_does_not_make_the_old_folder_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: dict[str, str]
 ) -> None:
     """The project got another name after the agent's memory was opened."""
-    repo = make_repo(tmp_path / "shop")
-    git(repo, "remote", "add", "origin", ORIGIN)
+    repo = make_shop(tmp_path)
     monkeypatch.chdir(repo)
     home = tmp_path / "home"
     (home / "memory").mkdir(parents=True)
@@ -222,8 +226,7 @@ def test_all_that_thirty_two_agents_write_follows_their_project(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Renamed again and again meanwhile; nothing acknowledged stays behind."""
-    repo = make_repo(tmp_path / "shop")
-    git(repo, "remote", "add", "origin", ORIGIN)
+    repo = make_shop(tmp_path)
     monkeypatch.chdir(repo)
     home = tmp_path / "home"
     (home / "memory").mkdir(parents=True)

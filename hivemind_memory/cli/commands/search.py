@@ -56,7 +56,7 @@ _NARROWING = ("type", "scope", "since", "until", "source_ref")
         " a question, --type, --scope, --since, --until and --source-ref list what"
         " matches, newest first."
     ),
-    arguments=(Argument("query", "The query.", is_required=False, reads=QUERY),),
+    arguments=(Argument("query", "What to look for.", is_required=False, reads=QUERY),),
     flags=(
         Flag(
             ("-n", "--limit", "--max-results"),

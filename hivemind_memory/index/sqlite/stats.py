@@ -1,4 +1,4 @@
-"""Counts words over the chunks that a caller may see, if that is not everything.
+"""Counts words over the chunks that a caller may see, and vectors in each space.
 
 The full-text engine counts over the whole index. A score made from its figures would
 reveal how common a word is among hidden notes, so a limited caller's are counted here.
