@@ -66,22 +66,24 @@ def make_server(
             connections.forget_roots()
         return await call_next(ctx)
 
+    runner = ToolRunner(server_state, connections)
     server = MemoryServer(
         NAME,
         title=TITLE,
         instructions=INSTRUCTIONS,
         version=__version__,
         log_level="WARNING",
+        tools=[
+            *SearchTool(runner).tools(),
+            *NoteTools(runner).tools(),
+            *ListTool(runner).tools(),
+            *MemoryTools(runner).tools(),
+            *LearnTool(runner).tools(),
+        ],
         subscriptions=False,
         middleware=[_escape_results, _advertise_tools, heed_roots],
     )
     server.upgrade_check = UpgradeCheck()
-    runner = ToolRunner(server_state, connections)
-    SearchTool(runner).add_to(server)
-    NoteTools(runner).add_to(server)
-    ListTool(runner).add_to(server)
-    MemoryTools(runner).add_to(server)
-    LearnTool(runner).add_to(server)
     return server
 
 

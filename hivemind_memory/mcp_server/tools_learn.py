@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.tools import Tool
 from mcp.types import CallToolResult
 from pydantic import Field
 
@@ -15,8 +16,8 @@ from hivemind_memory.mcp_server.tools import (
     ToolCall,
     ToolRunner,
     WriteScopeName,
-    add_tool,
     client_name,
+    make_tool,
 )
 from hivemind_memory.mcp_server.tools_memory import SaveOut, render_saved
 from hivemind_memory.model.curation import NewMemory
@@ -32,9 +33,11 @@ class LearnTool:
         """Take what runs the tool."""
         self._runner = runner
 
-    def add_to(self, server: MCPServer) -> None:
-        """Register the tool."""
-        add_tool(server, self.memory_learn, "Save a claim and its certainty", CHANGES)
+    def tools(self) -> list[Tool]:
+        """Return the tool."""
+        return [
+            make_tool(self.memory_learn, "Save a claim and its certainty", CHANGES),
+        ]
 
     async def memory_learn(  # noqa: PLR0913, PLR0917 - the arguments that clients know
         self,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
-from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.tools import Tool
 from mcp.types import CallToolResult
 from pydantic import BaseModel, Field
 
@@ -18,7 +19,7 @@ from hivemind_memory.mcp_server.tools import (
     ToolCall,
     ToolRunner,
     TypeNames,
-    add_tool,
+    make_tool,
     one_line,
     untrusted_mark,
 )
@@ -104,9 +105,11 @@ class ListTool:
         """Take what runs the tool."""
         self._runner = runner
 
-    def add_to(self, server: MCPServer) -> None:
-        """Register the tool."""
-        add_tool(server, self.memory_list, "List notes or memories", READS)
+    def tools(self) -> list[Tool]:
+        """Return the tool."""
+        return [
+            make_tool(self.memory_list, "List notes or memories", READS),
+        ]
 
     async def memory_list(
         self,

@@ -8,7 +8,8 @@ from __future__ import annotations
 from shlex import quote
 from typing import Annotated, Any
 
-from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.tools import Tool
 from mcp.types import CallToolResult
 from pydantic import BaseModel, Field
 
@@ -24,8 +25,8 @@ from hivemind_memory.mcp_server.tools import (
     ToolRunner,
     TypeName,
     WriteScopeName,
-    add_tool,
     client_name,
+    make_tool,
     one_line,
     place_of,
 )
@@ -136,12 +137,14 @@ class MemoryTools:
         """Take what runs the tools."""
         self._runner = runner
 
-    def add_to(self, server: MCPServer) -> None:
-        """Register the tools."""
-        add_tool(server, self.memory_save, "Save a memory by key", CHANGES, ALWAYS_LOAD)
-        add_tool(server, self.memory_history, "Show earlier versions", READS)
-        add_tool(server, self.memory_link, "Link two memories", CHANGES)
-        add_tool(server, self.memory_forget, "Forget a memory", CHANGES)
+    def tools(self) -> list[Tool]:
+        """Return the tools."""
+        return [
+            make_tool(self.memory_save, "Save a memory by key", CHANGES, ALWAYS_LOAD),
+            make_tool(self.memory_history, "Show earlier versions", READS),
+            make_tool(self.memory_link, "Link two memories", CHANGES),
+            make_tool(self.memory_forget, "Forget a memory", CHANGES),
+        ]
 
     async def memory_save(  # noqa: PLR0913, PLR0917 - the arguments that clients know
         self,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.tools import Tool
 from mcp.types import CallToolResult
 from pydantic import BaseModel, Field
 
@@ -18,8 +19,8 @@ from hivemind_memory.mcp_server.tools import (
     ToolCall,
     ToolRunner,
     WriteScopeName,
-    add_tool,
     client_name,
+    make_tool,
     place_of,
 )
 from hivemind_memory.model.results import NoteLines, pending_notice
@@ -57,10 +58,12 @@ class NoteTools:
         """Take what runs the tools."""
         self._runner = runner
 
-    def add_to(self, server: MCPServer) -> None:
-        """Register the tools."""
-        add_tool(server, self.memory_write, "Remember something", APPENDS, ALWAYS_LOAD)
-        add_tool(server, self.memory_get, "Read a note", READS, ALWAYS_LOAD)
+    def tools(self) -> list[Tool]:
+        """Return the tools."""
+        return [
+            make_tool(self.memory_write, "Remember something", APPENDS, ALWAYS_LOAD),
+            make_tool(self.memory_get, "Read a note", READS, ALWAYS_LOAD),
+        ]
 
     async def memory_write(
         self,

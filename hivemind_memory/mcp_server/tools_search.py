@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.tools import Tool
 from mcp.types import CallToolResult
 from pydantic import Field
 
@@ -22,7 +23,7 @@ from hivemind_memory.mcp_server.tools import (
     ToolCall,
     ToolRunner,
     TypeNames,
-    add_tool,
+    make_tool,
 )
 from hivemind_memory.model.filters import DEFAULT_FILTER
 from hivemind_memory.model.query import Query
@@ -44,9 +45,11 @@ class SearchTool:
         # Why a search is not hybrid seldom changes, so a session is told once.
         self._reasons: dict[str, str] = {}
 
-    def add_to(self, server: MCPServer) -> None:
-        """Register the tool."""
-        add_tool(server, self.memory_search, "Search the memory", READS, ALWAYS_LOAD)
+    def tools(self) -> list[Tool]:
+        """Return the tool."""
+        return [
+            make_tool(self.memory_search, "Search the memory", READS, ALWAYS_LOAD),
+        ]
 
     async def memory_search(
         self,
