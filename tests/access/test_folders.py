@@ -16,10 +16,17 @@ import pytest
 
 from hivemind_memory.cli.table import all_commands
 from tests.cli.conftest import Hm, hm, home
-from tests.support.limited_callers import CALLERS, LIMITED, become, files_in, site
+from tests.support.limited_callers import (
+    CALLERS,
+    LIMITED,
+    become,
+    files_in,
+    site,
+    tmp_path,
+)
 from tests.support.ran import Ran
 
-__all__ = ["hm", "home", "site"]
+__all__ = ["hm", "home", "site", "tmp_path"]
 
 COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "inject": (

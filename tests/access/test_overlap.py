@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Hm, hm, home
-from tests.support.limited_callers import LIMITED, become, files_in, site
+from tests.support.limited_callers import LIMITED, become, files_in, site, tmp_path
 
-__all__ = ["hm", "home", "site"]
+__all__ = ["hm", "home", "site", "tmp_path"]
 
 
 @LIMITED
