@@ -1,6 +1,7 @@
 """Call one memory from many clients at once, over stdio and over HTTP.
 
     python -m benchmarks.mcp_parallel [--clients 32] [--calls 200] [--seconds 600]
+        [--notes 0]
 
 Over stdio each client has a server process of its own, over HTTP all share one. Every
 client saves, searches, writes and reads in turn. Prints the calls made, the failures
@@ -31,6 +32,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import TextContent
 
+TRANSPORTS = ("stdio", "http")
 COMMAND = (sys.executable, "-m", "hivemind_memory.cli", "mcp")
 
 
@@ -150,6 +152,15 @@ def latency(outcome: Outcome) -> str:
     return "; ".join(said)
 
 
+def write_notes(home: str, count: int) -> None:
+    """Write the notes that are there before the first call."""
+    folder = os.path.join(home, "memory", "cranes")
+    os.makedirs(folder)
+    for number in range(count):
+        with open(os.path.join(folder, f"{number}.md"), "w", encoding="utf-8") as file:
+            file.write(f"# Crane {number}\n\nIt stands in field {number % 97}.\n")
+
+
 def _start_http(environ: dict[str, str]) -> tuple[subprocess.Popen[str], str, str]:
     """Return a server over HTTP, its address and its token."""
     process = subprocess.Popen(
@@ -172,12 +183,15 @@ def main() -> int:
     parser.add_argument("--clients", type=int, default=32)
     parser.add_argument("--calls", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=600)
+    parser.add_argument("--notes", type=int, default=0, help="notes there are before")
+    parser.add_argument("--transport", choices=TRANSPORTS, help="only this one")
     parser.add_argument("--some", action="store_true", help="calls may be left unmade")
     options = parser.parse_args()
     problems = 0
-    for transport in ("stdio", "http"):
+    for transport in (options.transport,) if options.transport else TRANSPORTS:
         began_s = time.monotonic()
         with tempfile.TemporaryDirectory() as home:
+            write_notes(home, options.notes)
             outcome = anyio.run(measure, transport, options, home)
         took_s = time.monotonic() - began_s
         wanted = options.clients * options.calls

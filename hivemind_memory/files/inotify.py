@@ -32,6 +32,7 @@ _CHANGES = (
 # What a watch for each folder there was may not see the end of: IN_Q_OVERFLOW,
 # IN_UNMOUNT, a folder that was made, moved or removed (IN_ISDIR), a watch that is gone.
 _LOSSES = 0x4000 | 0x2000 | 0x4000_0000 | 0x8000 | 0xC00
+_NAME_LOST = 0x040 | 0x200  # IN_MOVED_FROM | IN_DELETE
 _EVENT = struct.Struct("iIII")
 _READ_BYTES = 65_536
 
@@ -56,6 +57,10 @@ class InotifyProbe:
         self.changed: set[str] = set()
         """Paths below the folder that have changed since, up to the last call of
         ``is_quiet``; the caller removes those it has read."""
+
+        self.has_lost_name = False
+        """Whether something has lost its name since; the caller sets it back. Dot files
+        are not counted: a note is saved under such a name first."""
 
         self._cookie = cookie
         self._folders: dict[int, str] = {}
@@ -98,15 +103,17 @@ class InotifyProbe:
                     if not is_ours:
                         is_quiet = False
                         self.is_complete = self.is_complete and not mask & _LOSSES
-                        self._record(watch, name.rstrip(b"\0"))
+                        self._record(watch, mask, name.rstrip(b"\0"))
         except OSError:
             # EAGAIN: our own event did not come either.
             self.is_complete = False
             return False
         return is_quiet
 
-    def _record(self, watch: int, name: bytes) -> None:
+    def _record(self, watch: int, mask: int, name: bytes) -> None:
         """Record what an event is about."""
+        if mask & _NAME_LOST and not name.startswith(b"."):
+            self.has_lost_name = True
         if watch in self._folders:
             self.changed.add(self._folders[watch] + os.fsdecode(name))
         else:

@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     older reading never overwrites a newer one."""
 
 
+MADE = "made"
+"""Key of a value that is another one once a rebuild has replaced the index."""
+
+
 class FileRecord(NamedTuple):
     """What the index records of one note besides its chunks."""
 
@@ -175,6 +179,10 @@ class NotesIndex(Protocol):
 
     def has_unfinished(self) -> bool:
         """Return whether a note is half written, by a live process or a killed one."""
+        ...
+
+    def has_outdated(self) -> bool:
+        """Return whether other rules or settings than those of today made some rows."""
         ...
 
     def sweep(self) -> None:

@@ -1,10 +1,9 @@
 """Makes the index fresh before an answer: compares it with the notes folder.
 
 A process that answers many queries a second may skip the scan when the kernel proves
-that nothing has happened since the last one; it looks at least once a second all the
-same, for a memory map or another mount changes a file without an event. In between, of
-the notes that are too young for their signature to prove much, it reads again those
-alone that the kernel names.
+that nothing has happened since the last one, or compare only the notes that the kernel
+names. It compares all of them at least once a second all the same, for a memory map or
+another mount changes a file without an event.
 """
 
 from __future__ import annotations
@@ -81,9 +80,11 @@ class FreshnessCheck:
         self._inotify_probe: InotifyProbe | None = None
         self._can_watch = True
         self._looked_s = self._read_all_s = -MAX_UNCHECKED_S
-        self._read_all_of: Index | None = None
+        self._read_all_of: tuple[object, ...] = ()
         self._looked_at: object = None
         self._verified: object = None
+        self._unreadable: frozenset[str] = frozenset()
+        self._behind: frozenset[str] = frozenset()
         self._last = Freshness()
 
     def close(self) -> None:
@@ -106,7 +107,7 @@ class FreshnessCheck:
                 have changed are left to the background, too.
         """
         recovered: tuple[RecoveredEntry, ...] = ()
-        for _ in range(MAX_SCANS):
+        for scans in range(MAX_SCANS):
             now_s = self._stopwatch()
             version = index.version()
             is_recent = now_s - self._looked_s < MAX_UNCHECKED_S
@@ -120,8 +121,17 @@ class FreshnessCheck:
             if self._inotify_probe is None and is_recent and self._can_watch:
                 # Before the scan, so that no change during it is missed.
                 self._watch()
+            origin = (index, *self._syncer.origin_of(index))
+            changed = self._named_changes(origin, now_s)
+            if (
+                changed is not None
+                and scans < MAX_SCANS - 1
+                and self._sync_named(index, version, changed)
+            ):
+                if self._verified is None:
+                    continue  # something else has changed meanwhile
+                return replaced(self._last, recovered=recovered)
             self._looked_s = now_s
-            changed = self._named_changes(index, now_s)
             freshness = self._compare(
                 index,
                 version,
@@ -129,18 +139,30 @@ class FreshnessCheck:
                 leaves_outdated=leaves_outdated,
                 changed=changed,
             )
-            is_behind = freshness.stale or freshness.outdated
-            is_done = self._verified is not None and not is_behind
-            if self._inotify_probe is not None and is_done:
-                if changed is None:
-                    self._read_all_s, self._read_all_of = now_s, index
-                    self._inotify_probe.changed.clear()
-                else:
-                    self._inotify_probe.changed -= changed
+            if not (freshness.stale or freshness.outdated or freshness.warning):
+                self._last = Freshness(skipped=freshness.skipped)
+                if self._is_rest_named() and changed is None:
+                    self._read_all_s, self._read_all_of = now_s, origin
             recovered += freshness.recovered
             if self._verified is not None or freshness.warning:
                 break
         return replaced(freshness, recovered=recovered) if recovered else freshness
+
+    def _is_rest_named(self) -> bool:
+        """Return whether the kernel names all that differs after a comparison.
+
+        What it named before has been compared.
+        """
+        probe = self._inotify_probe
+        if probe is None:
+            return False
+        before, probe.changed = probe.changed, set()
+        if self._verified is None:
+            probe.is_quiet()
+        is_named = self._behind <= probe.changed
+        # No event tells when a note can be read again.
+        probe.changed |= self._unreadable if is_named else before
+        return is_named
 
     def is_verified(self, index: Index) -> bool:
         """Return whether the index still is as the last scan found it or made it.
@@ -150,20 +172,56 @@ class FreshnessCheck:
         """
         return self._verified is not None and index.version() is self._verified
 
-    def _named_changes(self, index: Index, now_s: float) -> frozenset[str] | None:
-        """Return the paths of all that changed since young notes were last read.
+    def _named_changes(
+        self, origin: tuple[object, ...], now_s: float
+    ) -> frozenset[str] | None:
+        """Return the paths of all that changed since all notes were last compared.
 
         Returns:
             None: Nothing says so, or that was too long ago.
         """
         is_recent = now_s - self._read_all_s < MAX_UNCHECKED_S
-        if (
-            self._inotify_probe is None
-            or not is_recent
-            or index is not self._read_all_of
-        ):
+        if self._inotify_probe is None or not is_recent:
+            return None
+        if self._read_all_of != origin:
             return None
         return frozenset(self._inotify_probe.changed)
+
+    def _sync_named(
+        self, index: Index, version: object, changed: frozenset[str]
+    ) -> bool:
+        """Update the index of those notes alone that the kernel names.
+
+        Less than a second ago all notes were compared, and nothing else has changed
+        since. Whoever has changed the index meanwhile did so because of a change that
+        is named, too.
+
+        Args:
+            index: The index.
+            version: Its version before the kernel was asked.
+            changed: See ``_named_changes``.
+
+        Returns:
+            False: All notes have to be compared.
+        """
+        self._looked_at = self._verified = None
+        if self._inotify_probe is None or not self._syncer.sync_named(index, changed):
+            return False
+        self._inotify_probe.changed -= changed
+        if index.version() is version:
+            self._looked_at = self._verified = version
+            return True
+        # Another process may have indexed later changes, and of a rename one half: the
+        # note is gone under its old name, and not there yet under its new one.
+        version = index.version()
+        if (index, *self._syncer.origin_of(index)) != self._read_all_of:
+            return False
+        self._inotify_probe.has_lost_name = False
+        if self._inotify_probe.is_quiet():
+            self._looked_at = version
+        if not self._inotify_probe.has_lost_name:
+            self._verified = version
+        return self._inotify_probe.is_complete
 
     def _compare(
         self,
@@ -187,6 +245,7 @@ class FreshnessCheck:
             changed: See ``_named_changes``.
         """
         self._looked_at = self._verified = None
+        self._behind = self._unreadable = frozenset()
         # Before the scan: what the index gains later is newer than the scan.
         digest = index.scan_digest()
         may_trust = (
@@ -245,13 +304,15 @@ class FreshnessCheck:
                 warning=str(error),
             )
         skipped = _paths(result.skipped)
+        self._unreadable = frozenset(skipped).difference(_paths(snapshot.skipped))
         behind = compare_files(
             snapshot.signatures, IndexedFiles(signatures=indexed.signatures)
         )
         # Of outdated notes alone it is known that their text has not changed.
         outdated = left & indexed.outdated - set(behind.changed)
         large = left - outdated
-        if not behind.gone and set(behind.changed) <= {*skipped, *large}:
+        self._behind = frozenset((*behind.changed, *behind.gone)) - {*skipped, *large}
+        if not self._behind:
             self._verified = version
         if left and is_file:
             self._index_rest()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from hivemind_memory.errors import (
-    NotSavedError,
-)
+from hivemind_memory.errors import HivemindError, NotSavedError
 from hivemind_memory.files.places import has_journal_entries
 from hivemind_memory.memory.note_indexer import (
     BATCH_BYTES,
@@ -12,6 +10,7 @@ from hivemind_memory.memory.note_indexer import (
     LARGE_NOTE_BYTES,
     NoteIndexer,
 )
+from hivemind_memory.memory.rule_changes import RULES
 from hivemind_memory.model.snapshot import (
     FolderChanges,
     IndexedFiles,
@@ -21,16 +20,17 @@ from hivemind_memory.model.value import replaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from hivemind_memory.files.folder import NotesFolder
     from hivemind_memory.files.scan import FolderSnapshot
-    from hivemind_memory.index.port import Index
+    from hivemind_memory.index.port import Index, IndexedNote
     from hivemind_memory.memory.note_indexer import ChunkSettings, Progress
     from hivemind_memory.memory.sync_round import SyncRound
     from hivemind_memory.model.memory_types import MemoryType
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.results import RecoveredEntry, SyncResult
+    from hivemind_memory.model.snapshot import FileSignature
     from hivemind_memory.notes.journal import Journal
 
 
@@ -42,6 +42,10 @@ REDACTION_VERSION = "secrets 7"
 
 QUICK_NOTES = 16
 """So many changes are applied while other processes that want to write wait."""
+
+MAX_NAMED = 64
+"""So many notes that are named are looked at one by one; a scan of a folder of 1,000
+takes as long."""
 
 MAX_ROUNDS = 5
 """How often a sync looks again because another process was faster with some note."""
@@ -117,7 +121,11 @@ class Syncer:
 
                 remove_partial_files(self._folder.root, snapshot.partial, self._now())
             work = SyncRound(
-                self._folder, index, known, snapshot.skipped, may_take_large
+                self._folder,
+                index,
+                known.signatures,
+                snapshot.skipped,
+                may_take_large,
             )
             later = self.left_for_later(known) if leaves_outdated else frozenset()
             changes = compare_files(
@@ -183,9 +191,16 @@ class Syncer:
         snapshot = self._folder.snapshot()
         return compare_files(snapshot.signatures, known), snapshot
 
+    def origin_of(self, index: Index) -> tuple[str, ...]:
+        """Return what changes once the index is another one, though no note changed."""
+        from hivemind_memory.index.port import MADE
+        from hivemind_memory.memory.sync_round import LAST_PURGE
+
+        return tuple(index.get_meta(key) for key in (MADE, LAST_PURGE, RULES))
+
     def has_current_chunking(self, index: Index) -> bool:
         """Return whether the index was cut with the settings of today."""
-        return index.get_meta("chunking") == self._chunking_key()
+        return index.get_meta(RULES) == self._chunking_key()
 
     def sync_note(
         self,
@@ -197,11 +212,56 @@ class Syncer:
         from hivemind_memory.memory.sync_round import SyncRound
 
         for _ in range(MAX_ROUNDS):
-            work = SyncRound(self._folder, index, index.files(), (), may_take_large)
+            known = _signatures(index.notes_at((path,)))
+            work = SyncRound(self._folder, index, known, may_take_large=may_take_large)
             self._apply(index, FolderChanges(changed=(path,)), work, None)
             if not work.overtaken:
                 return not work.skipped and not work.left
         return False
+
+    def sync_named(self, index: Index, names: Collection[str]) -> bool:
+        """Update the index of what may have changed; nothing else has.
+
+        Args:
+            index: The index, equal to the folder but for these.
+            names: Paths below the notes folder, of whatever files.
+
+        Returns:
+            False: That is not so easily done; compare the whole folder.
+        """
+        if len(names) > MAX_NAMED or index.has_unfinished() or index.has_outdated():
+            return False
+        found = self._folder.signatures_of(names)
+        if found is None or (found and self.recover()):
+            return False
+        indexed = index.notes_at(list(found))
+        changes = FolderChanges(
+            changed=tuple(
+                path
+                for path, signature in found.items()
+                if signature and not self._is_indexed(path, indexed.get(path))
+            ),
+            gone=tuple(path for path in indexed if found[path] is None),
+        )
+        if changes.is_empty:
+            return True
+        from hivemind_memory.memory.sync_round import SyncRound
+
+        work = SyncRound(self._folder, index, _signatures(indexed), may_take_large=bool)
+        self._apply(index, changes, work, None)
+        return not (work.overtaken or work.skipped or work.left)
+
+    def _is_indexed(self, path: NotePath, known: IndexedNote | None) -> bool:
+        """Return whether the index has the bytes of a note, with their signature."""
+        if known is None:
+            return False
+        from hivemind_memory.files.reader import read_note
+
+        try:
+            read = read_note(self._folder, path)
+        except HivemindError:
+            return False
+        return read.signature == known.signature and read.digest == known.digest
 
     def _apply(
         self,
@@ -253,3 +313,10 @@ class Syncer:
         """Return the settings that shape the index; with others it has other rows."""
         own = "".join(f" {own_type!r}" for own_type in self._types.values())
         return f"{self._chunking.name} {BODY_VERSION} {REDACTION_VERSION}{own}"
+
+
+def _signatures(
+    indexed: Mapping[NotePath, IndexedNote],
+) -> dict[NotePath, FileSignature]:
+    """Return the signatures that the index has of some notes."""
+    return {path: note.signature for path, note in indexed.items()}

@@ -11,13 +11,13 @@ from hivemind_memory.files.reader import read_note
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from hivemind_memory.files.folder import NotesFolder
     from hivemind_memory.files.reader import ReadNote
     from hivemind_memory.index.port import Index, TouchedNote
     from hivemind_memory.model.note_path import NotePath
-    from hivemind_memory.model.snapshot import FileSignature, IndexedFiles, SkippedNote
+    from hivemind_memory.model.snapshot import FileSignature, SkippedNote
 
 
 LAST_PURGE = "last purge"
@@ -31,12 +31,12 @@ class SyncRound:
         self,
         folder: NotesFolder,
         index: Index,
-        known: IndexedFiles,
+        known: Mapping[NotePath, FileSignature],
         skipped: tuple[SkippedNote, ...] = (),
         may_take_large: Callable[[], bool] | None = None,
     ) -> None:
         self.may_take_large = may_take_large
-        self.known = known.signatures
+        self.known = known
         """What the index held before the folder was scanned or a note was read."""
         self.skipped = list(skipped)
         self.added: set[NotePath] = set()

@@ -12,6 +12,7 @@ from unittest import mock
 import pytest
 
 from hivemind_memory.files.folder import NotesFolder
+from hivemind_memory.index.port import MADE
 from hivemind_memory.index.sqlite import notes as index_notes
 from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.memory import sync
@@ -150,10 +151,13 @@ def test_an_answer_is_of_the_state_that_was_compared(
     sandbox.save("a.md", "some text\n")
     other.sync()
     ask(slow, "text")
-    replaced = after(
-        FreshnessCheck.ensure_fresh,
-        lambda: other.index_handle.opened().index.remove([NotePath("a.md")]),
-    )
+
+    def replace_by_older() -> None:
+        index = other.index_handle.opened().index
+        index.remove([NotePath("a.md")])
+        index.set_meta(MADE, "at another time")
+
+    replaced = after(FreshnessCheck.ensure_fresh, replace_by_older)
 
     with mock.patch.object(FreshnessCheck, "ensure_fresh", replaced):
         answer = ask(slow, "text")

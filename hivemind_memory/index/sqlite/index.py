@@ -22,7 +22,6 @@ from hivemind_memory.sqlite.connection import (
     hold_writer_lock,
     open_connection,
     read_transaction,
-    select_int,
     translated_errors,
     version_of,
 )
@@ -215,6 +214,10 @@ class SqliteIndex:
             "unfinished", lambda: notes.has_unfinished(self._connection)
         )
 
+    def has_outdated(self) -> bool:
+        """Return whether other rules than those of today made some rows."""
+        return self._cached("outdated", lambda: notes.has_outdated(self._connection))
+
     def sweep(self) -> None:
         """Delete what a killed process left half written, unless one is at work."""
         if not self.has_unfinished():
@@ -239,10 +242,7 @@ class SqliteIndex:
     def count_chunks(self) -> int:
         """Return how many chunks can be found."""
         with translated_errors(self.path):
-            return select_int(
-                self._connection,
-                "SELECT coalesce(sum(chunk_count), 0) FROM files WHERE state = 0",
-            )
+            return notes.count_chunks(self._connection)
 
     # -- searching -------------------------------------------------------------
 

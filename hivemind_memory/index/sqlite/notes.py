@@ -14,7 +14,7 @@ from hivemind_memory.index.sqlite.note_rows import (
 )
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.snapshot import IndexedFiles
-from hivemind_memory.sqlite.connection import read_transaction
+from hivemind_memory.sqlite.connection import read_transaction, select_int
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,21 +45,19 @@ _BEING_WRITTEN, _REPLACED = 1, 2
 
 def indexed_files(connection: apsw.Connection) -> IndexedFiles:
     """Return the signatures of all indexed notes, and which have to be read again."""
-    signatures: dict[NotePath, FileSignature] = {}
-    unsettled = []
-    for path, mtime, ctime, size, inode, is_settled in connection.execute(
-        "SELECT path, mtime, ctime, size, inode, is_settled FROM files WHERE state = 0"
-    ):
-        signatures[NotePath(path)] = (mtime, ctime, size, inode)
-        if not is_settled:
-            unsettled.append(NotePath(path))
-    outdated = connection.execute(
-        f"SELECT path FROM files WHERE {OUTDATED} AND state = 0"
+    rows = connection.execute(
+        "SELECT path, mtime, ctime, size, inode FROM files WHERE state = 0"
     )
+    young = connection.execute(
+        f"SELECT path, {OUTDATED} FROM files WHERE is_settled = 0 AND state = 0"
+    ).fetchall()
     return IndexedFiles(
-        signatures=signatures,
-        unsettled=frozenset(unsettled),
-        outdated=frozenset(NotePath(path) for (path,) in outdated),
+        # No call for each row: there may be 60,000 of them before an answer.
+        signatures={row[0]: row[1:] for row in rows},
+        unsettled=frozenset([NotePath(path) for path, _ in young]),
+        outdated=frozenset(
+            [NotePath(path) for path, is_outdated in young if is_outdated]
+        ),
     )
 
 
@@ -329,6 +327,18 @@ def sweep(connection: apsw.Connection) -> None:
 def has_unfinished(connection: apsw.Connection) -> bool:
     """Return whether there is anything to sweep."""
     rows = connection.execute("SELECT 1 FROM files WHERE state <> 0 LIMIT 1")
+    return rows.fetchone() is not None
+
+
+def count_chunks(connection: apsw.Connection) -> int:
+    """Return how many chunks can be found."""
+    sql = "SELECT coalesce(sum(chunk_count), 0) FROM files WHERE state = 0"
+    return select_int(connection, sql)
+
+
+def has_outdated(connection: apsw.Connection) -> bool:
+    """Return whether there is any note to read again because rules have changed."""
+    rows = connection.execute(f"SELECT 1 FROM files WHERE {OUTDATED} LIMIT 1")
     return rows.fetchone() is not None
 
 

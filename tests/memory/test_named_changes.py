@@ -1,0 +1,172 @@
+"""A process that is asked often compares only the notes that the kernel names."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from hivemind_memory.files.folder import NotesFolder
+from hivemind_memory.index.port import MADE
+from hivemind_memory.memory import sync
+from hivemind_memory.memory.memory import Memory
+from hivemind_memory.memory.sync import Syncer
+from hivemind_memory.model.note_path import NotePath
+from tests.support.sandbox import Sandbox, ask, difference_from_fresh, paths
+
+pytestmark = pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="only Linux names what has changed"
+)
+
+
+@pytest.fixture
+def often_asked(sandbox: Sandbox) -> Iterator[Memory]:
+    """A memory that watches the folder; for it no time passes between queries."""
+    sandbox.save("a.md", "The old text.\n")
+    sandbox.stopwatch = lambda: 1_000.0
+    with sandbox.memory() as memory:
+        for _ in range(4):
+            assert paths(ask(memory, "old")) == ["a.md"]
+        yield memory
+
+
+@pytest.fixture
+def other(sandbox: Sandbox) -> Iterator[Memory]:
+    """Another process with the same notes."""
+    with sandbox.memory() as memory:
+        yield memory
+
+
+def after_first(method: Callable[..., Any], work: Callable[[], object]) -> Any:
+    """Return *method*, followed by some work the first time that it is called."""
+    todo = [work]
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        result = method(*args, **kwargs)
+        if todo:
+            todo.pop()()
+        return result
+
+    return call
+
+
+def no_scan() -> Any:
+    """Return a context in which a scan of the folder fails the test."""
+    return mock.patch.object(NotesFolder, "snapshot", side_effect=AssertionError)
+
+
+def test_a_changed_note_is_indexed_without_a_scan(
+    sandbox: Sandbox, often_asked: Memory
+) -> None:
+    """With 3,000 notes and 32 writers, scans were two thirds of what calls took."""
+    sandbox.save("b.md", "A xylophone.\n")
+    sandbox.save("a.md", "A zither.\n")
+
+    with no_scan():
+        answer = ask(often_asked, "xylophone")
+        assert paths(ask(often_asked, "zither")) == ["a.md"]
+
+    assert paths(answer) == ["b.md"]
+    assert answer.report.is_fresh
+    assert difference_from_fresh(sandbox, often_asked, ("old", "zither")) == []
+
+
+def test_what_another_process_indexed_is_found_without_a_scan(
+    often_asked: Memory, other: Memory
+) -> None:
+    """The index is another one then, and equal to the folder all the same."""
+    other.write("A xylophone.", file="b.md")
+
+    with no_scan():
+        assert paths(ask(often_asked, "xylophone")) == ["b.md"]
+
+
+def test_a_deleted_note_is_gone_without_a_scan(
+    sandbox: Sandbox, often_asked: Memory
+) -> None:
+    """A name that was lost is named, too."""
+    (sandbox.notes / "a.md").unlink()
+
+    with no_scan():
+        assert paths(ask(often_asked, "old")) == []
+
+
+@pytest.mark.parametrize("count", [sync.MAX_NAMED, sync.MAX_NAMED + 1])
+def test_many_changed_notes_are_all_indexed(
+    sandbox: Sandbox, often_asked: Memory, count: int
+) -> None:
+    """Beyond a number one scan takes less time than to look at each."""
+    for number in range(count):
+        sandbox.save(f"b{number}.md", f"A xylophone {number}.\n")
+
+    for number in (0, count - 1):
+        hits = paths(ask(often_asked, f"xylophone {number}"))
+        assert hits[0] == f"b{number}.md"
+    assert difference_from_fresh(sandbox, often_asked) == []
+
+
+def test_a_change_beside_one_that_is_indexed_is_not_forgotten(
+    sandbox: Sandbox, often_asked: Memory, other: Memory
+) -> None:
+    """It was taken off the queue, and the next answer took the index for current."""
+
+    def change_more() -> None:
+        other.write("A zebra.", file="zebra.md")
+        sandbox.save("b.md", "A xylophone.\n")
+
+    sandbox.save("a.md", "The old text, edited.\n")
+    named = after_first(Syncer.sync_named, change_more)
+    with mock.patch.object(Syncer, "sync_named", named):
+        ask(often_asked, "edited")
+
+    assert paths(ask(often_asked, "xylophone")) == ["b.md"]
+
+
+def test_half_a_rename_by_another_process_hides_no_note(
+    sandbox: Sandbox, often_asked: Memory, other: Memory
+) -> None:
+    """Another process has removed the old name, and not read the new one yet."""
+
+    def rename_and_index_half() -> None:
+        (sandbox.notes / "a.md").rename(sandbox.notes / "z.md")
+        other.index_handle.opened().index.remove([NotePath("a.md")])
+
+    sandbox.save("b.md", "A xylophone.\n")
+    named = after_first(Syncer.sync_named, rename_and_index_half)
+    with mock.patch.object(Syncer, "sync_named", named):
+        answer = ask(often_asked, "old")
+
+    assert paths(answer) == ["z.md"]
+    assert answer.report.is_fresh
+
+
+def test_an_index_that_takes_the_place_of_this_one_is_compared(
+    sandbox: Sandbox, often_asked: Memory, other: Memory
+) -> None:
+    """A rebuild was filled before the last change, and nobody has changed a note."""
+
+    def replace_by_older() -> None:
+        index = other.index_handle.opened().index
+        index.remove([NotePath("a.md")])
+        index.set_meta(MADE, "at another time")
+
+    sandbox.save("b.md", "A xylophone.\n")
+    named = after_first(Syncer.sync_named, replace_by_older)
+    with mock.patch.object(Syncer, "sync_named", named):
+        answer = ask(often_asked, "old")
+
+    assert paths(answer) == ["a.md"]
+
+
+def test_rows_that_other_rules_made_are_not_taken_for_current(
+    often_asked: Memory, other: Memory
+) -> None:
+    """Another process with other rules has marked them; no note has changed."""
+    other.index_handle.opened().index.mark_all_stale()
+
+    ask(often_asked, "old")
+
+    assert not often_asked.index_handle.opened().index.has_outdated()
