@@ -90,7 +90,8 @@ def open_memory(
             Provider(settings, stopwatch=clocks.stopwatch, sleep=time.sleep),
             clocks,
             here=ProjectHere(
-                lambda is_write: _project_here(settings, places, is_write=is_write)
+                lambda is_write: _project_here(settings, places, is_write=is_write),
+                known=lambda: _known_project_here(settings, places),
             ),
         )
     from hivemind_memory.files.overlap import check_overlap
@@ -193,6 +194,23 @@ def _project_here(settings: Settings, places: Places, *, is_write: bool) -> str:
     if not find_above(os.path.realpath(os.getcwd()), ".git"):
         return ""
     return _lookup(os.getcwd(), settings, places).find(is_write=is_write).scope
+
+
+def _known_project_here(settings: Settings, places: Places) -> str:
+    """Return the scope of the project of the current folder, as a search needs it.
+
+    It starts no git, unless config.json names projects by their origin.
+    """
+    if settings.configured_projects():
+        from hivemind_memory.errors import HivemindError
+
+        try:
+            return _project_here(settings, places, is_write=False)
+        except HivemindError:
+            return ""
+    from hivemind_memory.projects.known_project import known_scope
+
+    return known_scope(os.path.realpath(os.getcwd()), places.notes)
 
 
 def _caller_in(

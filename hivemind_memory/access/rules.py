@@ -116,6 +116,7 @@ class ProjectHere:
         find: Callable[[bool], str] = lambda _is_write: "",
         caller: Callable[[], Caller] | None = None,
         notice: Callable[[], str] = str,
+        known: Callable[[], str] = str,
     ) -> None:
         """Look up nothing yet.
 
@@ -124,10 +125,9 @@ class ProjectHere:
                 written; empty: there is none, or it was given by name.
             caller: Returns the caller as it is now; None: it stays the same.
             notice: Returns a sentence about another project that may be this one.
+            known: Returns its scope if that takes no process; empty: there is none.
         """
-        self.find = find
-        self.caller = caller
-        self.notice = notice
+        self.find, self.caller, self.notice, self.known = find, caller, notice, known
 
 
 NO_PROJECT = ProjectHere()

@@ -95,6 +95,11 @@ def _option(default: object, description: str, **columns: Any) -> Any:
     return Option(default, description, **columns)
 
 
+def _share(default: float, text: str) -> Any:
+    """Return the field of an option from 0 to 1."""
+    return _option(default, text, low=0, high=1)
+
+
 @value
 class Settings:
     """Every option with the value that is in effect."""
@@ -204,11 +209,9 @@ class Settings:
         low=0.1,
         high=3_600,
     )
-    min_score: float = _option(
+    min_score: float = _share(
         SearchSettings().min_score,
         "Minimum relevance of a hit, before its age is taken into account.",
-        low=0,
-        high=1,
     )
     max_results: int = _option(
         DEFAULT_HITS, "Maximum number of hits that a search returns.", low=1, high=1_000
@@ -218,17 +221,13 @@ class Settings:
         "How keyword and vector scores are combined.",
         choices=("standardised", "weighted", "rrf"),
     )
-    vector_weight: float = _option(
+    vector_weight: float = _share(
         SearchSettings().vector_weight,
         "Weight of the vector score when fusion is standardised.",
-        low=0,
-        high=1,
     )
-    weighted_vector_weight: float = _option(
+    weighted_vector_weight: float = _share(
         SearchSettings().weighted_vector_weight,
         "Weight of the vector score when fusion is weighted. Keywords get the rest.",
-        low=0,
-        high=1,
     )
     half_life_days: float = _option(
         SearchSettings().half_life_days,
@@ -237,22 +236,23 @@ class Settings:
         low=0.001,
         high=1_000_000,
     )
-    decay_floor: float = _option(
+    decay_floor: float = _share(
         SearchSettings().decay_floor,
         "Share of its score that even the oldest note keeps. 1: age does not"
         " matter. 0: old notes fade to nothing.",
-        low=0,
-        high=1,
+    )
+    nearness_weight: float = _share(
+        SearchSettings().nearness_weight,
+        "How much a hit gains for being in the project, team or workspace that you are"
+        " in, most of all a typed memory. 0: nothing.",
     )
     diversity: bool = _option(
         SearchSettings().diversity,
         "Whether to move down hits that repeat a better hit.",
     )
-    diversity_lambda: float = _option(
+    diversity_lambda: float = _share(
         SearchSettings().diversity_lambda,
         "Weight of relevance against novelty when diversity is on.",
-        low=0,
-        high=1,
     )
     startup_inject_count: int = _option(
         5,

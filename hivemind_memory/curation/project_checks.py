@@ -8,7 +8,8 @@ from hivemind_memory.errors import UsageError
 from hivemind_memory.model.keys import closest, folded_key
 from hivemind_memory.model.memories import ACTIVE, PENDING
 from hivemind_memory.model.scope import FOLDERS, make_scope
-from hivemind_memory.projects.record_file import IDENTITY_FILE, read_record
+from hivemind_memory.projects.known_project import IDENTITY_FILE
+from hivemind_memory.projects.record_file import read_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

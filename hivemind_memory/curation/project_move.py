@@ -31,14 +31,10 @@ from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import FOLDERS, make_scope
 from hivemind_memory.notes.memory_file import edit_note
+from hivemind_memory.projects.known_project import IDENTITY_FILE, listed_projects
 from hivemind_memory.projects.move_lock import moves_lock
 from hivemind_memory.projects.record_changes import merged
-from hivemind_memory.projects.record_file import (
-    IDENTITY_FILE,
-    listed_projects,
-    read_record,
-    write_record,
-)
+from hivemind_memory.projects.record_file import read_record, write_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -66,21 +66,6 @@ def project_state(folder: str, repository: Repository | None) -> WorktreeState:
     )
 
 
-def git_folder_mark(git_folder: str) -> str:
-    """Return what distinguishes a git folder from all others, and survives a move.
-
-    Its inode, and the time at which the system last changed the file ``description``,
-    which git makes with the folder and never touches. A copy has another inode, and
-    none can be given that time. Empty: it cannot be told.
-    """
-    try:
-        folder = os.stat(git_folder)
-        described = os.lstat(os.path.join(git_folder, "description"))
-    except OSError:
-        return ""
-    return f"{folder.st_ino}-{described.st_ctime_ns}"
-
-
 def worktree_state(folder: str, repository: Repository | None) -> WorktreeState:
     """Return the state of a worktree; what git fails to report is left empty."""
     project = project_state(folder, repository)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import TypeVar
 
+    from hivemind_memory.model import matches
     from hivemind_memory.model.filters import Access, SearchFilter
     from hivemind_memory.model.matches import ChunkLocation, VectorMatches, WordMatches
     from hivemind_memory.model.memories import MemoryHeader
@@ -236,6 +237,16 @@ class IndexView(Protocol):
 
     def find_words(self, terms: Sequence[QueryTerm], *, limit: int) -> WordMatches:
         """Return the best *limit* candidates of the words retriever."""
+        ...
+
+    def has_other_scopes(self) -> bool:
+        """Return whether any note belongs to a scope that is not the global one."""
+        ...
+
+    def find_near_words(
+        self, words: WordMatches, scopes: Collection[str], *, limit: int
+    ) -> Sequence[matches.WordCandidate]:
+        """Return active candidates in *scopes* that *words* lacks."""
         ...
 
     def find_vectors(

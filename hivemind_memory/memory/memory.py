@@ -126,8 +126,7 @@ class Memory:
 
         Unless *is_fresh*, the index answers as it is, and no note is looked at.
         """
-        # Loaded by the first question: a sync needs nothing of it.
-        from hivemind_memory.memory.search import OFF, ask
+        from hivemind_memory.memory.search import OFF, Asker, ask
 
         if not self.settings.enabled:
             return OFF
@@ -137,7 +136,7 @@ class Memory:
             self.index_handle,
             question=self._query_vector(query.text, started),
             settings=self._search_settings,
-            access=self._access,
+            asker=Asker(self._access, self.caller, self.here),
             clocks=self.clocks,
             started=started,
             is_fresh=is_fresh,

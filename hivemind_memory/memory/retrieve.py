@@ -8,6 +8,8 @@ from hivemind_memory.model.terms import query_terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from hivemind_memory.index.port import Index, IndexView
     from hivemind_memory.model.curation import TextCandidate
     from hivemind_memory.model.filters import Access
@@ -26,6 +28,10 @@ low."""
 
 WANTED_FACTOR = 2
 """Candidates of each retriever for every hit that is wanted, if that is more."""
+
+NEAR_CANDIDATES = 5
+"""More candidates that are near to the caller, or half of what is wanted: each costs
+time."""
 
 MAX_SIMILAR = 10
 """Chunks that are compared with a text before it is saved."""
@@ -59,6 +65,7 @@ def retrieve(
     *,
     wanted: int,
     view: IndexView,
+    near: Collection[str] = (),
 ) -> RetrievedCandidates:
     """Return what the retrievers of the index find for a question.
 
@@ -68,6 +75,7 @@ def retrieve(
         question: Its vector, or why there is none.
         wanted: Hits that are wanted.
         view: The index as this query sees it.
+        near: Scopes of the caller, of which more is looked up if the words are common.
     """
     is_alone = question.vector is None
     word_limit = WORD_CANDIDATES if is_alone else FUSED_WORD_CANDIDATES
@@ -80,7 +88,15 @@ def retrieve(
 
         more = with_longer_words(view.vocabulary(), terms, words)
         if more:
+            terms = tuple(more)
             words = view.find_words(more, limit=word_limit)
+    if near and len(words.candidates) >= word_limit:
+        # The rough ranking knows no scope: where hundreds of notes share a word, it
+        # cuts off what was kept for the caller.
+        limit = max(NEAR_CANDIDATES, wanted // 2)
+        more_near = view.find_near_words(words, near, limit=limit)
+        if more_near:
+            words = words._replace(candidates=[*words.candidates, *more_near])
     places = {found.place.chunk_id: found.place for found in words.candidates}
     vectors = None
     if question.vector is not None:

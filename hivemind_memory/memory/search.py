@@ -7,35 +7,35 @@ with what the index finds.
 from __future__ import annotations
 
 from functools import partial
+from typing import NamedTuple
 
 from hivemind_memory.memory.freshness import MAX_SCANS, Freshness
-from hivemind_memory.memory.retrieve import RetrievedCandidates, retrieve, shown_text
-from hivemind_memory.model.clocks import iso_day
-from hivemind_memory.model.matches import HitDetails, QueryVector
-from hivemind_memory.model.memories import STATUSES, claim_of
+from hivemind_memory.memory.make_hits import make_hits, with_successors
+from hivemind_memory.memory.retrieve import RetrievedCandidates, retrieve
+from hivemind_memory.model.matches import QueryVector
 from hivemind_memory.model.query import (
     DroppedCandidates,
-    Hit,
     SearchAnswer,
     SearchReport,
 )
 from hivemind_memory.model.terms import may_name_time
-from hivemind_memory.model.trust import shown_source
 from hivemind_memory.model.value import replaced
 from hivemind_memory.search.confidence import assess
 from hivemind_memory.search.hit_selection import SPARE, choose
-from hivemind_memory.search.ranking import rank
+from hivemind_memory.search.nearness import near_scopes
+from hivemind_memory.search.ranking import by_evidence, rank
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from hivemind_memory.access.rules import Caller, ProjectHere
     from hivemind_memory.index.port import Index, IndexView
     from hivemind_memory.memory.open_index import IndexHandle, OpenIndex
     from hivemind_memory.model.clocks import Clocks
     from hivemind_memory.model.filters import Access, SearchFilter
     from hivemind_memory.model.matches import WordMatches
-    from hivemind_memory.model.query import Query, ScorePart, SearchSettings
+    from hivemind_memory.model.query import Query, SearchSettings
     from hivemind_memory.model.results import RecoveredEntry
     from hivemind_memory.model.time_spans import TimeSpan
     from hivemind_memory.search.hit_selection import HitSelection
@@ -50,10 +50,32 @@ OFF = SearchAnswer(
 )
 """The answer of a memory that is switched off."""
 
-_NOTHING_SAID = HitDetails("", "", "")
-
 NO_PROVIDER = QueryVector(None, "", "")
 """None is chosen: words were asked for, so there is nothing to say."""
+
+
+class Asker(NamedTuple):
+    """On whose behalf a query is answered."""
+
+    access: Access
+    """What the caller may see."""
+
+    caller: Caller
+    """Who asks."""
+
+    here: ProjectHere
+    """The project that the process is in."""
+
+    def near(self, view: IndexView) -> Mapping[str, float]:
+        """Return the nearness of free text in the scopes of the caller, by scope.
+
+        A person at a shell reads every scope, and has the project of the repository
+        that the shell is in. It is looked up only where a note may be in it.
+        """
+        caller, project = self.caller, self.caller.project
+        if caller.is_owner and not project and view.has_other_scopes():
+            project = self.here.known()
+        return near_scopes((caller.workspace, project, *caller.teams))
 
 
 def ask(
@@ -62,7 +84,7 @@ def ask(
     *,
     question: QueryVector,
     settings: SearchSettings,
-    access: Access,
+    asker: Asker,
     clocks: Clocks,
     started: float,
     is_fresh: bool,
@@ -74,7 +96,7 @@ def ask(
         handle: The index, with one in memory if it cannot be used.
         question: The vector of the question, or why there is none.
         settings: How hits are found.
-        access: What the caller may see.
+        asker: What the caller may see, and what is near to it.
         clocks: Tell how old memories are, and how long it took.
         started: When the question came, by the stopwatch.
         is_fresh: Update the index first; else it answers as it is.
@@ -86,7 +108,7 @@ def ask(
         query,
         question=question,
         settings=settings,
-        access=access,
+        asker=asker,
         clocks=clocks,
         started=started,
     )
@@ -156,15 +178,16 @@ def _answer(
     *,
     question: QueryVector,
     settings: SearchSettings,
-    access: Access,
+    asker: Asker,
     clocks: Clocks,
     started: float,
 ) -> SearchAnswer:
     """Return the answer of one state of the index; see ``ask``."""
-    index = opened.index
+    index, access = opened.index, asker.access
     view = index.view(access, query.search_filter, clocks.today())
+    scopes = asker.near(view) if settings.nearness_weight else {}
     retrieved = retrieve(
-        index, query.text, question, wanted=query.max_results, view=view
+        index, query.text, question, wanted=query.max_results, view=view, near=scopes
     )
     ranking = rank(
         retrieved.words,
@@ -173,6 +196,7 @@ def _answer(
         settings=settings,
         today=clocks.today(),
         spans=_time_spans(query.text, clocks.today()),
+        near=scopes,
     )
     unread = 0
     is_list = not retrieved.words.asked and query.search_filter.is_narrow
@@ -190,13 +214,13 @@ def _answer(
     choice, texts, superseded = _choose_active(index, ranking, query, settings, access)
     is_hybrid = retrieved.vectors is not None and not is_list
     assessed = assess(
-        ranking.ranked,
+        by_evidence(ranking.ranked),
         choice.hits,
         words=retrieved.words,
         fusion=settings.fusion if is_hybrid else "",
     )
-    hits = _with_successors(
-        index, _hits(index, choice, texts, query, assessed.confidences), access
+    hits = with_successors(
+        index, make_hits(index, choice, texts, query, assessed.confidences), access
     )
     stale = len(access.readable(freshness.stale))
     report = SearchReport(
@@ -326,72 +350,3 @@ def _choose(
     if missing:
         read(missing)
     return choice, texts
-
-
-def _hits(
-    index: Index,
-    choice: HitSelection,
-    texts: dict[int, tuple[str, str]],
-    query: Query,
-    confidences: Sequence[float],
-) -> tuple[Hit, ...]:
-    """Return what the caller gets."""
-    hits = []
-    places = [chosen.ranked.place for chosen in choice.hits]
-    said_by = [place.chunk_id for place in places if place.type or place.entry_id]
-    details = index.hit_source().hit_details(said_by) if said_by else {}
-    for chosen, confidence in zip(choice.hits, confidences, strict=True):
-        place = chosen.ranked.place
-        text, headings = texts.get(place.chunk_id, ("", ""))
-        parts: tuple[ScorePart, ...] = ()
-        if query.should_explain:
-            from hivemind_memory.search.explanation import explain
-
-            parts = explain(chosen)
-        detail = details.get(place.chunk_id, _NOTHING_SAID)
-        words = chosen.ranked.words
-        found_by = (("words", words), ("vectors", chosen.ranked.cosine))
-        hits.append(
-            Hit(
-                path=place.path,
-                start_line=place.start_line,
-                end_line=place.end_line,
-                score=chosen.score,
-                relevance=chosen.ranked.relevance,
-                snippet=shown_text(text),
-                headings=tuple(headings.split("\n")) if headings else (),
-                date=iso_day(place.day),
-                retrievers=tuple(name for name, found in found_by if found is not None),
-                id=place.memory_id or place.entry_id or "",
-                type=place.type or "",
-                key=place.key or "",
-                scope=place.scope,
-                status=STATUSES[place.status],
-                source=shown_source(place.note_source, place.entry_source),
-                disputed_by=chosen.ranked.disputed_by,
-                reason=detail.reason
-                if words is not None and words.is_by_reason
-                else "",
-                source_ref=detail.source_ref,
-                claim=claim_of(detail.claim) if detail.claim else {},
-                confidence=confidence,
-                parts=parts,
-            )
-        )
-    return tuple(hits)
-
-
-def _with_successors(
-    index: Index, hits: tuple[Hit, ...], access: Access
-) -> tuple[Hit, ...]:
-    """Return the hits, each that was replaced with what replaced it."""
-    if not hits or not index.has_strong_edges():
-        return hits
-    from hivemind_memory.memory.successors import successor_of
-
-    return tuple(
-        replaced(hit, superseded_by=successor_of(index, hit.path, access))
-        if hit.type or hit.id
-        else hit
-        for hit in hits
-    )

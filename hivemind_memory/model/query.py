@@ -218,6 +218,9 @@ class SearchSettings:
     decay_floor: float = 0.9
     """The least that age leaves of a score, 0..1; 0: age may take all of it."""
 
+    nearness_weight: float = 1.0
+    """How much it counts that a memory was kept for the caller, 0..1; 0: nothing."""
+
     diversity: bool = False
     """Maximal marginal relevance over the hits."""
 

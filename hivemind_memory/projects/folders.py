@@ -24,8 +24,8 @@ from hivemind_memory.projects.identity import (
     learn,
     resolve,
 )
+from hivemind_memory.projects.known_project import IDENTITY_FILE
 from hivemind_memory.projects.record_file import (
-    IDENTITY_FILE,
     has_file,
     read_record,
     read_records,
@@ -182,7 +182,7 @@ def long_name(identity: str) -> str:
 
 def is_there(known: KnownFolder) -> bool:
     """Return whether a git folder is still where it was seen."""
-    from hivemind_memory.git.worktree import git_folder_mark
+    from hivemind_memory.git.git_folder import git_folder_mark
 
     return git_folder_mark(known.path) == known.mark
 

@@ -12,17 +12,17 @@ import os
 from hivemind_memory.access.rules import ProjectHere
 from hivemind_memory.errors import GitError, ProjectUnknownError
 from hivemind_memory.files.places import find_above
+from hivemind_memory.git.git_folder import git_folder_mark
 from hivemind_memory.git.repository import find_repository
 from hivemind_memory.git.worktree import (
     WorktreeState,
-    git_folder_mark,
     origin_identity,
     project_state,
 )
 from hivemind_memory.model.scope import FOLDERS
 from hivemind_memory.projects.folders import ProjectFolder, find_project
 from hivemind_memory.projects.identity import SeenRepository
-from hivemind_memory.projects.record_file import IDENTITY_FILE
+from hivemind_memory.projects.known_project import IDENTITY_FILE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,15 +7,18 @@ earlier versions. Fields are separated by tabs.
 from __future__ import annotations
 
 import os
-import stat
 
-from hivemind_memory.files.atomic import write_file
 from hivemind_memory.projects.identity import KnownFolder, ProjectRecord
+from hivemind_memory.projects.known_project import (
+    IDENTITY_FILE,
+    MAX_RECORD_BYTES,
+    SEEN_FOLDER,
+    listed_projects,
+    read_record_bytes,
+)
 
-IDENTITY_FILE = ".project"
-_MAX_BYTES = 64 * 1024
 _MAX_TRIES = 100
-_FORMER, _FOLDER, _DISTINCT, _MAYBE = "was", "folder", "not", "maybe"
+_FORMER, _DISTINCT, _MAYBE = "was", "not", "maybe"
 
 
 def read_records(above: str) -> list[ProjectRecord]:
@@ -40,17 +43,13 @@ def read_record(above: str, slug: str) -> ProjectRecord:
     """
     path = os.path.join(above, slug, IDENTITY_FILE)
     try:
-        # A pipe would keep us waiting.
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            return ProjectRecord(slug=slug, problem="it is not a regular file")
-        with open(path, "rb") as file:
-            data = file.read(_MAX_BYTES + 1)
+        data = read_record_bytes(path)
     except FileNotFoundError:
         return ProjectRecord(slug=slug)
     except OSError as error:
         return ProjectRecord(slug=slug, problem=error.strerror or str(error))
-    if len(data) > _MAX_BYTES:
-        why = f"it is larger than {_MAX_BYTES // 1024} kB"
+    if len(data) > MAX_RECORD_BYTES:
+        why = f"it is larger than {MAX_RECORD_BYTES // 1024} kB"
         return ProjectRecord(slug=slug, problem=why)
     if b"\0" in data:
         return ProjectRecord(slug=slug, problem="it is binary")
@@ -62,20 +61,14 @@ def write_record(above: str, record: ProjectRecord) -> bool:
 
     Without it, the project is found as before, and only what was learned is missing.
     """
+    # A search reads records, and writes none.
+    from hivemind_memory.files.atomic import write_file
+
     data = render_record(record).encode("utf-8", "surrogateescape")
     try:
         return write_file(os.path.join(above, record.slug, IDENTITY_FILE), data)
     except OSError:
         return False
-
-
-def listed_projects(above: str) -> list[str]:
-    """Return the names of all folders of projects."""
-    try:
-        with os.scandir(above) as entries:
-            return sorted(entry.name for entry in entries if entry.is_dir())
-    except OSError:
-        return []
 
 
 def has_file(above: str, slug: str) -> bool:
@@ -95,7 +88,7 @@ def parse_record(slug: str, text: str) -> ProjectRecord:
             identities.append(_unquoted(kind))
         elif kind in names and words:
             names[kind].append(words[0])
-        elif kind == _FOLDER and len(words) >= 2:
+        elif kind == SEEN_FOLDER and len(words) >= 2:
             origin = words[2] if len(words) > 2 else ""
             folders.append(KnownFolder(mark=words[0], path=words[1], origin=origin))
     return ProjectRecord(
@@ -116,7 +109,7 @@ def render_record(record: ProjectRecord) -> str:
         *((_MAYBE, name) for name in record.maybe),
         *((_DISTINCT, name) for name in record.distinct),
         *(
-            (_FOLDER, folder.mark, folder.path, folder.origin)
+            (SEEN_FOLDER, folder.mark, folder.path, folder.origin)
             for folder in record.folders
         ),
     ]

@@ -10,7 +10,8 @@ from hivemind_memory.model.results import Finding
 from hivemind_memory.model.scope import FOLDERS
 from hivemind_memory.projects.folders import is_there, long_name
 from hivemind_memory.projects.identity import ProjectRecord, identity_key
-from hivemind_memory.projects.record_file import IDENTITY_FILE, read_records
+from hivemind_memory.projects.known_project import IDENTITY_FILE
+from hivemind_memory.projects.record_file import read_records
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hivemind_memory.model.display import count_text
 from hivemind_memory.model.query import ScorePart
+from hivemind_memory.search.nearness import nearer
 from hivemind_memory.search.ranking import score_of
 
 TYPE_CHECKING = False
@@ -74,14 +75,26 @@ def _parts_of_a_memory(ranked: RankedChunk) -> list[ScorePart]:
     if ranked.importance != 1:
         note = f"a {ranked.place.type or 'note'} of importance {_shown(ranked)}"
         parts.append(ScorePart(name="importance", value=weighed - before, note=note))
-    timed = score_of(ranked.raw_score * ranked.age * ranked.importance * ranked.time)
+    timed = score_of(ranked.timed_weight)
     if ranked.time != 1:
         note = "from a time that the question names, or the days after it"
         parts.append(ScorePart(name="time", value=timed - weighed, note=note))
+    near = score_of(nearer(ranked.timed_weight, ranked.nearness))
+    if ranked.nearness:
+        parts.append(
+            ScorePart(name="nearness", value=near - timed, note=_nearness_note(ranked))
+        )
     if ranked.dispute != 1:
         note = f"disputed by {ranked.disputed_by}, which is newer"
-        parts.append(ScorePart(name="dispute", value=ranked.score - timed, note=note))
+        parts.append(ScorePart(name="dispute", value=ranked.score - near, note=note))
     return parts
+
+
+def _nearness_note(ranked: RankedChunk) -> str:
+    """Return why a memory is near to the caller."""
+    place = ranked.place
+    typed = f", an active {place.type}" if place.type else ""
+    return f"kept for {place.scope}{typed}"
 
 
 def _shown(ranked: RankedChunk) -> str:

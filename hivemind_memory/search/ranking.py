@@ -20,6 +20,7 @@ from hivemind_memory.search.fusion import (
     word_count,
     word_scores,
 )
+from hivemind_memory.search.nearness import nearer, nearness_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,10 +81,23 @@ class RankedChunk(NamedTuple):
     time: float = 1.0
     """Factor, 1 or more, for what is from a time that the question names."""
 
+    nearness: float = 0.0
+    """How near it is to the caller, 0..1; see ``search.nearness``."""
+
     @property
     def weight(self) -> float:
         """What the order goes by."""
-        return self.raw_score * self.age * self.importance * self.time * self.dispute
+        return nearer(self.timed_weight, self.nearness) * self.dispute
+
+    @property
+    def evidence_weight(self) -> float:
+        """What the order would go by if nothing were near to the caller."""
+        return self.timed_weight * self.dispute
+
+    @property
+    def timed_weight(self) -> float:
+        """The raw score after age, importance and time."""
+        return self.raw_score * self.age * self.importance * self.time
 
     @property
     def order(self) -> tuple[float, int, str, int]:
@@ -92,8 +106,17 @@ class RankedChunk(NamedTuple):
         Of equal ones the newer comes first, then by place: so an answer is the same
         each time and after a rebuild, which numbers the chunks anew.
         """
+        return self._ordered_by(self.weight)
+
+    @property
+    def evidence_order(self) -> tuple[float, int, str, int]:
+        """What candidates would be sorted by if nothing were near to the caller."""
+        return self._ordered_by(self.evidence_weight)
+
+    def _ordered_by(self, weight: float) -> tuple[float, int, str, int]:
+        """Return what sorts by a weight, the heaviest first."""
         place = self.place
-        return (-self.weight, -(place.day or 0), place.path, place.start_line)
+        return (-weight, -(place.day or 0), place.path, place.start_line)
 
     @property
     def relevance(self) -> float:
@@ -177,6 +200,7 @@ def rank(
     settings: SearchSettings,
     today: int,
     spans: Sequence[TimeSpan] = (),
+    near: Mapping[str, float] | None = None,
 ) -> Ranking:
     """Return the candidates of both retrievers, best first.
 
@@ -187,6 +211,7 @@ def rank(
         settings: How to fuse and weigh.
         today: Days since the epoch.
         spans: The times that the question names.
+        near: Scope -> nearness of its free text; None: nothing is near.
     """
     raw_scores = word_scores(words)
     fused = _fuse(raw_scores, vectors, settings)
@@ -218,9 +243,22 @@ def rank(
         )
         if spans:
             candidate = candidate._replace(time=time_factor(place.day, spans))
+        if near and (nearness := nearness_of(place, near)):
+            weighed = settings.nearness_weight * nearness
+            candidate = candidate._replace(nearness=weighed)
         ranked.append(candidate)
     ranked.sort(key=lambda candidate: candidate.order)
     return Ranking(ranked, below)
+
+
+def by_evidence(ranked: Sequence[RankedChunk]) -> Sequence[RankedChunk]:
+    """Return candidates in the order that they have if nothing is near to the caller.
+
+    Where a text lies says nothing of how well it answers.
+    """
+    if not any(candidate.nearness for candidate in ranked):
+        return ranked
+    return sorted(ranked, key=lambda candidate: candidate.evidence_order)
 
 
 def list_in_order(places: Sequence[ChunkLocation]) -> Ranking:

@@ -63,3 +63,35 @@ class VisibilityContract:
         view = index.view(access_of(visitor, frozenset({"projects/shop"})))
 
         assert found(view, "text") == ["open.md", "projects/shop/says.md"]
+
+    def test_a_near_chunk_is_the_candidate_that_words_make_of_it(
+        self, open_index: OpenIndex
+    ) -> None:
+        """It is looked up in another way: same counts, lengths and subchunks."""
+        index = open_index()
+        for number in range(9):
+            put(index, f"n{number}.md", "the kettle, a kettle of the kettles\n")
+            put(index, f"projects/site/n{number}.md", "the kettle whistles\n")
+        text = "# A kettle\n\n- the kettle boils\n- off when it boils\n\nboils over\n"
+        put(index, "projects/shop/a.md", text)
+        put(index, "projects/shop/b.md", f"---\nsource: external\n---\n{text}")
+        put(index, "projects/shop/plain.md", "no such word\n")
+        put(index, "projects/shop/inbox/claim.md", "the kettle waits\n")
+        terms = [QueryTerm(word) for word in ("kettle", "boils", "absent", "when it")]
+        caller = Caller(project="projects/shop")
+        for access in (None, access_of(caller, frozenset())):
+            view = index.view(access, SearchFilter(), TODAY)
+            whole = view.find_words(terms, limit=99)
+            known = {each.place.chunk_id: each for each in whole.candidates}
+            none = whole._replace(candidates=[])
+            near = view.find_near_words(none, ["projects/shop", "teams/a"], limit=9)
+            again = view.find_near_words(none, ["projects/shop"], limit=1)
+
+            assert {each.place.path for each in near} == {
+                "projects/shop/a.md",
+                "projects/shop/b.md",
+            }
+            assert all(each == known[each.place.chunk_id] for each in near)
+            assert len(again) == 1
+            assert not view.find_near_words(whole, ["projects/shop"], limit=9)
+            assert not view.find_near_words(none, ["projects/none"], limit=9)

@@ -8,7 +8,7 @@ import pytest
 
 from hivemind_memory.projects.folders import ProjectFolder, find_project
 from hivemind_memory.projects.identity import SeenRepository
-from hivemind_memory.projects.record_file import IDENTITY_FILE
+from hivemind_memory.projects.known_project import IDENTITY_FILE
 
 SHOP = "github.com/Acme/Shop"
 OTHER = "gitlab.com/rival/shop"

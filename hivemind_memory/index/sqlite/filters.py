@@ -90,6 +90,23 @@ def query_filter(
     return _joined(parts)
 
 
+def near_filter(
+    scopes: Collection[str], contents: IndexContents, matching: SqlFilter
+) -> SqlFilter | None:
+    """Return the condition on what is near to a caller; None: nothing is.
+
+    Args:
+        scopes: Those of the caller, the global one left out.
+        contents: What the index holds.
+        matching: What the query may find; only that is near.
+    """
+    own = sorted(contents.scopes.intersection(scopes))
+    if not own:
+        return None
+    near = _joined([SqlFilter("files.status = 0"), _among("files.scope", own)])
+    return SqlFilter(matching.sql + near.sql, (*matching.values, *near.values))
+
+
 _COLUMNS = {"scope": "files.scope", "visibility": "coalesce(files.visibility, '')"}
 """Field of a ``Requirement`` -> what it is in SQL."""
 

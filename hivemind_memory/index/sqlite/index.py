@@ -264,6 +264,7 @@ class SqliteIndex:
         return self._views.view(
             visibility_filter(access, contents),
             query_filter(access, search_filter, today, contents),
+            contents,
         )
 
     def _contents(self) -> IndexContents:

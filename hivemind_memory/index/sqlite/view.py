@@ -6,17 +6,18 @@ from hivemind_memory.sqlite.connection import translated_errors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from typing import Any
 
     import apsw
 
-    from hivemind_memory.index.sqlite.filters import SqlFilter
+    from hivemind_memory.index.sqlite.filters import IndexContents, SqlFilter
+    from hivemind_memory.index.sqlite.near_words import NearRows
     from hivemind_memory.index.sqlite.stats import CorpusStats
     from hivemind_memory.index.sqlite.vectors import VectorRetriever
     from hivemind_memory.index.sqlite.vocabulary import SqliteVocabulary
     from hivemind_memory.index.sqlite.words import WordRetriever
-    from hivemind_memory.model.matches import VectorMatches, WordMatches
+    from hivemind_memory.model.matches import VectorMatches, WordCandidate, WordMatches
     from hivemind_memory.model.terms import QueryTerm
 
 
@@ -35,7 +36,13 @@ FROM files WHERE state = 0 AND status = 2"""
 class SqliteView:
     """What one query may find, and what its figures are counted over."""
 
-    __slots__ = ("_matching", "_matching_stats", "_views", "_visible_stats")
+    __slots__ = (
+        "_contents",
+        "_matching",
+        "_matching_stats",
+        "_views",
+        "_visible_stats",
+    )
 
     def __init__(
         self,
@@ -44,17 +51,32 @@ class SqliteView:
         *,
         matching_stats: CorpusStats | None,
         visible_stats: CorpusStats | None,
+        contents: IndexContents,
     ) -> None:
         self._views = views
         self._matching = matching
         self._matching_stats = matching_stats
         self._visible_stats = visible_stats
+        self._contents = contents
 
     def find_words(self, terms: Sequence[QueryTerm], *, limit: int) -> WordMatches:
         """Return the best *limit* candidates of the words retriever."""
         return self._views.word_retriever().find(
             terms, limit=limit, matching=self._matching, visible=self._visible_stats
         )
+
+    def has_other_scopes(self) -> bool:
+        """Return whether any note belongs to a scope that is not the global one."""
+        return bool(self._contents.scopes - {""})
+
+    def find_near_words(
+        self, words: WordMatches, scopes: Collection[str], *, limit: int
+    ) -> Sequence[WordCandidate]:
+        """Return up to *limit* candidates near to a caller that *words* lacks."""
+        from hivemind_memory.index.sqlite.filters import near_filter
+
+        near = near_filter(scopes, self._contents, self._matching)
+        return () if near is None else self._views.near_words(near, words, limit=limit)
 
     def find_vectors(
         self, fingerprint: str, query: bytes, *, limit: int, also: Sequence[int]
@@ -110,20 +132,25 @@ class Views:
         self._tokens_of = tokens_of
         self._cached = cached
         self._words: WordRetriever | None = None
+        self._near_rows: NearRows | None = None
         self._vectors: dict[str, VectorRetriever] = {}
 
-    def view(self, visible: SqlFilter, matching: SqlFilter) -> SqliteView:
+    def view(
+        self, visible: SqlFilter, matching: SqlFilter, contents: IndexContents
+    ) -> SqliteView:
         """Return the view of a query.
 
         Args:
             visible: What its caller may see.
             matching: What it may find, a part of that.
+            contents: What the index holds.
         """
         return SqliteView(
             self,
             matching,
             matching_stats=self._stats(matching),
             visible_stats=self._stats(visible),
+            contents=contents,
         )
 
     def _stats(self, where: SqlFilter) -> CorpusStats | None:
@@ -144,6 +171,20 @@ class Views:
 
             self._words = WordRetriever(self._connection, self._path, self._tokens_of)
         return self._words
+
+    def near_words(
+        self, near: SqlFilter, words: WordMatches, *, limit: int
+    ) -> Sequence[WordCandidate]:
+        """Return up to *limit* candidates of what is near that *words* lacks."""
+        from hivemind_memory.index.sqlite.near_words import NearRows, NearWords
+
+        if self._near_rows is None:
+            self._near_rows = NearRows(self._connection)
+        parts = (self._connection, self._path, self._near_rows, near)
+        kept: NearWords = self._cached(
+            f"near {near.sql} {near.values}", lambda: NearWords(*parts)
+        )
+        return kept.find(words, limit=limit)
 
     def has_space(self, fingerprint: str) -> bool:
         """Return whether anything was ever stored in a space of vectors."""

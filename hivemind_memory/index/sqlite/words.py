@@ -75,7 +75,7 @@ _VISIBLE_RANK = " AND chunks_fts.rank MATCH 'visible_rank()'"
 it cuts would tell of them."""
 
 
-class _RowMatches(NamedTuple):
+class RowMatches(NamedTuple):
     """Where the phrases of a query stand in one row."""
 
     locations: Locations
@@ -144,7 +144,7 @@ class WordRetriever:
         self._connection = connection
         self._path = path
         self._tokens_of = tokens_of
-        self._row: _RowMatches | None = None
+        self._row: RowMatches | None = None
         self._totals = (0, 0, 0, 0)
         self._phrases = 0
         self._document_counts: dict[str, int] = {}
@@ -184,7 +184,7 @@ class WordRetriever:
         known = tuple(term for term in asked if term.chunks)
         if not known:
             return WordMatches(asked=asked)
-        phrases, expression = _expression(known)
+        phrases, expression = match_expression(known)
         self._totals = (0, 0, 0, 0)
         self._phrases = len(known)
         self._visible_ranks = None
@@ -202,7 +202,7 @@ class WordRetriever:
                 continue
             if len(ranked) >= limit and rank != ranked[-1][0]:
                 break
-            candidate = _candidate(ChunkLocation(*place), seen, subchunks)
+            candidate = candidate_of(ChunkLocation(*place), seen, subchunks)
             ranked.append((rank, _place_of(candidate), candidate))
         # By place where ranks are equal: the index numbers chunks as they came.
         ranked.sort(key=lambda row: row[:2])
@@ -265,7 +265,7 @@ class WordRetriever:
             )
         # A term that brings candidates stands in the expression twice, the second time
         # behind all of them.
-        self._row = _RowMatches(
+        self._row = RowMatches(
             [api.phrase_locations(phrase) for phrase in range(self._phrases)],
             api.column_size(0) + api.column_size(1),
             api.column_size(2),
@@ -310,14 +310,23 @@ def _place_of(candidate: WordCandidate) -> tuple[str, int]:
     return (candidate.place.path, candidate.place.start_line)
 
 
-def _expression(known: Sequence[TermCount]) -> tuple[list[TermCount], str]:
+def match_expression(known: Sequence[TermCount]) -> tuple[list[TermCount], str]:
     """Return the full-text expression for terms that are in the index, and its phrases.
 
     The rarest terms bring the candidates. A common one that would go over the budget
     is joined by AND to what the rare ones found: it is seen where it stands, and
     brings no rows of its own.
     """
-    everything = " OR ".join(_quoted(term) for term in known)
+    everything = " OR ".join(quoted(term) for term in known)
+    bringing = bringing_terms(known)
+    if len(bringing) == len(known):
+        return list(known), everything
+    rare = " OR ".join(quoted(term) for term in bringing)
+    return [*known, *bringing], f"({everything}) AND ({rare})"
+
+
+def bringing_terms(known: Sequence[TermCount]) -> list[TermCount]:
+    """Return the terms that bring candidates: the rarest, within the budget."""
     rows = 0
     bringing: list[TermCount] = []
     for term in sorted(known, key=lambda term: term.chunks):
@@ -325,19 +334,16 @@ def _expression(known: Sequence[TermCount]) -> tuple[list[TermCount], str]:
             break
         bringing.append(term)
         rows += term.chunks
-    if len(bringing) == len(known):
-        return list(known), everything
-    rare = " OR ".join(_quoted(term) for term in bringing)
-    return [*known, *bringing], f"({everything}) AND ({rare})"
+    return bringing
 
 
-def _quoted(term: TermCount) -> str:
+def quoted(term: TermCount) -> str:
     """Return a term as a string of the full-text language: no operator survives."""
     return '"' + term.text.replace('"', '""') + '"'
 
 
-def _candidate(
-    place: ChunkLocation, seen: _RowMatches, subchunks: bytes
+def candidate_of(
+    place: ChunkLocation, seen: RowMatches, subchunks: bytes
 ) -> WordCandidate:
     """Return what was seen in one row: counts by term, lengths, and by subchunk."""
     counts: list[tuple[int, float]] = []

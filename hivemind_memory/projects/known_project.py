@@ -1,0 +1,75 @@
+"""Tells which project a repository is known to belong to, without starting git.
+
+What a search puts first depends on it, and a search waits for no process. Nothing is
+recorded or decided here: a repository that no project has seen yet has none.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from hivemind_memory.git.git_folder import find_git_folder, git_folder_mark
+from hivemind_memory.model.scope import FOLDERS
+
+IDENTITY_FILE = ".project"
+"""The record of a project; ``projects.record_file`` has its format."""
+
+SEEN_FOLDER = "folder"
+"""The first field of a line on a git folder; its mark is the second."""
+
+MAX_RECORD_BYTES = 64 * 1024
+
+
+def known_scope(folder: str, notes: str) -> str:
+    """Return the scope of the project that has seen the git folder around a folder.
+
+    Args:
+        folder: Any folder, links resolved.
+        notes: The notes folder.
+
+    Returns:
+        Empty: it is in no repository, or in one that no project knows.
+    """
+    git_folder = find_git_folder(folder)
+    mark = git_folder_mark(git_folder) if git_folder else ""
+    if not mark:
+        return ""
+    above = os.path.join(notes, FOLDERS["project"])
+    for slug in listed_projects(above):
+        if _has_seen(os.path.join(above, slug, IDENTITY_FILE), mark):
+            return f"{FOLDERS['project']}/{slug}"
+    return ""
+
+
+def listed_projects(above: str) -> list[str]:
+    """Return the names of all folders of projects."""
+    try:
+        with os.scandir(above) as entries:
+            return sorted(entry.name for entry in entries if entry.is_dir())
+    except OSError:
+        return []
+
+
+def read_record_bytes(path: str) -> bytes:
+    """Return the bytes of a record, one more than are allowed at most.
+
+    Raises:
+        OSError: It is missing, cannot be read, or is not a regular file.
+    """
+    # A pipe would keep us waiting.
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        message = "it is not a regular file"
+        raise OSError(message)
+    with open(path, "rb") as file:
+        return file.read(MAX_RECORD_BYTES + 1)
+
+
+def _has_seen(path: str, mark: str) -> bool:
+    """Return whether a record names a git folder with a mark."""
+    try:
+        data = read_record_bytes(path)
+    except OSError:
+        return False
+    line = f"{SEEN_FOLDER}\t{mark}\t".encode()
+    return data.startswith(line) or b"\n" + line in data
