@@ -12,7 +12,7 @@ from hivemind_memory.curation.locate import find_entry
 from hivemind_memory.curation.lookup import find_memory, load_memory, not_found
 from hivemind_memory.curation.own_day import with_own_day
 from hivemind_memory.curation.recalls import recalls_of
-from hivemind_memory.curation.without_secrets import memories_for
+from hivemind_memory.curation.without_secrets import masked, memories_for
 from hivemind_memory.model.curation import (
     History,
     MemoryDetails,
@@ -143,10 +143,10 @@ def _history_of(
         if version not in memories
     }
     return History(
-        key=_masked(start.key),
+        key=masked(start.key),
         scope=start.scope,
         memories=tuple(memories),
-        missing=tuple(_masked(ref) for ref in chain.missing if ref not in passed),
+        missing=tuple(masked(ref) for ref in chain.missing if ref not in passed),
         is_cut=chain.is_cut,
     )
 
@@ -254,15 +254,8 @@ def _edges(
             is_outgoing=is_outgoing,
             path=path,
             id=edge.to_id if is_outgoing else edge.from_id,
-            key=_masked(rows[0].key) if rows else "",
+            key=masked(rows[0].key) if rows else "",
         )
-
-
-def _masked(name: str) -> str:
-    """Return a name from the index, which older rules may have indexed."""
-    from hivemind_memory.redaction import mask
-
-    return mask(name)
 
 
 def _recalls_of(context: CurationContext, memory: StoredMemory) -> RecallCounts:

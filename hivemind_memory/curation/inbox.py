@@ -26,7 +26,7 @@ from hivemind_memory.curation.supersede import (
     find_active,
     remove_own_file,
 )
-from hivemind_memory.curation.without_secrets import memories_for
+from hivemind_memory.curation.without_secrets import masked, memories_for
 from hivemind_memory.errors import KeyTakenError, UsageError
 from hivemind_memory.files.paths import path_in_scope
 from hivemind_memory.model.citation import split_place
@@ -91,7 +91,7 @@ def find_pending(context: CurationContext, ref: str) -> PendingClaim:
         MemoryNotFoundError: There is none, or the caller may not see it.
         UsageError: Several claims have the key, or are in the note.
     """
-    wanted, index = ref.strip(), context.index.fresh()
+    wanted, index = ref.strip(), context.index.fresh(leaves_outdated=True)
     found: list[PendingClaim] = []
     meant: tuple[str, ...] = ()
     if context.caller.is_member and wanted and is_name(wanted):
@@ -126,7 +126,7 @@ def _claims_named(
         for claim in _claims_in(context, NotePath(row.path)):
             if claim.entry is None:
                 # Only the index knows a key that comes from the file name.
-                yield PendingClaim(replace(claim.memory, key=row.key))
+                yield PendingClaim(replace(claim.memory, key=masked(row.key)))
             elif not first or (
                 claim.entry.start_line <= last and first <= claim.entry.end_line
             ):
@@ -222,7 +222,9 @@ def accept_claim(context: CurationContext, ref: str) -> AcceptedClaim:
     with context.key_lock(row.scope, key, effect="Nothing was changed"):
         claim = read_memory_file(context.folder, path)
         data, signature = context.folder.read(path)
-        active, _ = find_active(context, context.index.fresh(), row.scope, key)
+        active, _ = find_active(
+            context, context.index.fresh(leaves_outdated=True), row.scope, key
+        )
         if active is not None and active.body != claim.body:
             raise KeyTakenError(
                 f"Another memory is active under {key!r}: {active.path}.",

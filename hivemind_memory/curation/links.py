@@ -137,11 +137,13 @@ def _locked_start(
 ) -> Iterator[tuple[MemoryIndex, MemoryRow]]:
     """Yield the index and the memory that an edge starts at, under its locks."""
     with context.updates_lock(effect) if kind == UPDATES else nullcontext():
-        row = find_one(context, context.index.fresh(), start, effect=effect)
+        row = find_one(
+            context, context.index.fresh(leaves_outdated=True), start, effect=effect
+        )
         check_writable(context.caller, parse_note_path(row.path), effect)
         with context.key_lock(row.scope, row.key, effect):
             # It may have changed while another process held the lock.
-            index = context.index.fresh()
+            index = context.index.fresh(leaves_outdated=True)
             yield index, find_memory(context, index, start, scope=row.scope)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hivemind_memory.curation.locate import find_entry
 from hivemind_memory.curation.lookup import find_memory, own_scope, rows_named
+from hivemind_memory.curation.without_secrets import masked
 from hivemind_memory.errors import MemoryNotFoundError, UsageError
 from hivemind_memory.model.scope import GLOBAL
 
@@ -66,7 +67,7 @@ def several_scopes(key: str, scopes: Iterable[str], *, effect: str = "") -> Usag
     """Return the error that a key is in several scopes."""
     named = ", ".join(scope or "global" for scope in sorted(scopes))
     return UsageError(
-        f"The key {key!r} is in several scopes: {named}.",
+        f"The key {masked(key)!r} is in several scopes: {named}.",
         hint="Name the memory by its id or its path, or name the scope."
         if not effect
         else "Name the memory by its id or its path.",

@@ -26,6 +26,7 @@ from hivemind_memory.curation.lookup import (
 )
 from hivemind_memory.curation.lookup_one import several_scopes
 from hivemind_memory.curation.own_day import with_own_day
+from hivemind_memory.curation.without_secrets import masked
 from hivemind_memory.errors import MemoryNotFoundError, NotSavedError, UsageError
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.text import decode
@@ -253,7 +254,7 @@ class _TargetSearch:
             if target is not None:
                 why = "named" if len(rows) == 1 else reasons.get(target.status, "named")
                 # Only the index knows a key that comes from the file name.
-                yield replace(target, key=row.key, why=why)
+                yield replace(target, key=masked(row.key), why=why)
 
 
 def _absent(

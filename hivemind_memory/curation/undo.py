@@ -29,6 +29,7 @@ from hivemind_memory.curation.undo_errors import (
     irreversible,
     no_forget,
 )
+from hivemind_memory.curation.without_secrets import masked
 from hivemind_memory.errors import (
     HivemindError,
     MemoryNotFoundError,
@@ -269,7 +270,7 @@ def _relink(
 ) -> UndoResult:
     """Make the list of links as it was before the change."""
     [item] = change.items
-    index = context.index.fresh()
+    index = context.index.fresh(leaves_outdated=True)
     row = next(_rows(index, item), None)
     if row is None:
         raise gone(item.path)
@@ -279,7 +280,7 @@ def _relink(
         if items == before:
             return items
         if items != after:
-            raise built_upon(row.key or row.path, "linked again")
+            raise built_upon(masked(row.key) or row.path, "linked again")
         return items if is_dry_run else before
 
     result = replace(result, link=row.path)
@@ -328,7 +329,7 @@ def _targets(context: CurationContext, change: Change) -> list[CurationTarget]:
     Raises:
         MemoryNotFoundError: None of it is there any more.
     """
-    index = context.index.fresh()
+    index = context.index.fresh(leaves_outdated=True)
     targets = [target for item in change.items for target in _now(context, index, item)]
     if not targets:
         raise gone(change.items[0].path if change.items else change.id)

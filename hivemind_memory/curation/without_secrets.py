@@ -59,3 +59,10 @@ def items_for(caller: Caller, items: Iterable[WrittenItem]) -> tuple[WrittenItem
         )
         for item in items
     )
+
+
+def masked(name: str) -> str:
+    """Return a name from the index, which older rules may have indexed."""
+    from hivemind_memory.redaction import mask
+
+    return mask(name)
