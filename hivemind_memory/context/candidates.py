@@ -300,7 +300,7 @@ def _search_all(
             if warning not in found.warnings:
                 found.warnings.append(warning)
         found.has_more |= answer.report.cut.over_limit > 0
-        answers += [(facet, hit) for hit in answer.hits]
+        answers += [(facet, hit) for hit in _related(answer, own)]
         if facet.name == PROJECT:
             known = {(hit.path, hit.start_line) for hit in answer.hits}
             for narrowed in _of_project(memory, facet, own, answer):
@@ -309,6 +309,18 @@ def _search_all(
                 known |= {(hit.path, hit.start_line) for hit in more}
                 answers += [(facet, hit) for hit in more]
     return answers
+
+
+def _related(answer: SearchAnswer, own: str) -> Iterator[Hit]:
+    """Yield the hits that have to do with the work.
+
+    Where nothing is known, free text merely shares a word with the query. A typed
+    memory, and what was kept in the project, is worth its place all the same.
+    """
+    for hit in answer.hits:
+        is_own = own == scope_of(hit.path) != GLOBAL
+        if hit.type or is_own or not answer.is_unknown:
+            yield hit
 
 
 def _of_project(

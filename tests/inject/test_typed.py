@@ -324,3 +324,26 @@ def test_a_decision_that_names_the_project_comes_before_many_remarks(
         put(memory, f"shop/{number}.md", f"# Shop\n\nShop shop {number}.\n")
 
     assert "harbour" in keys(planned(memory, worktree))
+
+
+def test_free_text_that_shares_a_word_by_chance_does_not_fill_the_room(
+    memory: Memory, worktree: Path
+) -> None:
+    """A section with room left showed it, though a search says nothing is known."""
+    subject = "Rotate signing keys used by the mobile gateway ahead of Monday's audit"
+    git(worktree, "commit", "--allow-empty", "-qm", subject)
+    for number, word in enumerate(WORDS):
+        put(memory, f"{word}.md", f"Bread number {number} needs {word} and an oven.\n")
+    put(memory, "holiday.md", "We flew to Rome on a Monday, ahead of the rain.\n")
+    put(memory, "shop.md", "The shop sells bread.\n")
+    put(
+        memory, "keys.md", "We rotate the signing keys of the mobile gateway by hand.\n"
+    )
+    put(memory, f"{SCOPE}/day.md", "Lunch is at noon.\n")
+
+    shown = {excerpt.path for excerpt in planned(memory, worktree).choice.excerpts}
+    assert shown >= {"shop.md", "keys.md", f"{SCOPE}/day.md"}
+
+    Path(memory.places.notes, "keys.md").unlink()
+    shown = {excerpt.path for excerpt in planned(memory, worktree).choice.excerpts}
+    assert shown == {"shop.md", f"{SCOPE}/day.md"}
