@@ -13,6 +13,8 @@ They are text for any POSIX shell and awk, and leave their input to the user's o
 
 from __future__ import annotations
 
+from hivemind_memory.inject.word_check import FIND_COPIES, WORDS_FILE
+
 CHECK_OPTION = "hivemind.check"
 """Option of git that switches the check off, for one command or for a repository."""
 
@@ -40,23 +42,15 @@ DIFF_DRIVERS = (
 # Marks that were committed once are no new lines. So the second reading asks for hunks
 # below a mark, which their headers name as they name functions, and compares what lies
 # between the marks before and after. It takes no binary files and no merges.
-_CHECK = r"""
-    [ -z "$hivemind_theirs" ] || hivemind_theirs=$(
-        printf '%s\n' "$hivemind_theirs" |  # what is no longer there is left out
-            git cat-file --batch-check='%(objecttype) %(objectname)' |
-            sed -n 's/^commit /^/p'
-    )
-    hivemind_new=$(
-        printf '%s%s\n' "$hivemind_commits" "$hivemind_theirs" |
-            git --no-replace-objects rev-list --stdin --ignore-missing -n MAX_COMMITS \
-                --not $hivemind_known 2>/dev/null
-    )
-    hivemind_found=$({
-        printf '%s\n' "$hivemind_new" |
-            git --no-replace-objects diff-tree --stdin --root --always -r -c -p -U0 \
-                --text --no-color --no-ext-diff --no-textconv --no-renames \
-                -G'[Ii][Vv][Ee][Mm][Ii][Nn][Dd]' \
+_CHECK = r"""FIND_COPIES
+    hivemind_added() {  # what is new; $1 is the commits, the rest options
+        printf '%s\n' "$1" | {
+            shift
+            git --no-replace-objects -c core.bigFileThreshold=8m \
+                diff-tree --stdin --root --always -r -c -p -U0 \
+                --no-color --no-ext-diff --no-textconv --no-renames "$@" \
                 '--format=commit %H%n%w(0,4,4)%B'
+        }
         printf '%s' "$hivemind_objects" | while read -r one; do
             while [ "$(git cat-file -t "$one")" = tag ]; do
                 echo "object $one"
@@ -68,6 +62,19 @@ _CHECK = r"""
             tree) git diff-tree -r -p --text -U0 "$(git mktree </dev/null)" "$one" ;;
             esac
         done
+    }
+    [ -z "$hivemind_theirs" ] || hivemind_theirs=$(
+        printf '%s\n' "$hivemind_theirs" |  # what is no longer there is left out
+            git cat-file --batch-check='%(objecttype) %(objectname)' |
+            sed -n 's/^commit /^/p'
+    )
+    hivemind_new=$(
+        printf '%s%s\n' "$hivemind_commits" "$hivemind_theirs" |
+            git --no-replace-objects rev-list --stdin --ignore-missing -n MAX_COMMITS \
+                --not $hivemind_known 2>/dev/null
+    )
+    hivemind_found=$({
+        hivemind_added "$hivemind_new" --text -G'[Ii][Vv][Ee][Mm][Ii][Nn][Dd]'
     } 2>/dev/null | tr '\000' ' ' | LC_ALL=C awk '
         /^commit [0-9a-f]+$/ { place = "the message of " $2; columns = -1; next }
         /^object [0-9a-f]+$/ { place = "the object " $2; columns = -1; next }
@@ -114,14 +121,36 @@ _CHECK = r"""
                 echo "    $place"
         done
     )
-    [ -n "$hivemind_found" ] || exit 0
+    hivemind_words=$(git rev-parse --git-common-dir)/WORDS_FILE
+    hivemind_copied=
+    if [ -s "$hivemind_words" ]; then
+        hivemind_first=$(sed -n '1s/ .*//p' "$hivemind_words")
+        hivemind_later=$(  # what was there before the first injection is not compared
+            printf '%s%s\n' "$hivemind_commits" "$hivemind_theirs" |
+                git --no-replace-objects rev-list --stdin --ignore-missing \
+                    -n MAX_COMMITS --not $hivemind_known ${hivemind_first#-} 2>/dev/null
+        )
+        hivemind_copied=$({
+            hivemind_added "$hivemind_later"
+            printf '%s' "$hivemind_names" | sed 's/.*/object &/'
+        } 2>/dev/null | hivemind_copies)
+    fi
+    [ -n "$hivemind_found$hivemind_copied" ] || exit 0
     [ "$(git config --type=bool --get CHECK_OPTION)" != false ] || exit 0
-    echo 'hivemind: refused, because the section that `hm inject` wrote is in'
-    printf '%s\n' "$hivemind_found"
-    echo 'Delete it from there, from hivemind:begin to hivemind:end, and try again.'
+    if [ -n "$hivemind_found" ]; then
+        echo 'hivemind: refused, because the section that `hm inject` wrote is in'
+        printf '%s\n' "$hivemind_found"
+        echo 'Delete it from there, from hivemind:begin to hivemind:end, and try again.'
+    fi
+    if [ -n "$hivemind_copied" ]; then
+        echo 'hivemind: refused, because a memory that `hm inject` wrote is quoted in'
+        printf '%s\n' "$hivemind_copied"
+        echo 'Delete it from there, or say it in your own words, and try again.'
+    fi
     echo 'To keep it on purpose, run the command as `git -c CHECK_OPTION=false ...`.'
     exit 1
 """.replace("MAX_COMMITS", str(MAX_COMMITS)).replace("CHECK_OPTION", CHECK_OPTION)
+_CHECK = _CHECK.replace("FIND_COPIES", FIND_COPIES).replace("WORDS_FILE", WORDS_FILE)
 _CHECK = _CHECK.replace("QUOTED_MARK", QUOTED_MARK).replace("MARKS", MARKS)
 _CHECK = _CHECK.replace("DIFF_DRIVERS", " ".join(DIFF_DRIVERS))
 
@@ -139,6 +168,7 @@ _REFERENCES = r"""
         *) continue ;;
         esac
         hivemind_commits="$hivemind_commits$new$hivemind_line"
+        hivemind_names="$hivemind_names$ref$hivemind_line"
     done <<HIVEMIND_INPUT
 $hivemind_input
 HIVEMIND_INPUT
@@ -161,6 +191,7 @@ _PUSHED = r"""
         *) hivemind_objects="$hivemind_objects$new$hivemind_line" ;;
         esac
         hivemind_commits="$hivemind_commits$new$hivemind_line"
+        hivemind_names="$hivemind_names$remote_ref$hivemind_line"
     done <<HIVEMIND_INPUT
 $hivemind_input
 HIVEMIND_INPUT
@@ -176,7 +207,8 @@ if {condition}; then
 hivemind_input=$(cat)
 (
     hivemind_line='
-' hivemind_commits= hivemind_objects= hivemind_theirs={reading}{_CHECK}) >&2 || exit 1
+' hivemind_commits= hivemind_objects= hivemind_theirs= hivemind_names=
+{reading}{_CHECK}) >&2 || exit 1
 exec <<HIVEMIND_INPUT
 $hivemind_input
 HIVEMIND_INPUT

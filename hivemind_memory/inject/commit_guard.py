@@ -20,6 +20,7 @@ from hivemind_memory.files.marked_section import SECTION_MARKS
 from hivemind_memory.git.hook_script import install_block, read_hook, remove_block
 from hivemind_memory.inject.commit_check import FORMER_HOOKS, HOOKS
 from hivemind_memory.inject.git_settings import FILTER
+from hivemind_memory.inject.word_file import forget_words, words_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ COVERED = (
 _HEADER = "# Written by hm inject; hm eject removes it."
 _ATTRIBUTES = "info/hivemind-attributes"
 _OPTION = "core.attributesFile"
+_HOOKS_OPTION = "core.hookspath"
 
 # Neither text nor ending in a newline: some seds change such a file.
 _SAMPLE = b"\xff\0 a\n<!-- hivemind:begin v1 -->\n<!-- hivemind:end -->\nb"
@@ -55,21 +57,31 @@ class CommitGuard:
         self._repository = repository
         self._options = _options(repository)
 
-    def install(self) -> None:
-        """Install or update filter and hooks; leave out what cannot be installed."""
+    def install(self) -> tuple[str, ...]:
+        """Install or update filter and hooks; leave out what cannot be installed.
+
+        Returns:
+            What to tell the user.
+        """
         if self._options is None:
-            return
+            return ()
         with suppress(OSError, GitError):
             self._install_filter()
-        if not self._value("core.hookspath"):
-            for name, lines in HOOKS.items():
-                with suppress(HookNotChangedError):
-                    install_block(read_hook(self._hook(name)), lines)
-            self._remove_hooks(FORMER_HOOKS)
+        folder = self._hooks_in(self._repository.top)
+        if not folder:
+            named = self._value(_HOOKS_OPTION)
+            return (
+                f"core.hooksPath is {named}, so copies in other files can slip out",
+            )
+        for name, lines in HOOKS.items():
+            with suppress(HookNotChangedError):
+                install_block(read_hook(os.path.join(folder, name)), lines)
+        self._remove_hooks(FORMER_HOOKS)
+        return ()
 
     def exists(self) -> bool:
         """Return whether there is anything to remove."""
-        if os.path.exists(self._file):
+        if any(map(os.path.exists, (self._file, words_file(self._repository)))):
             return True
         return any(map(self._has_block, (*HOOKS, *FORMER_HOOKS)))
 
@@ -80,8 +92,10 @@ class CommitGuard:
         with suppress(OSError):
             os.unlink(self._file)
         self._remove_hooks((*HOOKS, *FORMER_HOOKS))
-        with suppress(OSError):  # the folder may have been missing before
-            os.rmdir(os.path.dirname(self._hook("any")))
+        forget_words(self._repository)
+        for folder in self._hook_folders():
+            with suppress(OSError):  # the folder may have been missing before
+                os.rmdir(folder)
 
     @property
     def _file(self) -> str:
@@ -90,20 +104,51 @@ class CommitGuard:
 
     def _remove_hooks(self, names: Iterable[str]) -> None:
         """Remove our block from some hooks."""
-        for name in names:
-            with suppress(HookNotChangedError):
-                remove_block(read_hook(self._hook(name)))
+        for folder in self._hook_folders():
+            for name in names:
+                with suppress(HookNotChangedError):
+                    remove_block(read_hook(os.path.join(folder, name)))
 
-    def _hook(self, name: str) -> str:
-        """Return the path of a hook."""
-        return os.path.join(self._repository.common_dir, "hooks", name)
+    def _hook_folders(self) -> list[str]:
+        """Return where our hooks can be: the usual place, and where git looks now."""
+        usual = os.path.join(self._repository.common_dir, "hooks")
+        named = map(self._hooks_in, (self._repository.top, *self._worktrees()))
+        return list(dict.fromkeys((usual, *filter(None, named))))
+
+    def _worktrees(self) -> list[str]:
+        """Return the worktrees; a relative ``core.hooksPath`` is another in each."""
+        with suppress(GitError):
+            return self._repository.worktrees() if self._value(_HOOKS_OPTION) else []
+        return []
+
+    def _hooks_in(self, top: str) -> str:
+        """Return where git looks for hooks; empty if that is not for us to change.
+
+        A folder of one's own for all repositories is not, nor one that is committed.
+        What a tool fills and git ignores, as husky does, is.
+        """
+        named = self._value(_HOOKS_OPTION)
+        if not named:
+            return os.path.join(self._repository.common_dir, "hooks")
+        if self._scope(_HOOKS_OPTION) not in ("local", "worktree"):
+            return ""
+        folder = os.path.realpath(os.path.join(top, os.path.expanduser(named)))
+        git_dirs = (self._repository.common_dir, self._repository.git_dir)
+        if any(folder.startswith(os.path.join(above, "")) for above in git_dirs):
+            return folder
+        if not folder.startswith(os.path.join(top, "")):
+            return ""
+        files = [os.path.relpath(os.path.join(folder, name), top) for name in HOOKS]
+        ignored = all(map(self._repository.is_ignored, files))
+        return folder if ignored else ""
 
     def _has_block(self, name: str) -> bool:
         """Return whether a hook contains our block."""
-        try:
-            return bool(read_hook(self._hook(name)).body)
-        except HookNotChangedError:
-            return False
+        for folder in self._hook_folders():
+            with suppress(HookNotChangedError):
+                if read_hook(os.path.join(folder, name)).body:
+                    return True
+        return False
 
     def _install_filter(self) -> None:
         """Assign the filter to all Markdown, unless that could change other files."""
@@ -167,6 +212,11 @@ class CommitGuard:
     def _value(self, key: str) -> str:
         """Return the effective value of an option."""
         found = [text for _, name, text in self._options or () if name == key]
+        return found[-1] if found else ""
+
+    def _scope(self, key: str) -> str:
+        """Return where the effective value of an option is set."""
+        found = [scope for scope, name, _ in self._options or () if name == key]
         return found[-1] if found else ""
 
 

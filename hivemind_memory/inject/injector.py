@@ -26,6 +26,7 @@ from hivemind_memory.inject.injection_record import (
 )
 from hivemind_memory.inject.leftovers import find_leftovers, worktrees_here
 from hivemind_memory.inject.section import (
+    excerpt_texts,
     plan_section,
     section_body,
     section_tokens,
@@ -39,6 +40,7 @@ from hivemind_memory.inject.section_file import (
     may_hold_section,
     write_section,
 )
+from hivemind_memory.inject.word_file import remember_words
 from hivemind_memory.model.injection import EjectionResult, InjectionResult
 from hivemind_memory.model.injection_outcomes import (
     NOTHING,
@@ -124,6 +126,8 @@ class Injector:
         if is_dry_run:
             return replace(done, outcome=PLANNED)
         with self._lock(root, repository):
+            if repository is not None:
+                remember_words(repository, excerpt_texts(planned.choice.excerpts))
             placed = (
                 write_section(
                     root,

@@ -13,8 +13,14 @@ import shlex
 from collections import Counter
 from dataclasses import replace
 
-from hivemind_memory.errors import GitError
-from hivemind_memory.inject.commit_check import CHECK_OPTION, MARKS, QUOTED_MARK
+from hivemind_memory.errors import GitError, NotInjectedError
+from hivemind_memory.files.marked_section import SETTINGS_MARKS, remove_section
+from hivemind_memory.inject.commit_check import (
+    CHECK_OPTION,
+    HOOKS,
+    MARKS,
+    QUOTED_MARK,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -216,6 +222,9 @@ def _read_small(here: Repository, file: str) -> bytes:
         if os.path.islink(path) or not os.path.isfile(path):
             return b""
         with open(path, "rb") as opened:
-            return opened.read(_MAX_IGNORED_BYTES)
-    except OSError:
+            data = opened.read(_MAX_IGNORED_BYTES)
+        # A tool such as husky keeps hooks, and ours with them, in an ignored folder.
+        is_hook = os.path.basename(file) in HOOKS
+        return remove_section(data, SETTINGS_MARKS) if is_hook else data
+    except (OSError, NotInjectedError):
         return b""

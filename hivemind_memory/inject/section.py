@@ -23,7 +23,7 @@ from hivemind_memory.redaction import mask
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from hivemind_memory.git.worktree import WorktreeState
     from hivemind_memory.memory import Memory
@@ -244,8 +244,18 @@ def render_excerpt(excerpt: Excerpt) -> str:
     typed = f" {excerpt.type} `{_on_one_line(excerpt.key)}`" if excerpt.type else ""
     claim = f" ({_on_one_line(excerpt.claim)})" if excerpt.claim else ""
     lines = [f"`{_on_one_line(excerpt.place)}`{dated}{typed}{claim}"]
-    lines += make_inert(without_comments(mask(excerpt.text))).split("\n")
+    lines += _inert_text(excerpt).split("\n")
     return "\n".join(f"> {line}".rstrip() for line in lines)
+
+
+def excerpt_texts(excerpts: Iterable[Excerpt]) -> list[str]:
+    """Return what a section shows of each memory, without its place and the quotes."""
+    return [_inert_text(excerpt) for excerpt in excerpts]
+
+
+def _inert_text(excerpt: Excerpt) -> str:
+    """Return the text of a memory as a section shows it."""
+    return make_inert(without_comments(mask(excerpt.text)))
 
 
 def make_inert(text: str) -> str:

@@ -296,17 +296,17 @@ def _prepare_git(
             f"{file} has no newline at its end, so git would see a change"
         )
     is_new = settings.add_filter(file)
-    CommitGuard(repository).install()
+    warnings = CommitGuard(repository).install()
     if is_ours or new == old.data:
-        return ()
+        return warnings
     # What git would store must be the same with the section as without it.
     if repository.stored_id(file, new) != repository.stored_id(file, bare):
         if is_new:
             settings.remove_filter(file)
         raise UnusableFileError(f"git would see a change in {file}: the filter fails")
     if not entry.is_tracked and settings.is_excluding(file):
-        return (f"git ignores {file}; `git add -f {file}` tracks it",)
-    return ()
+        return (*warnings, f"git ignores {file}; `git add -f {file}` tracks it")
+    return warnings
 
 
 def _forget_size(repository: Repository, old: WorktreeFile) -> None:
