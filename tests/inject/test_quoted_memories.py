@@ -1,6 +1,6 @@
 """The text of a memory stays out of commits in any form, and other text is let through.
 
-The ways in which it is copied are in ``fixtures/escape_ways.tsv``, for the marks too.
+The ways in which it is copied are in ``fixtures/quoting_ways.tsv``.
 """
 
 from __future__ import annotations
@@ -17,14 +17,19 @@ from hivemind_memory.inject.word_check import MIN_RUNS, RUN, STEP
 from hivemind_memory.inject.word_file import letters_of
 from hivemind_memory.opening import open_injection_records, open_injector
 from tests.inject.repos import git, tracked
-from tests.inject.test_escape import PRELUDE, WAYS, shell
+from tests.inject.test_escape import PRELUDE, shell
+from tests.support.tree import ROOT
 
 MEMORY = (
     "The portcullis restarts its queue consumers every night at three because the"
     " broker leaks handles."
 )
 OTHER = "Ask the payments team before the refund webhook is touched by anyone at all."
-FORMS = [way for way in WAYS if "CLAUDE.md" in way[1] and way[0] == "tracked"]
+FORMS = [
+    line
+    for line in (ROOT / "fixtures" / "quoting_ways.tsv").read_text().splitlines()
+    if not line.startswith("#")
+]
 COMMIT = "git add -A; git commit -q -m all"
 
 
@@ -65,7 +70,7 @@ def _is_carried(repository: Path) -> bool:
     return any(wanted[at : at + 50] in letters for at in range(len(wanted) - 49))
 
 
-@pytest.mark.parametrize("script", [script for _, script in FORMS[-22:]])
+@pytest.mark.parametrize("script", FORMS)
 def test_no_form_of_a_memory_is_pushed(script: str, worktree: Path) -> None:
     """Wrapped, quoted, highlighted, escaped, in a message or in a name."""
     shell(worktree, PRELUDE + script)
