@@ -262,10 +262,12 @@ def open_watcher(memory: Memory) -> Watcher:
 
 def diagnose(memory: Memory) -> Diagnosis:
     """Return the findings of the memory and of the rooms above it."""
+    from hivemind_memory.inject.hook_repair import hooks_findings
     from hivemind_memory.model.results import Diagnosis
     from hivemind_memory.watch.leader import leader_finding
 
-    above = Diagnosis(findings=(leader_finding(memory.places),))
+    hooks = hooks_findings(open_injector(memory), memory.state())
+    above = Diagnosis(findings=(leader_finding(memory.places), *hooks))
     return memory.diagnose(above)
 
 

@@ -13,7 +13,7 @@ They are text for any POSIX shell and awk, and leave their input to the user's o
 
 from __future__ import annotations
 
-from hivemind_memory.inject.word_check import FIND_COPIES, WORDS_FILE
+from hivemind_memory.inject.word_file import WORDS_FILE
 
 CHECK_OPTION = "hivemind.check"
 """Option of git that switches the check off, for one command or for a repository."""
@@ -42,15 +42,13 @@ DIFF_DRIVERS = (
 # Marks that were committed once are no new lines. So the second reading asks for hunks
 # below a mark, which their headers name as they name functions, and compares what lies
 # between the marks before and after. It takes no binary files and no merges.
-_CHECK = r"""FIND_COPIES
-    hivemind_added() {  # what is new; $1 is the commits, the rest options
-        printf '%s\n' "$1" | {
-            shift
-            git --no-replace-objects -c core.bigFileThreshold=8m \
-                diff-tree --stdin --root --always -r -c -p -U0 \
-                --no-color --no-ext-diff --no-textconv --no-renames "$@" \
-                '--format=commit %H%n%w(0,4,4)%B'
-        }
+_CHECK = r"""
+    hivemind_diff() {  # what commits add; options of git, a dash, options of diff-tree
+        git --no-replace-objects -c core.bigFileThreshold=8m "$@" \
+            --stdin --root --always -r -c -p -U0 --no-color --no-ext-diff \
+            --no-textconv --no-renames '--format=commit %H%n%w(0,4,4)%B' 2>/dev/null
+    }
+    hivemind_others() {  # objects that are no commits
         printf '%s' "$hivemind_objects" | while read -r one; do
             while [ "$(git cat-file -t "$one")" = tag ]; do
                 echo "object $one"
@@ -73,8 +71,10 @@ _CHECK = r"""FIND_COPIES
             git --no-replace-objects rev-list --stdin --ignore-missing -n MAX_COMMITS \
                 --not $hivemind_known 2>/dev/null
     )
-    hivemind_found=$({
-        hivemind_added "$hivemind_new" --text -G'[Ii][Vv][Ee][Mm][Ii][Nn][Dd]'
+    hivemind_found=$({ {
+        printf '%s\n' "$hivemind_new" |
+            hivemind_diff diff-tree --text -G'[Ii][Vv][Ee][Mm][Ii][Nn][Dd]'
+        hivemind_others
     } 2>/dev/null | tr '\000' ' ' | LC_ALL=C awk '
         /^commit [0-9a-f]+$/ { place = "the message of " $2; columns = -1; next }
         /^object [0-9a-f]+$/ { place = "the object " $2; columns = -1; next }
@@ -99,42 +99,61 @@ _CHECK = r"""FIND_COPIES
             line ~ /hivemind:begin v[0-9]/ { is_in = 1; kept = "" }
         '
     }
-    [ -n "$hivemind_new" ] || exit 0
+    hivemind_words=$(git rev-parse --git-common-dir)/WORDS_FILE
+    hivemind_later=$hivemind_new
+    if [ -s "$hivemind_words" ]; then
+        hivemind_first=$(sed -n '/^commits/{s/^commits *//;p;q;}' "$hivemind_words")
+        hivemind_later=$(  # what was there before the first injection is not compared
+            printf '%s%s\n' "$hivemind_commits" "$hivemind_theirs" |
+                git --no-replace-objects rev-list --stdin --ignore-missing \
+                    -n MAX_COMMITS --not $hivemind_known $hivemind_first 2>/dev/null
+        )
+        hivemind_python=$(sed -n '/^python /{s///;p;q;}' "$hivemind_words")
+        hivemind_folder=$(sed -n '/^folder /{s///;p;q;}' "$hivemind_words")
+    fi
+    hivemind_copies() {  # gives back what the next step needs, at least
+        [ -s "$hivemind_words" ] || { sed '1,/^--$/d'; return; }
+        "$hivemind_python" -I -S -c '
+import sys
+sys.path.append(sys.argv[1])
+from hivemind_memory.inject.find_copies import main
+main(sys.argv[2], results=5)' "$hivemind_folder" "$hivemind_words" 2>/dev/null ||
+            echo '?' >&5
+    }
     set --
     for driver in DIFF_DRIVERS; do
         set -- "$@" -c "diff.$driver.xfuncname=\
 ([Hh][Ii][Vv][Ee][Mm][Ii][Nn][Dd]:([Bb][Ee][Gg][Ii][Nn] [Vv][0-9]|[Ee][Nn][Dd] --))"
     done
-    printf '%s\n' "$hivemind_new" |
-        git --no-replace-objects "$@" diff-tree --stdin --no-commit-id -r -p -U0 \
-            --inter-hunk-context=0 --full-index --no-color --no-ext-diff \
-            --no-textconv --no-renames 2>/dev/null |
-        LC_ALL=C awk '
-            /^index [0-9a-f]+[.][.][0-9a-f]+/ { split($2, blobs, "[.][.]") }
-            /^[+][+][+] / { place = substr($0, 7) }
-            /^@@ -[0-9,]+ [+][0-9]+(,[1-9][0-9]*)? @@ .*:[Bb]/ &&
-                !seen[blobs[1], blobs[2], place]++ {
-                print blobs[1], blobs[2], place
-            }
-        ' | while read -r before after place; do
-            [ "$(hivemind_between "$before")" = "$(hivemind_between "$after")" ] ||
-                echo "    $place"
-        done
-    )
-    hivemind_words=$(git rev-parse --git-common-dir)/WORDS_FILE
-    hivemind_copied=
-    if [ -s "$hivemind_words" ]; then
-        hivemind_first=$(sed -n '1s/ .*//p' "$hivemind_words")
-        hivemind_later=$(  # what was there before the first injection is not compared
-            printf '%s%s\n' "$hivemind_commits" "$hivemind_theirs" |
-                git --no-replace-objects rev-list --stdin --ignore-missing \
-                    -n MAX_COMMITS --not $hivemind_known ${hivemind_first#-} 2>/dev/null
-        )
-        hivemind_copied=$({
-            hivemind_added "$hivemind_later"
+    set -- "$@" diff-tree --inter-hunk-context=0 --full-index
+    {
+        {
+            printf '%s\n--\n' "$hivemind_theirs"
+            printf '%s\n' "$hivemind_later" | hivemind_diff "$@"
+            hivemind_others 2>/dev/null
             printf '%s' "$hivemind_names" | sed 's/.*/object &/'
-        } 2>/dev/null | hivemind_copies)
-    fi
+        } | hivemind_copies
+        [ "$hivemind_later" = "$hivemind_new" ] ||
+            printf '%s\n' "$hivemind_new" | hivemind_diff "$@"
+    } | LC_ALL=C awk '
+        /^index [0-9a-f]+[.][.][0-9a-f]+/ { split($2, blobs, "[.][.]") }
+        /^[+][+][+] / { place = substr($0, 7) }
+        /^@@ -[0-9,]+ [+][0-9]+(,[1-9][0-9]*)? @@ .*:[Bb]/ &&
+            !seen[blobs[1], blobs[2], place]++ {
+            print blobs[1], blobs[2], place
+        }
+    ' | while read -r before after place; do
+        [ "$(hivemind_between "$before")" = "$(hivemind_between "$after")" ] ||
+            echo "    $place"
+    done
+    } 5>&1)
+    [ -n "$hivemind_found" ] || exit 0
+    hivemind_copied=$(printf '%s\n' "$hivemind_found" | sed -n 's/^=//p')
+    case $hivemind_found in *'?'*)
+        printf '%s\n' "$hivemind_found" | grep -q '^?$' &&
+            echo 'hivemind: the text of memories was not compared; run `hm inject`.'
+    esac
+    hivemind_found=$(printf '%s\n' "$hivemind_found" | sed '/^[=?]/d')
     [ -n "$hivemind_found$hivemind_copied" ] || exit 0
     [ "$(git config --type=bool --get CHECK_OPTION)" != false ] || exit 0
     if [ -n "$hivemind_found" ]; then
@@ -150,7 +169,7 @@ _CHECK = r"""FIND_COPIES
     echo 'To keep it on purpose, run the command as `git -c CHECK_OPTION=false ...`.'
     exit 1
 """.replace("MAX_COMMITS", str(MAX_COMMITS)).replace("CHECK_OPTION", CHECK_OPTION)
-_CHECK = _CHECK.replace("FIND_COPIES", FIND_COPIES).replace("WORDS_FILE", WORDS_FILE)
+_CHECK = _CHECK.replace("WORDS_FILE", WORDS_FILE)
 _CHECK = _CHECK.replace("QUOTED_MARK", QUOTED_MARK).replace("MARKS", MARKS)
 _CHECK = _CHECK.replace("DIFF_DRIVERS", " ".join(DIFF_DRIVERS))
 

@@ -20,7 +20,12 @@ from hivemind_memory.files.marked_section import SECTION_MARKS
 from hivemind_memory.git.hook_script import install_block, read_hook, remove_block
 from hivemind_memory.inject.commit_check import FORMER_HOOKS, HOOKS
 from hivemind_memory.inject.git_settings import FILTER
-from hivemind_memory.inject.word_file import forget_words, words_file
+from hivemind_memory.inject.word_file import (
+    forget_words,
+    had_hooks,
+    note_hooks,
+    words_file,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,17 +72,38 @@ class CommitGuard:
             return ()
         with suppress(OSError, GitError):
             self._install_filter()
+        return self.install_hooks()
+
+    def install_hooks(self) -> tuple[str, ...]:
+        """Install or update the hooks, in front of what they do already.
+
+        Returns:
+            What to tell the user: which could not be installed, and which another
+            program had replaced since the last injection.
+        """
+        if self._options is None:
+            return ()
         folder = self._hooks_in(self._repository.top)
         if not folder:
             named = self._value(_HOOKS_OPTION)
             return (
                 f"core.hooksPath is {named}, so copies in other files can slip out",
             )
+        warnings, replaced = [], []
         for name, lines in HOOKS.items():
-            with suppress(HookNotChangedError):
-                install_block(read_hook(os.path.join(folder, name)), lines)
+            try:
+                hook = read_hook(os.path.join(folder, name))
+                install_block(hook, lines)
+            except HookNotChangedError as error:
+                warnings.append(f"copies in other files can slip out: {error}")
+            else:
+                replaced += [] if hook.body else [name]
         self._remove_hooks(FORMER_HOOKS)
-        return ()
+        if replaced and had_hooks(self._repository):
+            names = " and ".join(replaced)
+            warnings.append(f"another program had replaced {names}: the check is back")
+        note_hooks(self._repository)
+        return tuple(warnings)
 
     def exists(self) -> bool:
         """Return whether there is anything to remove."""

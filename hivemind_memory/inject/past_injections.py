@@ -13,7 +13,6 @@ from hivemind_memory.errors import HivemindError
 from hivemind_memory.files.marked_section import SECTION_MARKS
 from hivemind_memory.inject.commit_guard import files_with, section_copies
 from hivemind_memory.inject.section_file import erase_section, without_section
-from hivemind_memory.inject.word_file import forget_words
 from hivemind_memory.model.injection_outcomes import OFF
 from hivemind_memory.model.ports import INDEX, WORKTREE
 from hivemind_memory.state.injection_log import MEMORY_LISTS
@@ -38,8 +37,6 @@ class InjectionTraces:
         self._injector = injector
         self._agents: dict[str, dict[str, set[str]]] = {}
         """Worktree -> agent -> the files into which its sections went."""
-        self._forgotten: set[str] = set()
-        """Repositories that no longer have the words of what was purged."""
 
     def count_quoting(self, paths: Collection[str]) -> Mapping[str, int]:
         """Return worktree -> how many of its records name the notes."""
@@ -71,11 +68,6 @@ class InjectionTraces:
         """
         problems = []
         others = self._log.files_of_others(worktree)
-        with suppress(OSError, HivemindError):
-            repository = self._injector.repository_of(worktree)
-            if repository and repository.common_dir not in self._forgotten:
-                self._forgotten.add(repository.common_dir)
-                forget_words(repository)
         for agent, files in (self._agents.get(worktree) or {"": {""}}).items():
             if files - {""} and files - {""} <= others:
                 continue

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory import open_memory
-from hivemind_memory.inject.word_check import MIN_RUNS, RUN, STEP
-from hivemind_memory.inject.word_file import letters_of
-from hivemind_memory.opening import open_injection_records, open_injector
+from hivemind_memory.inject.letters import COPY, letters
+from hivemind_memory.model.curation import NewMemory
+from hivemind_memory.opening import diagnose, open_injector
 from tests.inject.repos import git, tracked
 from tests.inject.test_escape import PRELUDE, shell
 from tests.support.tree import ROOT
@@ -81,14 +81,12 @@ def test_no_form_of_a_memory_is_pushed(script: str, worktree: Path) -> None:
 
 def test_the_text_of_a_memory_is_committed_on_purpose(worktree: Path) -> None:
     """And the refusal says how."""
-    (worktree / "notes.txt").write_text(MEMORY.replace(" ", "\n"))
+    (worktree / "notes.txt").write_text("\n\n" + MEMORY.replace(" r", "\nr"))
 
     refused = shell(worktree, COMMIT)
     done = shell(worktree, "git -c hivemind.check=false commit -q -m all")
 
-    assert b"a memory that `hm inject` wrote is quoted in\n    notes.txt\n" in (
-        refused.stderr
-    )
+    assert b"is quoted in\n    notes.txt:3: The portcullis\n" in refused.stderr
     assert b"git -c hivemind.check=false" in refused.stderr
     assert (done.returncode, done.stderr) == (0, b"")
 
@@ -123,25 +121,196 @@ def test_a_phrase_that_a_memory_has_too_is_not_refused(worktree: Path) -> None:
 
 def test_every_copy_of_so_many_letters_is_found(worktree: Path) -> None:
     """Wherever the copied part begins, in the memory and in the file."""
-    [letters] = letters_of([MEMORY])
-    size = RUN + MIN_RUNS * STEP - 1
+    found = letters(MEMORY).decode()
 
-    for at in range(0, len(letters) - size, 5):
-        (worktree / "notes.txt").write_text("x" * at + letters[at : at + size])
+    for at in range(0, len(found) - COPY, 5):
+        (worktree / "notes.txt").write_text("x" * at + found[at : at + COPY])
         assert shell(worktree, COMMIT).returncode != 0
 
 
-def test_the_letters_are_private_and_go_with_the_section(
+def test_the_file_of_hashes_reveals_no_memory_and_goes_with_the_section(
     worktree: Path, tmp_path: Path
 ) -> None:
-    """They are a copy of what the section says."""
+    """It holds hashes alone, made with a key of its own."""
     kept = worktree / ".git" / "info" / "hivemind-words"
+    text = kept.read_text()
+    words = ["portcullis", "restarts", "consumers", "night", "broker", "payments"]
     assert kept.stat().st_mode & 0o777 == 0o600
+    assert not [word for word in words if word in text]
+    assert not [word for word in words if word.encode().hex() in text]
 
     with open_memory(home=str(tmp_path / "home")) as memory:
         assert open_injector(memory).eject(str(worktree)).is_git_restored
 
     assert not kept.exists()
+
+
+def test_two_repositories_hash_the_same_memory_in_different_ways(
+    worktree: Path, tmp_path: Path
+) -> None:
+    """Each file has a random key."""
+    (tmp_path / "b").mkdir()
+    other = tracked(tmp_path / "b")
+    _inject(tmp_path, other)
+
+    lines = [
+        set((one / ".git" / "info" / "hivemind-words").read_text().split("\n"))
+        for one in (worktree, other)
+    ]
+
+    shared = {line.split(" ")[0] for line in lines[0] & lines[1]}
+    assert shared <= {"hivemind-words", "python", "folder", "commits", "hooks", ""}
+
+
+def test_a_sentence_that_an_agent_writes_into_a_file_and_a_memory_is_committed(
+    tmp_path: Path,
+) -> None:
+    """It stood in the worktree, tracked or new, before it was injected."""
+    worktree = tracked(tmp_path)
+    (worktree / "new.rst").write_text(MEMORY)
+    (worktree / "shop.py").write_text(f"# {OTHER}\nprice = 2\n")
+
+    _inject(tmp_path, worktree)
+    done = shell(worktree, COMMIT)
+
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_sentence_on_another_branch_is_committed_again(tmp_path: Path) -> None:
+    """A rebase and a cherry-pick make new commits of what was there before."""
+    worktree = tracked(tmp_path)
+    git(worktree, "switch", "-q", "-c", "docs")
+    (worktree / "guide.rst").write_text(MEMORY)
+    git(worktree, "add", "-A")
+    git(worktree, "commit", "-q", "-m", "guide")
+    git(worktree, "switch", "-q", "main")
+    _inject(tmp_path, worktree)
+
+    done = shell(worktree, "git cherry-pick docs; git commit --amend -q -m again")
+
+    assert (done.returncode, done.stderr.count(b"hivemind")) == (0, 0)
+
+
+def test_a_copy_made_after_the_injection_is_refused_whatever_is_injected_later(
+    worktree: Path, tmp_path: Path
+) -> None:
+    """A later injection doesn't take the copy for the repository's own text."""
+    (worktree / "notes.txt").write_text(MEMORY)
+    _inject(tmp_path, worktree)
+    notes = tmp_path / "home" / "memory" / "global.md"
+    notes.write_text(notes.read_text() + "\n## Three\n\nThe office has a new door.\n")
+    with open_memory(home=str(tmp_path / "home")) as memory:
+        open_injector(memory).inject(str(worktree))
+
+    assert shell(worktree, COMMIT).returncode != 0
+
+
+SHORT = "Deploys never run on Fridays."
+SECRET_WORD = "sparkplugs"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_refused"),
+    [
+        (f"- {SHORT}\n", True),
+        (f"# > {SHORT.upper()}\n", True),
+        (f'    "{SHORT}",\n', True),
+        (f"rule: {SHORT}\n", True),
+        (f"codename={SECRET_WORD}\n", True),
+        (f"We say that {SHORT}\n", False),
+        (f"The {SECRET_WORD} of a car wear out.\n", False),
+        ("Deploys run on Fridays.\n", False),
+    ],
+)
+def test_a_short_memory_is_known_by_its_whole_line(
+    tmp_path: Path, text: str, is_refused: bool
+) -> None:
+    """In a sentence of its own or as a value, not as words in another sentence."""
+    worktree = tracked(tmp_path)
+    (tmp_path / "home" / "memory").mkdir(parents=True)
+    with open_memory(home=str(tmp_path / "home")) as memory:
+        for key, content in (("deploy", SHORT), ("codename", SECRET_WORD)):
+            new = NewMemory(key=key, content=content, type="decision", is_pinned=True)
+            memory.curation.save(new)
+        open_injector(memory).inject(str(worktree))
+    (worktree / "notes.txt").write_text(text)
+
+    assert (shell(worktree, COMMIT).returncode != 0) is is_refused
+
+
+def test_without_its_program_the_hook_says_that_it_compares_nothing(
+    worktree: Path,
+) -> None:
+    """An uninstalled program must not stop every commit."""
+    kept = worktree / ".git" / "info" / "hivemind-words"
+    kept.write_text(re.sub("(?m)^python .*", "python /nowhere", kept.read_text()))
+    (worktree / "notes.txt").write_text(MEMORY)
+
+    done = shell(worktree, COMMIT)
+
+    assert done.returncode == 0
+    assert b"the text of memories was not compared; run `hm inject`" in done.stderr
+
+
+@pytest.mark.parametrize("resolution", ["fold -w 30 CLAUDE.md > shop.py", "git mv -f"])
+def test_a_conflict_that_is_resolved_with_a_memory_is_refused(
+    worktree: Path, resolution: str
+) -> None:
+    """A merge commit is compared with all its parents."""
+    script = resolution if "fold" in resolution else "cp CLAUDE.md shop.py"
+    for branch, price in (("side", 2), ("main", 3)):
+        git(worktree, "switch", "-q", *(["-c"] if branch == "side" else []), branch)
+        (worktree / "shop.py").write_text(f"price = {price}\n")
+        git(worktree, "commit", "-q", "-a", "-m", branch)
+
+    merged = shell(worktree, f"git merge side; {script}; git add -A")
+    done = shell(worktree, "git commit -q -m merged")
+
+    assert b"CONFLICT" in merged.stdout
+    assert done.returncode != 0
+    assert b"    shop.py" in done.stderr
+    shell(worktree, "echo 'price = 4' > shop.py; git add -A")
+    assert shell(worktree, "git commit -q -m merged").returncode == 0
+
+
+def test_hooks_that_another_program_replaced_are_put_back(
+    worktree: Path, tmp_path: Path
+) -> None:
+    """By `hm doctor` and by the next injection, in front of the new ones."""
+    hooks = worktree / ".git" / "hooks"
+    (worktree / "notes.txt").write_text(MEMORY)
+    for put_back in (_doctor, _inject):
+        for hook in hooks.iterdir():
+            hook.unlink()
+        (hooks / "pre-push").write_text("#!/bin/sh\necho theirs >&2\n")
+        (hooks / "pre-push").chmod(0o755)
+
+        [said] = put_back(tmp_path, worktree)
+
+        assert "had replaced reference-transaction and pre-push" in said
+        assert shell(worktree, COMMIT).returncode != 0
+        pushed = shell(worktree, "git push -q ../remote main:other")
+        assert b"theirs" in pushed.stderr
+        assert not [one for one in put_back(tmp_path, worktree) if "replaced" in one]
+
+
+def test_a_hook_that_cannot_be_extended_is_named(
+    worktree: Path, tmp_path: Path
+) -> None:
+    """A program in the hook's place, which no line can be put into."""
+    hook = worktree / ".git" / "hooks" / "pre-push"
+    hook.write_text("#!/usr/bin/env python3\n")
+
+    for said in (_inject(tmp_path, worktree), _doctor(tmp_path, worktree)):
+        assert len(said) == 1
+        assert "pre-push is not a shell script" in said[0]
+
+
+def _doctor(folder: Path, _worktree: Path) -> tuple[str, ...]:
+    """Run the checks; return what is wrong with the hooks."""
+    with open_memory(home=str(folder / "home")) as memory:
+        [found] = [one for one in diagnose(memory).findings if one.name == "git hooks"]
+    return () if found.is_ok else (found.detail,)
 
 
 def test_the_hooks_follow_a_folder_of_hooks_that_git_ignores(
@@ -152,7 +321,8 @@ def test_the_hooks_follow_a_folder_of_hooks_that_git_ignores(
     (worktree / ".husky" / "_" / ".gitignore").write_text("*\n")
     git(worktree, "config", "core.hooksPath", ".husky/_")
 
-    assert _inject(tmp_path, worktree) == ()
+    [said] = _inject(tmp_path, worktree)
+    assert "the check is back" in said
     (worktree / "notes.txt").write_text(MEMORY)
     assert shell(worktree, COMMIT).returncode != 0
 
@@ -175,16 +345,3 @@ def test_a_folder_of_hooks_that_is_shared_is_left_alone_and_named(
 
     assert "core.hooksPath is .husky" in warning
     assert not (worktree / ".husky").exists()
-
-
-def test_a_purge_forgets_the_letters(worktree: Path, tmp_path: Path) -> None:
-    """The list starts anew with what the sections still show."""
-    kept = worktree / ".git" / "info" / "hivemind-words"
-    [shown, purged] = letters_of([MEMORY, "A text that was purged a moment ago."])
-    kept.write_text(f"{kept.read_text()}- {purged}\n")
-
-    with open_memory(home=str(tmp_path / "home")) as memory:
-        open_injection_records(memory).refresh_section(str(worktree))
-
-    assert purged not in kept.read_text()
-    assert shown in kept.read_text()

@@ -1,0 +1,76 @@
+"""Puts back the hooks that another program replaced after an injection.
+
+A tool that installs hooks of its own, such as husky or pre-commit, may move aside those
+that keep the section out of commits. `hm doctor` and the next injection put them in
+front of the new ones.
+"""
+
+from __future__ import annotations
+
+import os
+
+from hivemind_memory.errors import HivemindError, StateUnusableError
+from hivemind_memory.inject.commit_guard import CommitGuard
+from hivemind_memory.inject.word_file import words_file
+from hivemind_memory.model.display import count_text
+from hivemind_memory.model.results import Finding
+from hivemind_memory.state.injection_log import InjectionLog
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hivemind_memory.inject.injector import Injector
+    from hivemind_memory.state.state_file import StateFile
+
+_MAX_WORKTREES = 100
+
+
+def hooks_findings(injector: Injector, state: StateFile) -> list[Finding]:
+    """Return for ``hm doctor`` whether the hooks are there, after putting them back.
+
+    Args:
+        injector: Knows the repositories.
+        state: Knows the worktrees into which something was injected.
+    """
+    try:
+        records = InjectionLog(state).records()
+    except StateUnusableError:
+        return []  # another check says so
+    worktrees = [str(record.get("worktree", "")) for record in reversed(records)]
+    return [_finding(injector, worktrees)] if worktrees else []
+
+
+def _finding(injector: Injector, worktrees: Iterable[str]) -> Finding:
+    """Return the state of the hooks of some worktrees, the newest first."""
+    checked: set[str] = set()
+    problems = []
+    for worktree in list(dict.fromkeys(worktrees))[:_MAX_WORKTREES]:
+        if not os.path.isdir(worktree):
+            continue
+        try:
+            repository = injector.repository_of(worktree)
+            if repository is None or not os.path.exists(words_file(repository)):
+                continue
+            warnings = CommitGuard(repository).install_hooks()
+        except (HivemindError, OSError) as error:
+            warnings = (str(error),)
+            repository = None
+        if repository is None or repository.common_dir not in checked:
+            problems += [f"{worktree}: {warning}" for warning in warnings]
+        checked.update([repository.common_dir] if repository else [])
+    return Finding(
+        name="git hooks",
+        is_ok=not problems,
+        detail="; ".join(problems) or _all_well(len(checked)),
+        hint="Run `hm doctor` again; what it still says, change by hand."
+        if problems
+        else "",
+    )
+
+
+def _all_well(count: int) -> str:
+    """Return the detail if nothing is wrong."""
+    if not count:
+        return "no repository has a section"
+    return "the section is kept out of commits in " + count_text(count, "repository")

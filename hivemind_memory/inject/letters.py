@@ -1,0 +1,109 @@
+"""The letters of a text, which are the same however it is quoted, wrapped or written.
+
+The hooks load this file, so it imports only what starts fast.
+"""
+
+from __future__ import annotations
+
+import re
+from _blake2 import blake2b  # hashlib would load OpenSSL, which takes 5 ms
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+RUN = 24
+"""Letters of a run, about five words."""
+
+STEP = 4
+"""Letters between two runs that are looked up."""
+
+MIN_RUNS = 5
+"""Runs in common that make a copy."""
+
+COPY = RUN + MIN_RUNS * STEP - 1
+"""Letters in common that are always found, about eight words."""
+
+MIN_LINE = 10
+"""Letters of the shortest line that is compared."""
+
+HASH_BYTES = 8
+"""Length of a hash."""
+
+_LETTERS = bytes(range(65, 91)) + bytes(range(97, 123)) + bytes(range(128, 256))
+_LOWER = bytes(at + 32 if 65 <= at <= 90 else at for at in range(256))
+_DELETED = bytes(at for at in range(256) if at not in _LETTERS)
+_DELETED_IN_LINES = _DELETED.replace(b"\n", b"")
+_ENCODED = re.compile("[%=][0-9A-F]{2}")
+_TAG = re.compile("<[^<>]{0,300}>")
+_CODE_POINT = re.compile(r"\\u([0-9a-fA-F]{4})")
+_ESCAPE = re.compile(r"\\[A-Za-z]+\{|\\[nrt]")
+_ENTITY = re.compile(r"&#?\w{1,31};")
+_COLOR = re.compile("\x1b\\[[0-9;]*[A-Za-z]")
+_NAME_OF_VALUE = re.compile(r"(?m)^.*[:=]")
+_NO_LETTERS = re.compile(r"[\W\d_]+")
+_NO_LETTERS_IN_LINES = re.compile(r"[^\w\n:=]+|[\d_]+")
+
+
+def readable(text: str, *, has_tags: bool = False) -> str:
+    """Return a text without escapes, encodings and, unless *has_tags*, tags."""
+    if "%" in text or "=" in text:
+        text = _ENCODED.sub("", text)
+    if not has_tags and "<" in text:
+        text = _TAG.sub("", text)
+    if "\\" in text:
+        text = _CODE_POINT.sub(lambda found: chr(int(found[1], 16)), text)
+        text = _ESCAPE.sub("", text)
+    if "&" in text and _ENTITY.search(text):
+        from html import unescape
+
+        text = unescape(text)
+    return _COLOR.sub("", text) if "\x1b" in text else text
+
+
+def letters(text: str) -> bytes:
+    """Return the letters of a readable text, in lower case and without accents."""
+    if not text.isascii():
+        text = _NO_LETTERS.sub("", _without_accents(text))
+    return text.encode("utf-8", "ignore").translate(_LOWER, _DELETED)
+
+
+def lines_of(text: str) -> set[bytes]:
+    """Return the letters of the lines of a readable text that are compared whole.
+
+    What follows the last colon or equals sign is a line, too: a value.
+    """
+    if not text.isascii():
+        text = _NO_LETTERS_IN_LINES.sub(" ", _without_accents(text))
+    found: set[bytes] = set()
+    values = _NAME_OF_VALUE.sub("", text)
+    for form in (text, values) if values != text else (text,):
+        data = form.encode("utf-8", "ignore").translate(_LOWER, _DELETED_IN_LINES)
+        found.update(data.split(b"\n"))
+    return {line for line in found if MIN_LINE <= len(line) < COPY}
+
+
+def runs_of(data: bytes, step: int = 1) -> Iterator[bytes]:
+    """Yield the runs of some letters."""
+    for at in range(0, len(data) - RUN + 1, step):
+        yield data[at : at + RUN]
+
+
+def hasher(key: bytes) -> Callable[[bytes], bytes]:
+    """Return what hashes a run or a line with a key."""
+    copied = blake2b(key=key, digest_size=HASH_BYTES).copy
+
+    def hash_of(data: bytes) -> bytes:
+        state = copied()
+        state.update(data)
+        return state.digest()
+
+    return hash_of
+
+
+def _without_accents(text: str) -> str:
+    """Return a text in lower case, in which a letter with an accent is without it."""
+    from unicodedata import combining, normalize
+
+    text = normalize("NFKD", text).casefold()
+    return "".join(letter for letter in text if not combining(letter))
