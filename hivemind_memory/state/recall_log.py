@@ -1,7 +1,8 @@
 """How often memories and entries were recalled, a table of ``state.db``.
 
-A counter belongs to an id in a scope: a note in another scope may have the same id, by
-chance or because it was copied, and must neither show nor reset the counter.
+A counter belongs to an id in a scope of a notes folder: a note in another may have the
+same id, by chance or because it was copied, and must neither show nor reset the
+counter. Counters from before their folder was kept count in all.
 
 Counting never makes an answer fail: what cannot be counted now is not counted.
 """
@@ -13,6 +14,7 @@ import os
 from hivemind_memory.errors import StateUnusableError
 from hivemind_memory.model.scope import scoped_id
 from hivemind_memory.sqlite.connection import write_transaction
+from hivemind_memory.state.notes_folders import EVERY_FOLDER
 from hivemind_memory.state.open import COUNT_WAIT_MS
 from hivemind_memory.state.state_file import PROMISE_WAIT_MS
 
@@ -33,8 +35,8 @@ _AT_ONCE = 1_000
 """Ids that one statement takes."""
 
 _ADD = """
-INSERT INTO recalls(ref, scope, count, last_at) VALUES (?, ?, ?, ?)
-ON CONFLICT (ref, scope) DO UPDATE
+INSERT INTO recalls(ref, scope, notes, count, last_at) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (ref, scope, notes) DO UPDATE
 SET count = count + excluded.count, last_at = max(last_at, excluded.last_at)
 """
 
@@ -46,14 +48,15 @@ def count_hits(state: StateFile, hits: Collection[Hit], at_s: float) -> bool:
 
 
 class RecallLog:
-    """The recall counters of one home. No method raises."""
+    """The recall counters of one notes folder. Only ``rename_scope`` may raise."""
 
     def __init__(self, state: StateFile) -> None:
         self._state = state
 
     def count(self, found: Collection[ScopedId], at_s: float) -> bool:
         """Count one recall of each memory or entry; return whether it was counted."""
-        rows = [(ref, scope, 1, int(at_s)) for scope, ref in sorted(set(found))]
+        notes = self._state.notes
+        rows = [(ref, scope, notes, 1, int(at_s)) for scope, ref in sorted(set(found))]
         return not rows or self._is_done(rows, COUNT_WAIT_MS)
 
     def counts(self, wanted: Collection[ScopedId]) -> dict[ScopedId, tuple[int, int]]:
@@ -72,13 +75,14 @@ class RecallLog:
             with write_transaction(connection):
                 for ref, scope in scopes.items():
                     found = connection.execute(
-                        "DELETE FROM recalls WHERE ref = ? AND scope = ?"
-                        " RETURNING count, last_at",
-                        (ref, UNKNOWN_SCOPE),
+                        "DELETE FROM recalls"
+                        " WHERE ref = ? AND scope = ? AND notes IN (?, ?)"
+                        " RETURNING notes, count, last_at",
+                        (ref, UNKNOWN_SCOPE, *self._folders),
                     ).fetchall()
                     if scope is not None:
-                        for count, last in found:
-                            connection.execute(_ADD, (ref, scope, count, last))
+                        for row in found:
+                            connection.execute(_ADD, (ref, scope, *row))
 
         self._try(move, PROMISE_WAIT_MS)
 
@@ -91,12 +95,18 @@ class RecallLog:
             refs: Ids.
             is_gone: Takes a scope and an id. The scope of an old counter is unknown.
         """
-        gone = [(ref, scope) for scope, ref in self._read(refs) if is_gone(scope, ref)]
+        gone = [
+            (ref, scope, *self._folders)
+            for scope, ref in self._read(refs)
+            if is_gone(scope, ref)
+        ]
 
         def delete(connection: apsw.Connection) -> None:
             with write_transaction(connection):
                 connection.executemany(
-                    "DELETE FROM recalls WHERE ref = ? AND scope = ?", gone
+                    "DELETE FROM recalls"
+                    " WHERE ref = ? AND scope = ? AND notes IN (?, ?)",
+                    gone,
                 )
 
         return len(gone) if not gone or self._try(delete, PROMISE_WAIT_MS) else None
@@ -117,23 +127,27 @@ class RecallLog:
         def rename(connection: apsw.Connection) -> None:
             with write_transaction(connection):
                 rows = connection.execute(
-                    "SELECT ref, scope, count, last_at FROM recalls"
+                    "SELECT ref, scope, notes, count, last_at FROM recalls"
+                    " WHERE notes IN (?, ?)",
+                    self._folders,
                 ).fetchall()
-                for ref, scope, count, last in rows:
+                for ref, scope, *rest in rows:
                     if new_name(str(scope)) != scope:
                         connection.execute(
-                            "DELETE FROM recalls WHERE ref = ? AND scope = ?",
-                            (ref, scope),
+                            "DELETE FROM recalls"
+                            " WHERE ref = ? AND scope = ? AND notes = ?",
+                            (ref, scope, rest[0]),
                         )
-                        connection.execute(
-                            _ADD, (ref, new_name(str(scope)), count, last)
-                        )
+                        connection.execute(_ADD, (ref, new_name(str(scope)), *rest))
 
         self._state.run(rename, PROMISE_WAIT_MS)
 
     def _read(self, refs: Collection[str]) -> dict[ScopedId, tuple[int, int]]:
         """Return every counter of some ids."""
-        sql = "SELECT scope, ref, count, last_at FROM recalls WHERE ref IN ({})"
+        sql = (
+            "SELECT scope, ref, sum(count), max(last_at) FROM recalls"
+            " WHERE notes IN (?, ?) AND ref IN ({}) GROUP BY scope, ref"
+        )
         if not refs or not os.path.exists(self._state.path):
             return {}
 
@@ -142,7 +156,7 @@ class RecallLog:
                 (str(scope), str(ref)): (int(count), int(last))
                 for some in _parts(refs)
                 for scope, ref, count, last in connection.execute(
-                    sql.format(",".join("?" * len(some))), some
+                    sql.format(",".join("?" * len(some))), (*self._folders, *some)
                 )
             }
 
@@ -151,13 +165,20 @@ class RecallLog:
         except StateUnusableError:
             return {}
 
-    def _is_done(self, rows: list[tuple[str, str, int, int]], wait_ms: int) -> bool:
+    @property
+    def _folders(self) -> tuple[str, str]:
+        """What the state calls the notes folders whose counters count here."""
+        return self._state.notes, EVERY_FOLDER
+
+    def _is_done(
+        self, rows: list[tuple[str, str, str, int, int]], wait_ms: int
+    ) -> bool:
         """Add to some counters; return whether that was done."""
 
         def add(connection: apsw.Connection) -> None:
-            marks = ",".join(["(?, ?, ?, ?)"] * len(rows))
+            marks = ",".join(["(?, ?, ?, ?, ?)"] * len(rows))
             values = [value for row in rows for value in row]
-            connection.execute(_ADD.replace("(?, ?, ?, ?)", marks), values)
+            connection.execute(_ADD.replace("(?, ?, ?, ?, ?)", marks), values)
 
         return self._try(add, wait_ms)
 

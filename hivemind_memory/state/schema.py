@@ -7,10 +7,13 @@ import os
 import apsw
 
 from hivemind_memory.sqlite.connection import use_wal, write_transaction
+from hivemind_memory.state.notes_folders import scope_names_key
 
 _KEY_BYTES = 32
 _SWITCH_WAIT_MS = 1_000
 """Only a new file is switched to WAL mode, and others do the same within moments."""
+
+_TABLES_OF_NOTES = ("changes", "injections", "recalls", "tombstones", "unfinished")
 
 STEPS = (
     """
@@ -85,6 +88,29 @@ STEPS = (
     SELECT hash, '', work FROM unfinished_by_hash;
     DROP TABLE unfinished_by_hash;
     """,
+    # Whose the rows of earlier versions were is not known: they count in every folder.
+    """
+    ALTER TABLE tombstones RENAME TO tombstones_by_hash;
+    CREATE TABLE tombstones(
+      hash  BLOB NOT NULL, -- HMAC-SHA256 of a purged text, see tombstones.py
+      notes TEXT NOT NULL, -- folder in which it was purged; '*': before this was kept
+      PRIMARY KEY (hash, notes)
+    ) WITHOUT ROWID;
+    INSERT INTO tombstones(hash, notes) SELECT hash, '*' FROM tombstones_by_hash;
+    DROP TABLE tombstones_by_hash;
+    ALTER TABLE recalls RENAME TO recalls_by_scope;
+    CREATE TABLE recalls(
+      ref     TEXT    NOT NULL, -- id of a memory or an entry
+      scope   TEXT    NOT NULL, -- of its note; '?': counted before this was kept
+      notes   TEXT    NOT NULL, -- its folder; '*': counted before this was kept
+      count   INTEGER NOT NULL,
+      last_at INTEGER NOT NULL, -- seconds since the epoch
+      PRIMARY KEY (ref, scope, notes)
+    ) WITHOUT ROWID;
+    INSERT INTO recalls(ref, scope, notes, count, last_at)
+    SELECT ref, scope, '*', count, last_at FROM recalls_by_scope;
+    DROP TABLE recalls_by_scope;
+    """,
 )
 """Each step runs in the transaction that records it; a released one never changes."""
 
@@ -113,11 +139,14 @@ def give_to_notes(connection: apsw.Connection, old: str, new: str) -> None:
         version = int(connection.pragma("user_version"))
         if version < len(STEPS):
             _apply_steps(connection, version)
-        for table in ("changes", "injections", "unfinished"):
+        for table in _TABLES_OF_NOTES:
             connection.execute(f"DELETE FROM {table} WHERE notes = ?", (new,))
             connection.execute(
                 f"UPDATE {table} SET notes = ? WHERE notes = ?", (new, old)
             )
+        keys = scope_names_key(new), scope_names_key(old)
+        connection.execute("DELETE FROM meta WHERE key = ?", keys[:1])
+        connection.execute("UPDATE meta SET key = ? WHERE key = ?", keys)
 
 
 def _apply_steps(connection: apsw.Connection, version: int) -> None:

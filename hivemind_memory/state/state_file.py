@@ -15,6 +15,11 @@ import apsw
 from hivemind_memory.errors import StateTooNewError, StateUnusableError
 from hivemind_memory.files.descriptors import FileIdentity, identity_at
 from hivemind_memory.sqlite.connection import write_transaction
+from hivemind_memory.state.notes_folders import (
+    EVERY_FOLDER,
+    SCOPE_NAMES,
+    scope_names_key,
+)
 from hivemind_memory.state.open import (
     COUNT_WAIT_MS,
     open_state,
@@ -34,9 +39,6 @@ if TYPE_CHECKING:
 
 PROMISE_WAIT_MS = 5_000
 
-_SCOPE_NAMES = "tombstone_scopes"
-"""Key of what ``rename_scope`` remembers, as JSON: scope -> its names."""
-
 _AT_ONCE = 1_000
 """Values that one statement takes."""
 
@@ -46,10 +48,10 @@ _DAMAGE = (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, TypeError, ValueE
 class StateFile:
     """The state of one home. Opened when it is first asked.
 
-    Changes, injections and unfinished purges name notes by their path: those of other
-    notes folders in the same home are neither seen nor changed. Threads may share it:
-    one of them at a time has the connection. A counter does not wait for it longer
-    than for another process.
+    What belongs to another notes folder in the same home is neither seen nor changed.
+    Tombstones and counters from before their folder was kept count in all. Threads may
+    share it: one of them at a time has the connection. A counter does not wait for it
+    longer than for another process.
     """
 
     def __init__(self, path: str, notes: str = "") -> None:
@@ -86,12 +88,15 @@ class StateFile:
         """
 
         def add(connection: apsw.Connection) -> int:
-            name = _names_of(connection, scope)[0]
-            hashes = [(_tombstone(connection, text, name),) for text in texts]
+            name = self._names_of(connection, scope)[0]
+            hashes = [
+                (_tombstone(connection, text, name), self.notes) for text in texts
+            ]
             before = connection.total_changes()
             with write_transaction(connection):
                 connection.executemany(
-                    "INSERT INTO tombstones(hash) VALUES (?) ON CONFLICT DO NOTHING",
+                    "INSERT INTO tombstones(hash, notes) VALUES (?, ?)"
+                    " ON CONFLICT DO NOTHING",
                     hashes,
                 )
             return connection.total_changes() - before
@@ -104,10 +109,13 @@ class StateFile:
             return False  # nothing was purged in this home, and no file is made
 
         def find(connection: apsw.Connection) -> bool:
-            sql = "SELECT 1 FROM tombstones WHERE hash IN ({})"
+            sql = "SELECT 1 FROM tombstones WHERE notes IN (?, ?) AND hash IN ({})"
+            wanted = self._tombstones(connection, text, scope)
+            mine: tuple[object, ...] = (self.notes, EVERY_FOLDER)
             return any(
-                connection.execute(sql.format(marks), some).fetchone() is not None
-                for some, marks in _steps(_tombstones(connection, text, scope))
+                connection.execute(sql.format(marks), (*mine, *some)).fetchone()
+                is not None
+                for some, marks in _steps(wanted)
             )
 
         return self.run(find, PROMISE_WAIT_MS)
@@ -117,8 +125,11 @@ class StateFile:
 
         def lift(connection: apsw.Connection) -> None:
             connection.executemany(
-                "DELETE FROM tombstones WHERE hash = ?",
-                [(tombstone,) for tombstone in _tombstones(connection, text, scope)],
+                "DELETE FROM tombstones WHERE hash = ? AND notes IN (?, ?)",
+                [
+                    (tombstone, self.notes, EVERY_FOLDER)
+                    for tombstone in self._tombstones(connection, text, scope)
+                ],
             )
 
         self.run(lift, PROMISE_WAIT_MS)
@@ -128,7 +139,7 @@ class StateFile:
 
         def rename(connection: apsw.Connection) -> None:
             with write_transaction(connection):
-                names = _scope_names(connection)
+                names = self._scope_names(connection)
                 names[new] = list(
                     dict.fromkeys((*names.get(new, [new]), *names.get(old, [old])))
                 )
@@ -136,7 +147,7 @@ class StateFile:
                 names[old] = [f"{old}\0{os.urandom(8).hex()}"]
                 connection.execute(
                     "INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)",
-                    (_SCOPE_NAMES, json.dumps(names)),
+                    (scope_names_key(self.notes), json.dumps(names)),
                 )
 
         self.run(rename, PROMISE_WAIT_MS)
@@ -249,6 +260,30 @@ class StateFile:
 
     # -- inside ----------------------------------------------------------------
 
+    def _tombstones(
+        self, connection: apsw.Connection, text: str, scope: str
+    ) -> list[bytes]:
+        """Return the hashes of a text: in a scope, and without, of earlier versions."""
+        names = (*self._names_of(connection, scope), None)
+        return [_tombstone(connection, text, name) for name in names]
+
+    def _names_of(self, connection: apsw.Connection, scope: str) -> list[str]:
+        """Return the names under which the tombstones of a scope were made."""
+        return self._scope_names(connection).get(scope, [scope])
+
+    def _scope_names(self, connection: apsw.Connection) -> dict[str, list[str]]:
+        """Return the names of scopes that were renamed, or that took such a name.
+
+        A notes folder begins with those that earlier versions kept for all.
+        """
+        sql = "SELECT value FROM meta WHERE key = ?"
+        for key in (scope_names_key(self.notes), SCOPE_NAMES):
+            row = connection.execute(sql, (key,)).fetchone()
+            if row:
+                found: dict[str, list[str]] = json.loads(str(row[0]))
+                return found
+        return {}
+
     def _opened(self, wait_ms: int) -> apsw.Connection:
         """Return the open file, reopened if the path now names another one."""
         if self._connection is not None and identity_at(self.path) != self._identity:
@@ -271,26 +306,6 @@ def _steps(refs: Collection[K]) -> Iterator[tuple[list[K], str]]:
 def _hash(connection: apsw.Connection, text: str) -> bytes:
     """Return the keyed hash of a text."""
     return _tombstone(connection, text, None)
-
-
-def _tombstones(connection: apsw.Connection, text: str, scope: str) -> list[bytes]:
-    """Return the hashes of a text: of a scope, and of earlier versions, without one."""
-    names = (*_names_of(connection, scope), None)
-    return [_tombstone(connection, text, name) for name in names]
-
-
-def _names_of(connection: apsw.Connection, scope: str) -> list[str]:
-    """Return the names under which the tombstones of a scope were made."""
-    return _scope_names(connection).get(scope, [scope])
-
-
-def _scope_names(connection: apsw.Connection) -> dict[str, list[str]]:
-    """Return the names of the scopes that were renamed, or that took such a name."""
-    row = connection.execute(
-        "SELECT value FROM meta WHERE key = ?", (_SCOPE_NAMES,)
-    ).fetchone()
-    found: dict[str, list[str]] = json.loads(str(row[0])) if row else {}
-    return found
 
 
 def _tombstone(connection: apsw.Connection, text: str, scope: str | None) -> bytes:

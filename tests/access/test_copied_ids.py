@@ -145,7 +145,7 @@ def test_a_counter_from_before_it_had_a_scope_goes_to_the_only_note_with_its_id(
         memory.sync()
         state = apsw.Connection(str(sandbox.home / "state.db"))
         for one in ids:
-            state.execute("INSERT INTO recalls VALUES (?, '?', 7, 1)", (one,))
+            state.execute("INSERT INTO recalls VALUES (?, '?', '', 7, 1)", (one,))
         state.close()
 
         with memory.as_caller(SITE) as site:

@@ -642,7 +642,7 @@ def test_a_tombstone_of_an_earlier_version_counts_in_every_scope(bench: Bench) -
     state = bench.state
     state.add_tombstones(["unrelated"])
     connection = apsw.Connection(state.path)
-    sql = "INSERT INTO tombstones(hash) VALUES (?)"
+    sql = "INSERT INTO tombstones(hash, notes) VALUES (?, '*')"
     connection.execute(sql, (state.hash_of(SECRET),))
     connection.close()
 

@@ -20,7 +20,7 @@ from hivemind_memory.notes.tombstones import tombstone_of
 from hivemind_memory.state.change_log import ChangeLog
 from hivemind_memory.state.damage import damage_report, damaged_name
 from hivemind_memory.state.injection_log import InjectionLog
-from hivemind_memory.state.open import STATE_VERSION
+from hivemind_memory.state.open import STATE_VERSION, copy_state
 from hivemind_memory.state.recall_log import RecallLog
 from hivemind_memory.state.schema import STEPS
 from hivemind_memory.state.state_file import StateFile
@@ -272,13 +272,15 @@ def test_a_file_of_every_earlier_version_is_upgraded_and_loses_nothing(
     old.execute("INSERT INTO meta VALUES ('key', ?)", (b"k" * 32,))
     key = "'a'" if version < 4 else "'a', ''"
     old.execute(f"INSERT INTO recalls VALUES ({key}, 3, 17)")
-    old.execute("INSERT INTO unfinished VALUES (x'00', 'work')")
+    folder = "" if version < 5 else "'', "
+    old.execute(f"INSERT INTO unfinished VALUES (x'00', {folder}'work')")
     old.execute(
         "INSERT INTO tombstones VALUES (?)", (tombstone_of(b"k" * 32, "purged", None),)
     )
     if version >= 2:
         old.execute(
-            "INSERT INTO injections VALUES (1, '/site', 'CLAUDE.md', 1, ?)",
+            "INSERT INTO injections(id, worktree, file, is_whole, record)"
+            " VALUES (1, '/site', 'CLAUDE.md', 1, ?)",
             ('{"file": "CLAUDE.md"}',),
         )
     if version >= 3:
@@ -286,8 +288,16 @@ def test_a_file_of_every_earlier_version_is_upgraded_and_loses_nothing(
         lists = ("items", "others", "before", "after")
         record = json.dumps(change | dict.fromkeys(lists, ()))
         old.execute(
-            "INSERT INTO changes VALUES (1, 'c', 'human:*', ?, '', '', 0)", (record,)
+            "INSERT INTO changes(number, id, actor, record, undoes, undone_by, is_undo)"
+            " VALUES (1, 'c', 'human:*', ?, '', '', 0)",
+            (record,),
         )
+    names = {"projects/new": ["projects/old"], "projects/old": ["projects/old\0x"]}
+    old.execute("INSERT INTO meta VALUES ('tombstone_scopes', ?)", (json.dumps(names),))
+    old.execute(
+        "INSERT INTO tombstones VALUES (?)",
+        (tombstone_of(b"k" * 32, "moved", "projects/old"),),
+    )
     old.pragma("user_version", version)
     old.close()
 
@@ -306,7 +316,67 @@ def test_a_file_of_every_earlier_version_is_upgraded_and_loses_nothing(
     assert not other.unfinished()
     assert not InjectionLog(other).records()
     assert not ChangeLog(other).newest()
+    # Whose these were is not known, so they count everywhere.
+    assert RecallLog(other).counts([A]) == {A: (3, 17)}
+    for one in (state, other):
+        assert one.has_tombstone("purged")
+        assert one.has_tombstone("moved", "projects/new")
+        assert not one.has_tombstone("moved", "projects/old")
     log.append({"worktree": "/shop", "file": "CLAUDE.md", "memories": []})
     assert len(log.last_records("/shop")) == 1
     assert state.run(lambda c: c.pragma("user_version")) == STATE_VERSION
     assert damage_report(path) == ""
+
+
+def test_a_purge_in_one_notes_folder_changes_no_answer_in_another(path: str) -> None:
+    """Tombstones, counters and names of scopes were those of the home."""
+    one, other = StateFile(path), StateFile(path, "/notes")
+    for state in (one, other):
+        RecallLog(state).count([A, B], NOW_S)
+
+    one.add_tombstones(["secret"], "projects/shop")
+    assert RecallLog(one).drop(["a"], lambda _scope, _ref: True) == 1
+    one.rename_scope("projects/shop", "projects/store")
+    RecallLog(one).rename_scope(lambda scope: scope.replace("shop", "store"))
+
+    assert one.has_tombstone("secret", "projects/store")
+    assert RecallLog(one).counts([A, ("projects/store", "b")]) == {
+        ("projects/store", "b"): (1, int(NOW_S))
+    }
+    for scope in ("projects/shop", "projects/store"):
+        assert not other.has_tombstone("secret", scope)
+    assert set(RecallLog(other).counts([A, B])) == {A, B}
+
+    other.add_tombstones(["secret"], "projects/store")
+    one.remove_tombstone("secret", "projects/store")
+
+    assert other.has_tombstone("secret", "projects/store")
+    assert not one.has_tombstone("secret", "projects/store")
+
+
+def test_a_counter_from_before_and_one_of_the_folder_are_added(path: str) -> None:
+    """The first recall after the upgrade does not hide the earlier ones."""
+    state, other = StateFile(path), StateFile(path, "/notes")
+    RecallLog(state).count([A], NOW_S)
+    state.run(lambda c: c.execute("UPDATE recalls SET notes = '*', count = 6"))
+
+    RecallLog(state).count([A], NOW_S + 5)
+
+    assert RecallLog(state).counts([A]) == {A: (7, int(NOW_S) + 5)}
+    assert RecallLog(other).counts([A]) == {A: (6, int(NOW_S))}
+
+
+def test_a_copy_for_another_home_takes_the_rows_of_its_folder_along(
+    path: str, tmp_path: Path
+) -> None:
+    """A backup of a notes folder is restored as a home's own."""
+    state = StateFile(path, "/notes")
+    state.rename_scope("projects/shop", "projects/store")
+    state.add_tombstones(["secret"], "projects/store")
+    RecallLog(state).count([A], NOW_S)
+
+    copy_state(path, str(tmp_path / "copy.db"), "/notes")
+
+    copied = StateFile(str(tmp_path / "copy.db"))
+    assert copied.has_tombstone("secret", "projects/store")
+    assert set(RecallLog(copied).counts([A])) == {A}
