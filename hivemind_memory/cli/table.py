@@ -34,7 +34,7 @@ _FILES = (
             "list": "List the notes, or typed memories by type, status or day.",
         },
     ),
-    (FIND, "log", {"log": "List what was written and by whom, the newest first."}),
+    (FIND, "log", {"log": "List what was written and by whom, newest first."}),
     (WRITE, "write", {"write": "Add an entry to today's note, or to another."}),
     (WRITE, "edit", {"edit": "Open a note in your editor, then index it."}),
     (

@@ -185,7 +185,7 @@ def digest_of(state: StateFile, text: str) -> str:
 def forgets_of(
     context: CurationContext, hidden: Iterable[CurationTarget]
 ) -> list[tuple[Change, list[CurationTarget]]]:
-    """Return the forgets that hid some targets, the newest first, each with those."""
+    """Return the forgets that hid some targets, newest first, each with those."""
     try:
         changes = ChangeLog(context.state()).newest()
     except StateUnusableError:

@@ -167,7 +167,7 @@ class Curation:
             return recall_counts(self._context, memories)
 
     def log(self, wanted: MemoryFilter) -> tuple[WrittenItem, ...]:
-        """Return the entries and memories that were written, the newest first.
+        """Return the entries and memories that were written, newest first.
 
         Raises:
             ScopeError: The filter names a scope that the caller does not have.
@@ -189,7 +189,7 @@ class Curation:
             return accept(self._context, ref)
 
     def pending(self) -> tuple[StoredMemory, ...]:
-        """Return the claims that wait in the inboxes, the newest first."""
+        """Return the claims that wait in the inboxes, newest first."""
         from hivemind_memory.curation.inbox import pending_claims
 
         with self._lock:
@@ -322,7 +322,7 @@ class Curation:
             return undo(self._context, change_id, is_dry_run=is_dry_run)
 
     def changes(self) -> tuple[Change, ...]:
-        """Return the changes that the caller may take back, the newest first.
+        """Return the changes that the caller may take back, newest first.
 
         Raises:
             StateUnusableError: The log of changes cannot be read.

@@ -70,7 +70,7 @@ class AcceptedClaim(NamedTuple):
 
 
 def pending_claims(context: CurationContext) -> tuple[StoredMemory, ...]:
-    """Return what waits in the inboxes that the caller may see, the newest first."""
+    """Return what waits in the inboxes that the caller may see, newest first."""
     if not context.caller.is_member:
         return ()
     found = [

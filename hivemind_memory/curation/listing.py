@@ -36,7 +36,7 @@ _NAMES = {SUPERSEDED: "superseded", PENDING: "pending", FORGOTTEN: "forgotten"}
 def list_memories(
     context: CurationContext, wanted: MemoryFilter
 ) -> tuple[StoredMemory, ...]:
-    """Return the typed memories that fit, the newest first; of several types by type.
+    """Return the typed memories that fit, newest first; of several types by type.
 
     Raises:
         ScopeError: The filter names a scope that the caller does not have.
@@ -77,7 +77,7 @@ def list_memories(
 
 
 def read_log(context: CurationContext, wanted: MemoryFilter) -> tuple[WrittenItem, ...]:
-    """Return the entries and memories that were written, the newest first.
+    """Return the entries and memories that were written, newest first.
 
     What is forgotten is left out. Of the filter, types and statuses do not count.
 

@@ -13,8 +13,8 @@ when you learn something that should last.
 
 Search (memory_search) for earlier work, decisions and their reasons, incidents; the \
 user's preferences and setup; projects, people, conventions, anything "as usual". Use \
-plain words. If nothing comes, try other words or a lower min_score. memory_get reads \
-more of a hit; cite what you use as path:line.
+plain words. If nothing is found, use other words or a lower min_score. memory_get \
+reads more of a hit; cite what you use as path:line.
 
 Write (memory_write) what happened or was found: a cause, a trap, a command that \
 works, finished work and what is left. Save (memory_save) the one current answer under \

@@ -44,7 +44,7 @@ class FoundHit(BaseModel):
     id: str = Field(default="", description="id of the memory or entry")
     type: str = Field(default="", description="type of a saved memory")
     key: str = Field(default="", description="key of a saved memory")
-    scope: str = Field(default="", description="left out: global")
+    scope: str = Field(default="", description="default: global")
     status: str = Field(
         default="active",
         description="superseded: a newer memory replaced it; pending: an untrusted"
@@ -185,7 +185,7 @@ def render_search(found: SearchOut) -> str:
 def _render_near(place: NearPlace) -> str:
     """Return one line that says where a place is, and that it is no answer."""
     where = place_of(place.path, place.start_line, place.end_line)
-    line = f"nearest, no answer: {where} confidence {place.confidence}"
+    line = f"closest, but probably no answer: {where} confidence {place.confidence}"
     return f"{line} under {place.headings}" if place.headings else line
 
 

@@ -96,7 +96,7 @@ SourceRef = Annotated[str, Field(description="file, URL or spec it comes from")]
 WriteScopeName = Annotated[
     str,
     Field(
-        description="about the user or the machine: global; left out: the project",
+        description="about the user or the machine: global; default: the project",
         json_schema_extra={"enum": ["global", "project", "team", "workspace"]},
     ),
 ]

@@ -51,14 +51,14 @@ class LearnTool:
             int,
             Field(
                 ge=0,
-                description="independent sources; left out: by domains",
+                description="independent sources; default: counted by domain",
                 json_schema_extra={"default": None},
             ),
         ] = _NOT_GIVEN,
         domains: Annotated[
             list[str], Field(description="of the sources, e.g. sqlite.org")
         ] = [],  # noqa: B006 - the SDK copies it
-        verified: Annotated[str, Field(description="YYYY-MM-DD; left out: today")] = "",
+        verified: Annotated[str, Field(description="YYYY-MM-DD; default: today")] = "",
         type: Annotated[  # noqa: A002 - the name that clients know
             str, Field(json_schema_extra={"enum": list(TYPES)})
         ] = "",

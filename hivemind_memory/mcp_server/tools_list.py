@@ -58,7 +58,7 @@ class ListedMemoryOut(BaseModel):
     text: str = Field(description="its beginning")
     updated: str = ""
     importance: float
-    scope: str = Field(default="", description="left out: global")
+    scope: str = Field(default="", description="default: global")
     status: str = Field(
         default="active", description="pending: no person has accepted it yet"
     )
@@ -231,7 +231,7 @@ def render_list(listed: NotesOut | MemoriesOut) -> str:
     if isinstance(listed, MemoriesOut):
         count = listed.memory_count
         memories = count_text(count, "memory", "memories")
-        lines = [f"{memories}, by type, the newest first"]
+        lines = [f"{memories}, by type, newest first"]
         for memory in listed.memories:
             lines += _memory_lines(memory)
     else:

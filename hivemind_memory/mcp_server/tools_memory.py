@@ -57,7 +57,7 @@ class SaveOut(ResultPart):
     id: str
     key: str
     type: str
-    scope: str = Field(default="", description="left out: global")
+    scope: str = Field(default="", description="default: global")
     status: str = Field(
         default="active", description="pending: in the inbox until a person accepts it"
     )
@@ -220,7 +220,10 @@ class MemoryTools:
         self,
         from_: Annotated[
             str,
-            Field(validation_alias="from", description="key, id or path; it changes"),
+            Field(
+                validation_alias="from",
+                description="key, id or path of the memory that changes",
+            ),
         ],
         to: _Ref,
         kind: Annotated[

@@ -33,7 +33,7 @@ class WriteOut(ResultPart):
     start_line: int
     end_line: int
     id: str
-    scope: str = Field(default="", description="left out: global")
+    scope: str = Field(default="", description="default: global")
     is_indexed: bool = Field(description="it is in the index already")
     warnings: list[str] = Field(default_factory=list)
 
@@ -73,7 +73,7 @@ class NoteTools:
         context: Context[Any],
         file: Annotated[
             str,
-            Field(description="note to append to; left out: today's note"),
+            Field(description="note to append to; default: today's note"),
         ] = "",
         scope: WriteScopeName = "",
         source_ref: SourceRef = "",

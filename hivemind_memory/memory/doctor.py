@@ -149,12 +149,12 @@ def _place_of_index(places: Places) -> Finding:
     if shared or tool:
         where = f"a shared file system ({shared})" if shared else f"a folder of {tool}"
         return Finding(
-            name="place of the index",
+            name="index location",
             is_ok=False,
             detail=f"the index lies on {where}, which can damage it",
             hint="`hm config set index_dir ~/.cache/hivemind` puts it elsewhere",
         )
-    return Finding(name="place of the index", is_ok=True, detail=places.index)
+    return Finding(name="index location", is_ok=True, detail=places.index)
 
 
 def _index(places: Places, now: Callable[[], float]) -> Iterator[Finding]:
@@ -247,7 +247,7 @@ def _journal(places: Places, now: Callable[[], float]) -> Finding:
         )
     fresh = Journal(places.journal).count_pending_entries(now())
     entries = count_text(fresh, "recent entry", "recent entries")
-    detail = f"{entries} stored twice" if fresh else "empty, as it should be"
+    detail = f"{entries} stored twice" if fresh else "empty"
     return Finding(name="journal", is_ok=True, detail=detail)
 
 

@@ -175,7 +175,7 @@ class Memory:
         return list_notes(self.folder, self.index_handle, caller, clock, below=below)
 
     def memories(self) -> tuple[MemoryRow, ...]:
-        """Return the typed memories that the caller may see, the newest first."""
+        """Return the typed memories that the caller may see, newest first."""
         return self.index_handle.run_fresh(
             lambda index: tuple(index.memories(scopes=self._access.scopes))
         )

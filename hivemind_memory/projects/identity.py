@@ -147,9 +147,9 @@ def resolve(
             and _keeps_its_project(by_mark, seen, is_there)
         ):
             is_others = found is not None
-            found, why = by_mark, "its git folder was seen before"
+            found, why = by_mark, "known by its git folder"
     elif by_mark is not None:
-        found, why = by_mark, "its git folder was seen before"
+        found, why = by_mark, "known by its git folder"
     else:
         found, why = _at_place(records, seen)
     left = None

@@ -57,7 +57,7 @@ def project_findings(notes: str) -> Iterator[Finding]:
             name="projects",
             is_ok=True,
             detail=f"no repository leads to {', '.join(orphans)} any more;"
-            " `hm project adopt NAME` in a repository continues one",
+            " `hm project adopt NAME` in a repository connects it to one",
         )
 
 

@@ -84,7 +84,7 @@ class ChangeLog:
         return next(self._select("AND id = ?", change_id), None)
 
     def newest(self) -> list[Change]:
-        """Return all changes, the newest first."""
+        """Return all changes, newest first."""
         return list(self._select("ORDER BY number DESC"))
 
     def last_of(self, actor: str) -> Change | None:

@@ -65,7 +65,7 @@ class InjectionLog:
         self._run(insert)
 
     def last_records(self, worktree: str) -> list[Record]:
-        """Return the newest record about each file of a worktree, the newest first.
+        """Return the newest record about each file of a worktree, newest first.
 
         A record names its memories. When a section was left as it was later on,
         ``seen_at`` says when.

@@ -117,7 +117,7 @@ def test_a_list_of_an_unknown_type_or_scope_is_an_error(hm: Hm, memories: Path) 
 
 
 def test_the_log_says_what_was_written_by_whom(hm: Hm, memories: Path) -> None:
-    """Entries and memories, the newest first; what is forgotten is left out."""
+    """Entries and memories, newest first; what is forgotten is left out."""
     today = dt.date.today().isoformat()
     ran = hm("log")
     machine = hm("log", "--json").json

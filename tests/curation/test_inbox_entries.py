@@ -15,7 +15,7 @@ def write(memory: Memory, content: str) -> str:
 
 
 def test_a_waiting_entry_is_listed_and_counted(memory: Memory) -> None:
-    """Each of a day's note by itself, the newest first; status counts the same."""
+    """Each of a day's note by itself, newest first; status counts the same."""
     ids = [write(memory, text) for text in ("The zebra came.", "The okapi left.")]
 
     waiting = memory.curation.pending()

@@ -148,7 +148,7 @@ def test_the_file_costs_what_was_said_and_counts_what_exists(
     assert section_tokens(body) <= budget
     assert f"about {section_tokens(body)} tokens" in told
     left_out = 11 - sum(line.startswith("injected: ") for line in reasons)
-    assert f"\n{left_out} more memories left out; " in body
+    assert f"\n{left_out} other memories not shown; " in body
     assert f"{left_out} memories left out: " in notices
     assert sum(line.startswith("left out: ") for line in reasons) == left_out
 
@@ -165,7 +165,9 @@ def test_more_memories_than_are_compared_are_not_given_a_number(
     assert main.main(["inject", str(repo)]) == 0
 
     written = (repo / "CLAUDE.md").read_text(encoding="utf-8")
-    [count] = re.findall(r"^Over (\d+) more memories left out;", written, re.MULTILINE)
+    [count] = re.findall(
+        r"^More than (\d+) other memories not shown;", written, re.MULTILINE
+    )
     assert f"over {count} memories left out: " in capsys.readouterr().err
 
 
@@ -174,7 +176,7 @@ def test_a_budget_too_small_for_any_memory_does_not_say_that_none_matches() -> N
     body = render_body((), left_out=3)
 
     assert "No memory matches" not in body
-    assert "\n3 memories of this session left out for lack of room; " in body
+    assert "\n3 memories for this session did not fit; " in body
 
 
 CODEX_BYTES = 32 * 1024

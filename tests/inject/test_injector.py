@@ -352,7 +352,7 @@ def test_the_budget_holds_and_is_warned_of(tmp_path: Path, home: Path) -> None:
     assert 312 < done.planned.tokens <= 390
     assert "of 390 tokens" in done.planned.warnings[0]
     left = [one for one in done.planned.choice.left_out if one.why == "budget"]
-    assert f"{len(left)} more memories left out" in done.planned.body
+    assert f"{len(left)} other memories not shown" in done.planned.body
 
 
 def test_off_and_on_are_for_one_repository(tmp_path: Path, injector: Injector) -> None:

@@ -33,7 +33,7 @@ def test_the_section_has_the_heading_and_the_tools_of_the_seed() -> None:
         assert f"`{tool}(" in body
     assert "Never write a key, token or password" in body
     assert "> `shop.md:3-9` (2026-11-21)\n> We deploy on Tuesdays." in body
-    assert "3 more memories left out" in body
+    assert "3 other memories not shown" in body
 
 
 def test_the_same_memories_give_the_same_text_in_every_process() -> None:

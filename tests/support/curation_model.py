@@ -334,7 +334,7 @@ class TypedMemoryMachine(RuleBasedStateMachine):
         return found
 
     def _older(self, path: str) -> list[str]:
-        """Return the files of a key that one came after, the newest first."""
+        """Return the files of a key that one came after, newest first."""
         start = self.files[path]
         found: list[str] = []
         waiting = [end for kind, end in start.edges if kind == UPDATES]

@@ -61,7 +61,7 @@ _ALL = Flag(("--all",), "flag", "Show all rows, even on a terminal.")
     description=(
         "With a filter (--type, --scope, --since, --agent, --source, --source-ref,"
         " --status) or --memories, lists typed memories instead: key, type, status,"
-        " day, lines and text, the newest first, grouped by type if there are several."
+        " day, lines and text, newest first, grouped by type if there are several."
         " FOLDER limits both to what is below it."
     ),
     arguments=(

@@ -21,7 +21,7 @@ _MAX_LINES = 20
 @command(
     "log",
     description=(
-        "Lists entries and typed memories, the newest first: time, writer, lines and"
+        "Lists entries and typed memories, newest first: time, writer, lines and"
         " text. What was forgotten is left out. --changes lists changes instead, for"
         " hm undo and hm restore: time, id, kind and notes. Only a purge can't be taken"
         " back."

@@ -68,7 +68,7 @@ def _print_memory(shown: MemoryDetails, *, as_json: bool) -> None:
 
 
 def _print_history(history: History, *, as_json: bool) -> None:
-    """Print the versions of a memory, the newest first."""
+    """Print the versions of a memory, newest first."""
     if as_json:
         return print_json(history)
     if is_terminal(sys.stdout):

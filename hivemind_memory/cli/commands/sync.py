@@ -63,10 +63,10 @@ def _index(
     from hivemind_memory.access.rules import check_owner
     from hivemind_memory.cli.progress import ProgressDisplay
 
-    kept = "what was indexed so far is kept; `hm sync` continues"
+    kept = "what was indexed so far is kept; `hm sync` resumes"
     if should_rebuild:
         kept = (
-            "the old index still answers; `hm rebuild` continues,"
+            "the old index still answers; `hm rebuild` resumes,"
             " `hm sync` removes the unfinished one"
         )
     try:
@@ -74,7 +74,7 @@ def _index(
             check_owner(memory.caller, name)
             make = memory.rebuild if should_rebuild else memory.sync
             result = make(progress)
-            kept = "the index is complete and its vectors are kept; `hm sync` continues"
+            kept = "the index is complete and its vectors are kept; `hm sync` resumes"
             return result, memory.embed_pending(progress)
     except KeyboardInterrupt:
         print_notices([f"stopped: no note was changed, and {kept}"])

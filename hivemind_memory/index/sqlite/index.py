@@ -322,7 +322,7 @@ class SqliteIndex:
         statuses: Collection[int] | None = None,
         **equal: str | None,
     ) -> list[MemoryRow]:
-        """Return the memories that fit, the newest first.
+        """Return the memories that fit, newest first.
 
         Args:
             scopes: Scopes to look in; None: all.

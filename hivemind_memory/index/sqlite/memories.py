@@ -32,7 +32,7 @@ def select_memories(
     statuses: Collection[int] | None = None,
     **equal: str | None,
 ) -> list[MemoryRow]:
-    """Return the memories that fit, the newest first.
+    """Return the memories that fit, newest first.
 
     Args:
         connection: The index.
