@@ -167,6 +167,10 @@ class _CommandLine:
             hint = "Put the agent's own arguments after `--`."
         known = (*self._flags, *HELP)
         owner = f"hm {self._command.name}"
+        arguments = [argument.name.upper() for argument in self._command.arguments]
+        if (argument := name.strip("-").upper()) in arguments:
+            usage = " ".join((owner, *arguments))
+            hint = f"{argument} is not an option: `{usage}`."
         raise unknown_option(name, owner, known, hint=hint, effect=effect)
 
     def _flag(self, word: str) -> Flag | None:

@@ -348,15 +348,16 @@ def _similar_text(similar: SimilarMemory) -> str:
 
 
 def _type_hints(new: NewMemory, saved: SaveResult) -> tuple[str, ...]:
-    """Return a hint if the text reads like a memory of another type."""
+    """Return a hint if the text, or the key, reads like that of another type."""
     is_inherited = bool(saved.superseded) and not new.type
     is_custom = saved.type not in BUILT_IN
     if not saved.is_new or is_inherited or is_custom or new.more:
         return ()
     hint = suggest_type(new.content, chosen=new.type, default=DEFAULT_TYPE)
-    if hint is None:
-        return ()
-    return (f'it reads like type {hint.type} ("{hint.words}"), not {saved.type}',)
+    if new.key in BUILT_IN and not new.type:
+        return (f'its key is "{new.key}", its type is {saved.type}',)
+    read = hint and f'it reads like type {hint.type} ("{hint.words}"), not {saved.type}'
+    return (read,) if read else ()
 
 
 def _scope_hints(saved: SaveResult) -> tuple[str, ...]:

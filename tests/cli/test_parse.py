@@ -101,6 +101,7 @@ def test_the_notes_folder_may_be_named_anywhere(line: str) -> None:
         ("nonsense", "There is no command `hm nonsense`.", "`hm help all` lists"),
         ("config gett x", "no command `hm config gett`", "`hm config get`"),
         ("--jsn list", "`hm` has no option --jsn.", "`hm --help`"),
+        ("save --key a b", "`hm save` has no", "is not an option: `hm save KEY TEXT`"),
         ("list --jsn", "`hm list` has no option --jsn.", "Did you mean --json?"),
         ("list -x", "`hm list` has no option -x.", "`hm list --help`"),
         ("write --fil a b", "`hm write` has no option --fil.", "Did you mean --file?"),

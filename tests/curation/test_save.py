@@ -542,3 +542,11 @@ def test_a_saved_value_knows_what_must_be_indexed(shelf: Shelf) -> None:
 
     assert saved.changed_paths == (saved.path, saved.superseded_path)
     assert dataclasses.replace(saved, is_indexed=True).is_indexed
+
+
+def test_a_type_in_the_place_of_the_key_is_named(shelf: Shelf) -> None:
+    """`hm save preference tone short` saved a memory with the key "preference"."""
+    saved = shelf.save("preference", "tone: short answers")
+
+    assert saved.hints == ('its key is "preference", its type is context',)
+    assert shelf.save("todo", "Ship the search.", type="todo").hints == ()
