@@ -48,7 +48,7 @@ class ShownHit(NamedTuple):
     snippet: str
 
 
-def hits_text(hits: Sequence[ShownHit], question: str) -> str:
+def hits_text(hits: Sequence[ShownHit], query: str) -> str:
     """Return hits for the terminal, the first one whole."""
     if not hits:
         return ""
@@ -56,15 +56,15 @@ def hits_text(hits: Sequence[ShownHit], question: str) -> str:
     width = size.columns - _INDENT
     first, *others = hits
     text = escape_text(first.snippet).strip("\n").expandtabs()
-    pieces = [_head(first), *_body(first, text, question), Text()]
+    pieces = [_head(first), *_body(first, text, query), Text()]
     used = rendered(pieces).count("\n") + _REST_LINES
     heads = [_head(hit, size.columns) for hit in others]
     used += sum(2 + len(hit.above) for hit in others)  # head, empty line
     limit = (size.lines - used) // max(len(others), 1)
     limit = max(1, min(limit, _MAX_LINES))
     for hit, head in zip(others, heads, strict=True):
-        lines = _shown_lines(hit, question, limit, width)
-        pieces += [head, *_body(hit, lines, question), Text()]
+        lines = _shown_lines(hit, query, limit, width)
+        pieces += [head, *_body(hit, lines, query), Text()]
     return rendered(pieces)
 
 
@@ -96,7 +96,7 @@ def _head(hit: ShownHit, width: int = 0) -> Text:
     return head
 
 
-def _shown_lines(hit: ShownHit, question: str, limit: int, width: int) -> str:
+def _shown_lines(hit: ShownHit, query: str, limit: int, width: int) -> str:
     """Return the lines of a hit that say most, without empty ones.
 
     No more than fill *limit* lines of the screen, but at least one.
@@ -104,7 +104,7 @@ def _shown_lines(hit: ShownHit, question: str, limit: int, width: int) -> str:
     text = escape_text(hit.snippet).expandtabs()
     lines = [line for line in text.split("\n") if line.strip()]
     for count in range(limit, 0, -1):
-        start, end = best_lines("\n".join(lines), question, count)
+        start, end = best_lines("\n".join(lines), query, count)
         shown = "\n".join(lines[start:end])
         if line_count(shown, width) <= limit:
             return shown
@@ -112,10 +112,10 @@ def _shown_lines(hit: ShownHit, question: str, limit: int, width: int) -> str:
     return shortened(words, limit * width * 3 // 4) or shown
 
 
-def _body(hit: ShownHit, lines: str, question: str) -> list[Text]:
+def _body(hit: ShownHit, lines: str, query: str) -> list[Text]:
     """Return the explanation, if any, and the lines of a hit, highlighted."""
     shown = Text(lines)
-    for first, last in spans(lines, question):
+    for first, last in spans(lines, query):
         shown.stylize("bold yellow", first, last)
     above = (Text(line, "dim") for line in hit.above)
     return [indented(text) for text in (*above, shown)]

@@ -121,7 +121,7 @@ class Memory:
     def search(self, query: Query, *, is_fresh: bool = True) -> SearchAnswer:
         """Return the hits for *query*, best first, and how strong the answer is.
 
-        Never raises because of what the question holds. An index that cannot be used
+        Never raises because of what the query holds. An index that cannot be used
         is replaced for this answer by one in memory, and the report says so.
 
         Unless *is_fresh*, the index answers as it is, and no note is looked at.
@@ -134,7 +134,7 @@ class Memory:
         return ask(
             query,
             self.index_handle,
-            question=self._query_vector(query.text, started),
+            query_vector=self._query_vector(query.text, started),
             settings=self._search_settings,
             asker=Asker(self._access, self.caller, self.here),
             clocks=self.clocks,

@@ -61,23 +61,23 @@ class RetrievedCandidates:
 def retrieve(
     index: Index,
     text: str,
-    question: QueryVector,
+    query_vector: QueryVector,
     *,
     wanted: int,
     view: IndexView,
     near: Collection[str] = (),
 ) -> RetrievedCandidates:
-    """Return what the retrievers of the index find for a question.
+    """Return what the retrievers of the index find for a query.
 
     Args:
         index: What answers.
-        text: The question.
-        question: Its vector, or why there is none.
+        text: The query.
+        query_vector: Its vector, or why there is none.
         wanted: Hits that are wanted.
         view: The index as this query sees it.
         near: Scopes of the caller, of which more is looked up if the words are common.
     """
-    is_alone = question.vector is None
+    is_alone = query_vector.vector is None
     word_limit = WORD_CANDIDATES if is_alone else FUSED_WORD_CANDIDATES
     word_limit = max(word_limit, WANTED_FACTOR * wanted)
     vector_limit = max(FUSED_VECTOR_CANDIDATES, WANTED_FACTOR * wanted)
@@ -99,10 +99,10 @@ def retrieve(
             words = words._replace(candidates=[*words.candidates, *more_near])
     places = {found.place.chunk_id: found.place for found in words.candidates}
     vectors = None
-    if question.vector is not None:
+    if query_vector.vector is not None:
         vectors = view.find_vectors(
-            question.fingerprint,
-            question.vector,
+            query_vector.fingerprint,
+            query_vector.vector,
             limit=vector_limit,
             also=list(places),
         )

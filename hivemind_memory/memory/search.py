@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from hivemind_memory.search.ranking import RankedChunk, Ranking
 
 
-_UNFIT = "the vector of the question does not fit those of the notes; see `hm doctor`"
+_UNFIT = "the vector of the query does not fit those of the notes; see `hm doctor`"
 _OFF = "the memory is switched off: `hm config set enabled true` switches it on"
 OFF = SearchAnswer(
     hits=(),
@@ -82,7 +82,7 @@ def ask(
     query: Query,
     handle: IndexHandle,
     *,
-    question: QueryVector,
+    query_vector: QueryVector,
     settings: SearchSettings,
     asker: Asker,
     clocks: Clocks,
@@ -94,11 +94,11 @@ def ask(
     Args:
         query: What is asked.
         handle: The index, with one in memory if it cannot be used.
-        question: The vector of the question, or why there is none.
+        query_vector: The vector of the query, or why there is none.
         settings: How hits are found.
         asker: What the caller may see, and what is near to it.
         clocks: Tell how old memories are, and how long it took.
-        started: When the question came, by the stopwatch.
+        started: When the query came, by the stopwatch.
         is_fresh: Update the index first; else it answers as it is.
     """
     if query.min_score is not None:
@@ -106,7 +106,7 @@ def ask(
     answer_of = partial(
         _answer,
         query,
-        question=question,
+        query_vector=query_vector,
         settings=settings,
         asker=asker,
         clocks=clocks,
@@ -176,7 +176,7 @@ def _answer(
     opened: OpenIndex,
     freshness: Freshness,
     *,
-    question: QueryVector,
+    query_vector: QueryVector,
     settings: SearchSettings,
     asker: Asker,
     clocks: Clocks,
@@ -187,7 +187,12 @@ def _answer(
     view = index.view(access, query.search_filter, clocks.today())
     scopes = asker.near(view) if settings.nearness_weight else {}
     retrieved = retrieve(
-        index, query.text, question, wanted=query.max_results, view=view, near=scopes
+        index,
+        query.text,
+        query_vector,
+        wanted=query.max_results,
+        view=view,
+        near=scopes,
     )
     ranking = rank(
         retrieved.words,
@@ -227,14 +232,14 @@ def _answer(
         mode="list" if is_list else "hybrid" if is_hybrid else "keyword",
         reason=""
         if is_hybrid or is_list
-        else question.reason or (_UNFIT if question.vector else ""),
+        else query_vector.reason or (_UNFIT if query_vector.vector else ""),
         why_empty="" if hits else _why_empty(retrieved, ranking, query.search_filter),
         is_fresh=freshness.is_verified and not stale,
         confidence=assessed.level,
         stale_notes=stale,
         skipped_notes=len(access.readable(freshness.skipped)),
-        pending_vectors=view.pending_chunks(question.fingerprint)
-        if question.fingerprint and not is_list
+        pending_vectors=view.pending_chunks(query_vector.fingerprint)
+        if query_vector.fingerprint and not is_list
         else 0,
         retrievers=()
         if is_list
@@ -261,13 +266,13 @@ def _answer(
     return SearchAnswer(hits=hits, report=report)
 
 
-def _time_spans(question: str, today: int) -> tuple[TimeSpan, ...]:
-    """Return the times that a question names."""
-    if not may_name_time(question):
+def _time_spans(query: str, today: int) -> tuple[TimeSpan, ...]:
+    """Return the times that a query names."""
+    if not may_name_time(query):
         return ()
     from hivemind_memory.model.time_spans import time_spans
 
-    return time_spans(question, today)
+    return time_spans(query, today)
 
 
 def _freshness_notices(freshness: Freshness, access: Access) -> tuple[str, ...]:

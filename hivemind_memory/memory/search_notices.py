@@ -47,10 +47,10 @@ def why_empty(
     if not retrieved.words.asked:
         if search_filter.is_narrow:
             return "nothing matches the filters"
-        return "the question contains no word to search for"
+        return "the query contains no word to search for"
     if search_filter.is_narrow:
-        return "no note within the filters contains a word of the question"
-    return "no note contains a word of the question"
+        return "no note within the filters contains a word of the query"
+    return "no note contains a word of the query"
 
 
 def _large_note_notices(freshness: Freshness, access: Access) -> Iterator[str]:

@@ -99,7 +99,7 @@ class Hit:
     """Place of the newer memory that says otherwise; empty: nothing does."""
 
     reason: str = ""
-    """Why it replaced an earlier memory, if a word of the question stands only there;
+    """Why it replaced an earlier memory, if a word of the query stands only there;
     else empty."""
 
     source_ref: str = ""
@@ -109,7 +109,7 @@ class Hit:
     """Of a claim: confidence, corroborated, domains and verified, as written."""
 
     confidence: float = 0.0
-    """How likely it answers the question, 0..1: of hits with 0.8, four of five do; 0
+    """How likely it answers the query, 0..1: of hits with 0.8, four of five do; 0
     where nothing was asked."""
 
     parts: tuple[ScorePart, ...] = ()
@@ -134,20 +134,20 @@ class SearchReport:
     """How strong the answer is."""
 
     mode: str
-    """hybrid or keyword; list: the question had no words, so all that fits the filters
+    """hybrid or keyword; list: the query had no words, so all that fits the filters
     is shown, the newest first; off."""
 
     reason: str
     """Why not hybrid; empty when it is."""
 
     is_fresh: bool
-    """Every change finished before the question is in the answer."""
+    """Every change finished before the query is in the answer."""
 
     why_empty: str = ""
     """Why nothing was found; empty when something was."""
 
     confidence: str = ""
-    """strong; weak: the hits seldom answer such a question; none: nothing is known,
+    """strong; weak: the hits seldom answer such a query; none: nothing is known,
     the hits are only the nearest there is. Empty where nothing was asked."""
 
     stale_notes: int = 0
@@ -161,10 +161,10 @@ class SearchReport:
 
     retrievers: tuple[str, ...] = ()
     ignored_terms: int = 0
-    """Terms of the question beyond the first 64 that count."""
+    """Terms of the query beyond the first 64 that count."""
 
     suggestions: tuple[str, ...] = ()
-    """Words of the memory near to words of the question that it does not have."""
+    """Words of the memory near to words of the query that it does not have."""
 
     cut: DroppedCandidates = DroppedCandidates()
     warnings: tuple[str, ...] = ()
@@ -185,7 +185,7 @@ class SearchAnswer:
 
     @property
     def is_weak(self) -> bool:
-        """Whether such hits seldom answer such a question."""
+        """Whether such hits seldom answer such a query."""
         return bool(self.hits) and self.report.confidence == WEAK
 
     def with_warnings(self, more: Iterable[str]) -> SearchAnswer:

@@ -1,4 +1,4 @@
-"""Says how likely a hit answers the question, and whether anything is known at all.
+"""Says how likely a hit answers the query, and whether anything is known at all.
 
 A score says how well a chunk matches, a confidence how often such a match is right:
 of hits with 0.8, four of five answer. It is a logistic model over evidence that every
@@ -61,11 +61,11 @@ class Evidence(NamedTuple):
     """Log odds that it is the right one of the candidates, by their raw scores."""
 
     relevance: float
-    """The share of the question's information that it holds, as its score before age:
+    """The share of the query's information that it holds, as its score before age:
     rare words weigh more, by how rare they are in this memory."""
 
     words: float
-    """Logarithm of 1 + the words of the question that it holds: a single word in
+    """Logarithm of 1 + the words of the query that it holds: a single word in
     common is seldom an answer."""
 
     rivals: float
@@ -209,5 +209,5 @@ def evidence_of(
 
 
 def _found(candidate: RankedChunk) -> int:
-    """Return how many words of the question a candidate holds."""
+    """Return how many words of the query a candidate holds."""
     return candidate.words.found if candidate.words else 0

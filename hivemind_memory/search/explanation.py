@@ -29,7 +29,7 @@ def explain(chosen: SelectedHit) -> tuple[ScorePart, ...]:
         is_sum = ranked.fused.words >= words.total
         chunk = score_of(min(words.chunk, ranked.fused.words))
         passage = score_of(words.chunk + words.subchunk) if is_sum else by_words
-        found = f"{count_text(ranked.words.found, 'word')} of the question found"
+        found = f"{count_text(ranked.words.found, 'word')} of the query found"
         if ranked.words.is_by_reason:
             found += ", not all in its text: see the reason"
         parts.append(ScorePart(name="words", value=chunk, note=found))
@@ -52,7 +52,7 @@ def explain(chosen: SelectedHit) -> tuple[ScorePart, ...]:
         note = f"cosine {ranked.cosine:.2f}"
         parts.append(ScorePart(name="vectors", value=by_both - by_words, note=note))
     if ranked.relevance != by_both:
-        note = "it contains all words of the question"
+        note = "it contains all words of the query"
         parts.append(
             ScorePart(name="all words", value=ranked.relevance - by_both, note=note)
         )
@@ -77,7 +77,7 @@ def _parts_of_a_memory(ranked: RankedChunk) -> list[ScorePart]:
         parts.append(ScorePart(name="importance", value=weighed - before, note=note))
     timed = score_of(ranked.timed_weight)
     if ranked.time != 1:
-        note = "from a time that the question names, or the days after it"
+        note = "from a time that the query names, or the days after it"
         parts.append(ScorePart(name="time", value=timed - weighed, note=note))
     near = score_of(nearer(ranked.timed_weight, ranked.nearness))
     if ranked.nearness:

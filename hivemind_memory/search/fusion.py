@@ -30,7 +30,7 @@ UNRELATED_DEVIATIONS = 1.5
 """A cosine so many deviations above the mean over all chunks is where being related
 begins: below it the retriever of vectors speaks against a chunk."""
 
-# What a question usually meets, worth so many chunks beside the measured ones: with a
+# What a query usually meets, worth so many chunks beside the measured ones: with a
 # handful of chunks a mean and a deviation say little. Measured with four models.
 _USUAL_WEIGHT = 20
 _USUAL_BACKGROUND = 0.1
@@ -137,7 +137,7 @@ def _two_level(vectors: VectorMatches) -> dict[int, float]:
 
 
 def _related_from(vectors: VectorMatches) -> float:
-    """Return the cosine from which a text counts as related to the question."""
+    """Return the cosine from which a text counts as related to the query."""
     count = vectors.chunk_count
     total = count + _USUAL_WEIGHT
     mean = (count * vectors.background + _USUAL_WEIGHT * _USUAL_BACKGROUND) / total
@@ -199,7 +199,7 @@ class WordScore(NamedTuple):
     """What its best bullet or paragraph adds."""
 
     found: int
-    """Words of the question that the chunk holds."""
+    """Words of the query that the chunk holds."""
 
     is_by_reason: bool = False
     """One of them stands only in the reason for which the memory replaced another."""
@@ -217,7 +217,7 @@ def word_scores(matches: WordMatches) -> dict[int, WordScore]:
     """Return the raw score of every candidate of the retriever of words, by chunk.
 
     It is BM25F of the chunk, plus a part of that of its best subchunk and of its whole
-    note, as a share of the most that this question allows: terms that no note holds
+    note, as a share of the most that this query allows: terms that no note holds
     count as asked, so that one common word out of five unknown ones is a weak answer,
     in a small memory as in a large one.
     """
@@ -270,12 +270,12 @@ def _note_scores(
 
 
 def word_count(matches: WordMatches) -> int:
-    """Return how many words the question asked for, phrases apart."""
+    """Return how many words the query asked for, phrases apart."""
     return sum(not term.is_phrase for term in matches.asked)
 
 
 def unknown_share(matches: WordMatches) -> float:
-    """Return the share of a question's information that stands in no note, 0..1."""
+    """Return the share of a query's information that stands in no note, 0..1."""
     weights = [
         (_weight(term, matches.chunk_count), term.chunks)
         for term in matches.asked

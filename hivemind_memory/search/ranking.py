@@ -35,7 +35,7 @@ SCORE_EXPONENT = 1 / 3
 0.8 where all words stand in one chunk, 0.5 where a quarter of their weight does."""
 
 ALL_WORDS_RAW_SCORE = 0.5**3
-"""The raw score of the score 0.5, which a chunk with all words of the question has at
+"""The raw score of the score 0.5, which a chunk with all words of the query has at
 least, however long it is."""
 
 
@@ -79,7 +79,7 @@ class RankedChunk(NamedTuple):
     """Place of the newer memory, ``path:line``; empty: nothing among the answers."""
 
     time: float = 1.0
-    """Factor, 1 or more, for what is from a time that the question names."""
+    """Factor, 1 or more, for what is from a time that the query names."""
 
     nearness: float = 0.0
     """How near it is to the caller, 0..1; see ``search.nearness``."""
@@ -165,7 +165,7 @@ def age_factor(
 
 
 def time_factor(day: int | None, spans: Sequence[TimeSpan]) -> float:
-    """Return what the times that a question names make of a raw score, 1 or more.
+    """Return what the times that a query names make of a raw score, 1 or more.
 
     A note of that time gains most. One of the days after it gains less by each day:
     what happened is often written down later. Nothing is left out.
@@ -210,7 +210,7 @@ def rank(
         places: Chunk -> where it stands, for every candidate that may be shown.
         settings: How to fuse and weigh.
         today: Days since the epoch.
-        spans: The times that the question names.
+        spans: The times that the query names.
         near: Scope -> nearness of its free text; None: nothing is near.
     """
     raw_scores = word_scores(words)
@@ -262,7 +262,7 @@ def by_evidence(ranked: Sequence[RankedChunk]) -> Sequence[RankedChunk]:
 
 
 def list_in_order(places: Sequence[ChunkLocation]) -> Ranking:
-    """Return chunks that answer no question as they are; none has a score."""
+    """Return chunks that answer no query as they are; none has a score."""
     nothing = FusedScore(0.0, 0.0)
     return Ranking(
         [RankedChunk(place, nothing, None, None, 0.0, 1.0) for place in places], 0

@@ -250,7 +250,7 @@ def test_a_search_for_nothing_says_what_to_give(hm: Hm, words: list[str]) -> Non
     ran = hm("search", *words)
 
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith("error: `hm search` needs a question.\nhint: ")
+    assert ran.err.startswith("error: `hm search` needs a query.\nhint: ")
     assert "QUERY" not in ran.err
     assert ("hm inbox" in ran.err) is ("--inbox" in words)
 

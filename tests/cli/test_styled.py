@@ -17,7 +17,7 @@ def a_terminal_with_colors(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_where_two_styles_meet_both_hold_and_of_two_colors_the_later() -> None:
-    """A word of the question lights up in a line that is dim already."""
+    """A word of the query lights up in a line that is dim already."""
     text = Text("we deploy", "dim cyan")
 
     text.stylize("bold yellow", 3)

@@ -54,7 +54,7 @@ def test_a_weak_answer_is_shown_and_said_to_be_weak(hm: Hm, notes: Path) -> None
 
     assert answer["report"]["confidence"] == "weak"
     assert "port 5433" in ran.out
-    assert "weak: what was found may not answer the question" in ran.err
+    assert "weak: what was found may not answer the query" in ran.err
 
 
 def test_explained_the_nearest_are_shown_whole(hm: Hm, notes: Path) -> None:

@@ -51,9 +51,9 @@ _NARROWING = ("type", "scope", "since", "until", "source_ref")
     description=(
         "Every search picks up the latest changes to your notes. The words are joined"
         " by spaces; quotes and operators are not needed. Options can go anywhere; any"
-        " other word that begins with a dash is part of the question, and so is"
-        " everything after --. With - the question is read from standard input. Without"
-        " a question, --type, --scope, --since, --until and --source-ref list what"
+        " other word that begins with a dash is part of the query, and so is"
+        " everything after --. With - the query is read from standard input. Without"
+        " a query, --type, --scope, --since, --until and --source-ref list what"
         " matches, newest first."
     ),
     arguments=(Argument("query", "What to look for.", is_required=False, reads=QUERY),),
@@ -96,19 +96,19 @@ _NARROWING = ("type", "scope", "since", "until", "source_ref")
     ),
 )
 def search(request: CommandRequest) -> int:
-    """Answer a question."""
+    """Answer a query."""
     from hivemind_memory.model.query import Query
 
     values = request.values
     words = values["query"]
     is_piped = words == ("-",)
-    question = read_stdin().strip() if is_piped else " ".join(words)
+    text = read_stdin().strip() if is_piped else " ".join(words)
     if not words:
         _check_narrows(values)
     with request.open_memory(is_reported=True) as memory:
         catch_up(memory)
         query = Query(
-            text=question,
+            text=text,
             max_results=values["max_results"] or _default_count(memory, values),
             min_score=values["min_score"],
             should_explain=values["explain"],
@@ -123,7 +123,7 @@ def search(request: CommandRequest) -> int:
         is_full = len(answer.hits) == query.max_results < _MAX_HITS
         wider = min(4 * query.max_results, _MAX_HITS)
         more = f"-n {wider} shows more" if is_full else ""
-        print_answer(answer, question, as_json=values["json"], more=more)
+        print_answer(answer, text, as_json=values["json"], more=more)
         # Last, so that no answer waits for it.
         if not (values["json"] or values["inbox"]):
             print_pending(memory, is_fresh=False)
@@ -139,7 +139,7 @@ def _check_narrows(values: Mapping[str, Any]) -> None:
         hint = f"{', '.join(names)} and {last} also work without one."
         if values["inbox"]:
             hint = "`hm inbox` lists the claims that are pending."
-        raise UsageError("`hm search` needs a question.", hint=hint)
+        raise UsageError("`hm search` needs a query.", hint=hint)
 
 
 def catch_up(memory: Memory) -> None:
@@ -181,13 +181,13 @@ def print_too_new_state(memory: Memory) -> None:
 
 
 def print_answer(
-    answer: SearchAnswer, question: str, *, as_json: bool, more: str = ""
+    answer: SearchAnswer, query: str, *, as_json: bool, more: str = ""
 ) -> None:
     """Print hits to standard output, and how good the answer is to standard error.
 
     Args:
         answer: The hits and their report.
-        question: Its words are highlighted on a terminal.
+        query: Its words are highlighted on a terminal.
         as_json: Print one JSON document instead.
         more: How to get more hits, for the footer of a terminal.
     """
@@ -201,7 +201,7 @@ def print_answer(
     if not is_terminal(sys.stdout):
         write_stdout("\n".join(map(_hit_text, answer.hits)))
         return print_notices(report_lines(answer))
-    write_stdout(_terminal_text(answer.hits, question))
+    write_stdout(_terminal_text(answer.hits, query))
     if not (answer.hits and is_terminal(sys.stderr)):
         return print_notices(report_lines(answer))
     from hivemind_memory.cli.terminal import Text, rendered
@@ -235,7 +235,7 @@ def _summary_lines(answer: SearchAnswer) -> list[str]:
         if report.suggestions:
             lines.append(f"did you mean: {', '.join(report.suggestions)}?")
     if answer.is_weak:
-        lines.append("weak: what was found may not answer the question")
+        lines.append("weak: what was found may not answer the query")
     return [*lines, *_weaknesses(report)]
 
 
@@ -251,7 +251,7 @@ def _default_count(memory: Memory, values: Mapping[str, Any]) -> int:
 
 
 def _search_filter(memory: Memory, values: Mapping[str, Any]) -> SearchFilter:
-    """Return what the options narrow a question to."""
+    """Return what the options narrow a query to."""
     from hivemind_memory.model.filters import DEFAULT_FILTER
 
     words = {
@@ -289,7 +289,7 @@ def _weaknesses(report: SearchReport) -> Iterable[str]:
         memories = count_text(report.cut.superseded, "memory", "memories")
         yield f"{memories} left out, superseded by a hit"
     if report.ignored_terms:
-        yield f"the question is long: {report.ignored_terms} terms were not used"
+        yield f"the query is long: {report.ignored_terms} terms were not used"
 
 
 def _hit_text(hit: Hit) -> str:
@@ -321,7 +321,7 @@ def _nearest_text(hits: Iterable[Hit]) -> str:
 
 
 def _score_text(hit: Hit) -> str:
-    """Return the score; empty for what is listed without a question."""
+    """Return the score; empty for what is listed without a query."""
     return f"  {hit.score:.2f}" if hit.retrievers else ""
 
 
@@ -369,11 +369,11 @@ def _part_lines(hit: Hit) -> list[str]:
     return [*lines, f"confidence {hit.confidence:.2f}"] if lines else []
 
 
-def _terminal_text(hits: Sequence[Hit], question: str) -> str:
+def _terminal_text(hits: Sequence[Hit], query: str) -> str:
     """Return hits for a terminal: the best one whole, of others what says most."""
     from hivemind_memory.cli.terminal_hits import hits_text
 
-    return hits_text(list(map(_shown, hits)), question)
+    return hits_text(list(map(_shown, hits)), query)
 
 
 def _shown(hit: Hit) -> ShownHit:
