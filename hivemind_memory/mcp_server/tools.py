@@ -8,7 +8,7 @@ objects. Its docstring is the description that the model reads.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from types import MethodType
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 
 Result = TypeVar("Result", bound=BaseModel)
+Tools = Iterator[Tool]
 
 LIMIT_CHARS = 20_000
 """Most characters of note text in one result. Clients write a result above some 50,000

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context
-from mcp.server.mcpserver.tools import Tool
 from mcp.types import CallToolResult
 from pydantic import Field
 
@@ -15,6 +14,7 @@ from hivemind_memory.mcp_server.tools import (
     SourceRef,
     ToolCall,
     ToolRunner,
+    Tools,
     WriteScopeName,
     client_name,
     make_tool,
@@ -33,11 +33,9 @@ class LearnTool:
         """Take what runs the tool."""
         self._runner = runner
 
-    def tools(self) -> list[Tool]:
-        """Return the tool."""
-        return [
-            make_tool(self.memory_learn, "Save a claim and its certainty", CHANGES),
-        ]
+    def tools(self) -> Tools:
+        """Yield the tool."""
+        yield make_tool(self.memory_learn, "Save a claim and its certainty", CHANGES)
 
     async def memory_learn(  # noqa: PLR0913, PLR0917 - the arguments that clients know
         self,

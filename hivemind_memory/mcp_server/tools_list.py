@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context
-from mcp.server.mcpserver.tools import Tool
 from mcp.types import CallToolResult
 from pydantic import BaseModel, Field
 
@@ -18,6 +17,7 @@ from hivemind_memory.mcp_server.tools import (
     ScopeName,
     ToolCall,
     ToolRunner,
+    Tools,
     TypeNames,
     make_tool,
     one_line,
@@ -105,11 +105,9 @@ class ListTool:
         """Take what runs the tool."""
         self._runner = runner
 
-    def tools(self) -> list[Tool]:
-        """Return the tool."""
-        return [
-            make_tool(self.memory_list, "List notes or memories", READS),
-        ]
+    def tools(self) -> Tools:
+        """Yield the tool."""
+        yield make_tool(self.memory_list, "List notes or memories", READS)
 
     async def memory_list(
         self,

@@ -9,7 +9,6 @@ from shlex import quote
 from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context
-from mcp.server.mcpserver.tools import Tool
 from mcp.types import CallToolResult
 from pydantic import BaseModel, Field
 
@@ -23,6 +22,7 @@ from hivemind_memory.mcp_server.tools import (
     SourceRef,
     ToolCall,
     ToolRunner,
+    Tools,
     TypeName,
     WriteScopeName,
     client_name,
@@ -137,14 +137,12 @@ class MemoryTools:
         """Take what runs the tools."""
         self._runner = runner
 
-    def tools(self) -> list[Tool]:
-        """Return the tools."""
-        return [
-            make_tool(self.memory_save, "Save a memory by key", CHANGES, ALWAYS_LOAD),
-            make_tool(self.memory_history, "Show earlier versions", READS),
-            make_tool(self.memory_link, "Link two memories", CHANGES),
-            make_tool(self.memory_forget, "Forget a memory", CHANGES),
-        ]
+    def tools(self) -> Tools:
+        """Yield the tools."""
+        yield make_tool(self.memory_save, "Save a memory by key", CHANGES, ALWAYS_LOAD)
+        yield make_tool(self.memory_history, "Show earlier versions", READS)
+        yield make_tool(self.memory_link, "Link two memories", CHANGES)
+        yield make_tool(self.memory_forget, "Forget a memory", CHANGES)
 
     async def memory_save(  # noqa: PLR0913, PLR0917 - the arguments that clients know
         self,

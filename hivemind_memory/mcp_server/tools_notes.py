@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context
-from mcp.server.mcpserver.tools import Tool
 from mcp.types import CallToolResult
 from pydantic import BaseModel, Field
 
@@ -18,6 +17,7 @@ from hivemind_memory.mcp_server.tools import (
     SourceRef,
     ToolCall,
     ToolRunner,
+    Tools,
     WriteScopeName,
     client_name,
     make_tool,
@@ -58,12 +58,10 @@ class NoteTools:
         """Take what runs the tools."""
         self._runner = runner
 
-    def tools(self) -> list[Tool]:
-        """Return the tools."""
-        return [
-            make_tool(self.memory_write, "Remember something", APPENDS, ALWAYS_LOAD),
-            make_tool(self.memory_get, "Read a note", READS, ALWAYS_LOAD),
-        ]
+    def tools(self) -> Tools:
+        """Yield the tools."""
+        yield make_tool(self.memory_write, "Remember something", APPENDS, ALWAYS_LOAD)
+        yield make_tool(self.memory_get, "Read a note", READS, ALWAYS_LOAD)
 
     async def memory_write(
         self,

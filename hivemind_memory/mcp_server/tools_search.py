@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context
-from mcp.server.mcpserver.tools import Tool
 from mcp.types import CallToolResult
 from pydantic import Field
 
@@ -22,6 +21,7 @@ from hivemind_memory.mcp_server.tools import (
     ScopeName,
     ToolCall,
     ToolRunner,
+    Tools,
     TypeNames,
     make_tool,
 )
@@ -45,11 +45,9 @@ class SearchTool:
         # Why a search is not hybrid seldom changes, so a session is told once.
         self._reasons: dict[str, str] = {}
 
-    def tools(self) -> list[Tool]:
-        """Return the tool."""
-        return [
-            make_tool(self.memory_search, "Search the memory", READS, ALWAYS_LOAD),
-        ]
+    def tools(self) -> Tools:
+        """Yield the tool."""
+        yield make_tool(self.memory_search, "Search the memory", READS, ALWAYS_LOAD)
 
     async def memory_search(
         self,
