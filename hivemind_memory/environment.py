@@ -89,6 +89,11 @@ def agent_scope_request(
     )
 
 
+def names_scopes() -> bool:
+    """Return whether the environment names scopes, which limit what starts here."""
+    return any(os.environ.get(name, "").strip() for name in SCOPE_VARIABLES)
+
+
 def given_project(flag: str) -> str:
     """Return the project that the flag or the environment names; empty: neither."""
     return flag or os.environ.get(SCOPE_VARIABLES[2], "").strip()
@@ -103,7 +108,7 @@ def shell_scope_request() -> ScopeRequest | None:
     """Return the scopes that the environment of a shell names; None: none."""
     if is_agents_shell():
         return agent_scope_request()
-    if not any(os.environ.get(name, "").strip() for name in SCOPE_VARIABLES):
+    if not names_scopes():
         return None
     # Without one, a person's shell has no project.
     project = given_project("")

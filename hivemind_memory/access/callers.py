@@ -122,6 +122,32 @@ def check_workspace(
     )
 
 
+def check_not_wider(asked: Caller, limit: Caller) -> None:
+    """Raise if a caller would have a scope, or a right, that the shell does not have.
+
+    The sentence names only what was asked for.
+
+    Args:
+        asked: The caller of what is about to start.
+        limit: What the variables of the shell name.
+
+    Raises:
+        ScopeError: It would.
+    """
+    wider = (asked.scopes or frozenset()) - (limit.scopes or frozenset())
+    if not wider and (limit.is_root or not asked.is_root):
+        return
+    # The teams of a workspace are not named: they follow from what it may not see.
+    own = [scope for scope in (asked.workspace, asked.project) if scope in wider]
+    what = ", ".join(own or sorted(wider)) or "the rights of a root workspace"
+    raise ScopeError(
+        "HIVEMIND_WORKSPACE, HIVEMIND_TEAM and HIVEMIND_PROJECT limit this shell, so"
+        f" nothing that starts here may have {what}.",
+        hint="Leave the option out, or ask a person to start it in a shell without"
+        " these variables.",
+    )
+
+
 def teams_of(name: str, workspaces: Mapping[str, object]) -> tuple[str, ...]:
     """Return the teams of a workspace: its parent's, its own, and those listed.
 

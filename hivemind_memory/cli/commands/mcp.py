@@ -13,6 +13,7 @@ from hivemind_memory.model.display import escape_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hivemind_memory.access.callers import ScopeRequest
     from hivemind_memory.mcp_server.server_state import ServerState
 
 PORT = 8737
@@ -88,6 +89,7 @@ def mcp(request: CommandRequest) -> int:
     project = given or ("none" if is_http else "")
     _warn_of_new_project(given, request.memory_dir)
     scope_request = environment.agent_scope_request(project=project, **scopes)
+    _check_not_wider(scope_request, request.memory_dir)
     own_folder = "" if is_http or given else _current_folder()
     server_state = ServerState(
         lambda: opening.open_memory(
@@ -170,7 +172,8 @@ def check_workspace(name: str) -> None:
     """Refuse a workspace that the server of an agent could not have.
 
     Raises:
-        ScopeError: There is no such workspace in config.json.
+        ScopeError: There is no such workspace in config.json, or this shell is limited
+            to others.
         ConfigError: config.json cannot be used.
     """
     from hivemind_memory import environment, opening
@@ -184,6 +187,30 @@ def check_workspace(name: str) -> None:
         is_typed_by_owner=environment.shell_scope_request() is None,
     )
     opening.open_memory(scope_request=asked).close()
+    _check_not_wider(environment.agent_scope_request(workspace=name), None)
+
+
+def _check_not_wider(scope_request: ScopeRequest, memory_dir: str | None) -> None:
+    """Refuse scopes that a limited shell does not have.
+
+    Raises:
+        ScopeError: There are some.
+    """
+    from hivemind_memory import environment, opening
+    from hivemind_memory.access.callers import check_not_wider
+
+    if not environment.names_scopes():
+        return
+    limit = environment.agent_scope_request()
+    if scope_request == limit:
+        return
+    callers = []
+    for request in (scope_request, limit):
+        with opening.open_memory(
+            memory_dir=memory_dir, scope_request=request
+        ) as memory:
+            callers.append(memory.caller)
+    check_not_wider(*callers)
 
 
 def _announce(url: str, token_file: str) -> None:
