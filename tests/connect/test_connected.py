@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import subprocess
+from contextlib import chdir, redirect_stdout
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
+from hivemind_memory.cli import main
 from tests.connect.conftest import FILES, PROGRAMS, Machine
 
 
 def section(machine: Machine, folder: Path, agent: str) -> str:
-    """What would be injected for an agent."""
-    ran = machine.run("inject", str(folder), "--agent", agent, "--dry-run")
-    assert ran.code == 0, ran.err
-    return ran.out
+    """What would be injected for an agent, as a command in this process prints it."""
+    words = ("inject", str(folder), "--agent", agent, "--dry-run")
+    printed = io.TextIOWrapper(io.BytesIO())
+    with (
+        mock.patch.dict(os.environ, machine.env, clear=True),
+        chdir(machine.root),
+        redirect_stdout(printed),
+    ):
+        assert main.main(words) == 0
+    printed.flush()
+    return printed.buffer.getvalue().decode()
 
 
 @pytest.fixture
