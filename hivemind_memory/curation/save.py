@@ -46,6 +46,7 @@ from hivemind_memory.model.memories import (
     SUPERSEDED,
 )
 from hivemind_memory.model.memory_types import BUILT_IN, DEFAULT_TYPE
+from hivemind_memory.model.save_hints import GlobalScopeHint
 from hivemind_memory.model.scope import INBOX, kind_of
 from hivemind_memory.model.trust import is_trusted
 from hivemind_memory.notes.memory_file import compose, read_memory_file, superseded_text
@@ -360,13 +361,12 @@ def _type_hints(new: NewMemory, saved: SaveResult) -> tuple[str, ...]:
     return (read,) if read else ()
 
 
-def _scope_hints(saved: SaveResult) -> tuple[str, ...]:
+def _scope_hints(saved: SaveResult) -> tuple[GlobalScopeHint, ...]:
     """Return a hint if what may be about the user is kept in one project."""
     is_about_user = saved.type in ("identity", "preference")
     if not (saved.is_new and is_about_user and kind_of(saved.scope) == "project"):
         return ()
-    hint = f'it is kept in {saved.scope} only; scope="global" keeps it for all projects'
-    return (hint,)
+    return (GlobalScopeHint(scope=saved.scope),)
 
 
 def _state_hints(

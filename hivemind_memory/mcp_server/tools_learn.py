@@ -8,6 +8,7 @@ from mcp.server.mcpserver import Context
 from mcp.types import CallToolResult
 from pydantic import Field
 
+from hivemind_memory.mcp_server.save_output import SaveOut, render_saved
 from hivemind_memory.mcp_server.tools import (
     CHANGES,
     TYPES,
@@ -19,7 +20,6 @@ from hivemind_memory.mcp_server.tools import (
     client_name,
     make_tool,
 )
-from hivemind_memory.mcp_server.tools_memory import SaveOut, render_saved
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.memory_types import CONFIDENCES, DEFAULT_CONFIDENCE
 

@@ -13,6 +13,7 @@ from mcp.types import CallToolResult
 from pydantic import BaseModel, Field
 
 from hivemind_memory.errors import UsageError
+from hivemind_memory.mcp_server.save_output import SaveOut, render_saved
 from hivemind_memory.mcp_server.tools import (
     ALWAYS_LOAD,
     CHANGES,
@@ -38,7 +39,6 @@ from hivemind_memory.model.curation import (
     StoredMemory,
 )
 from hivemind_memory.model.display import count_text
-from hivemind_memory.model.memories import PENDING, STATUSES
 from hivemind_memory.redaction import mask
 
 _NO_IMPORTANCE = -1.0
@@ -46,28 +46,6 @@ _FACT_CHARS = 500
 _Ref = Annotated[str, Field(description="key, id or path")]
 _Refs = Annotated[list[str], Field(description="keys or ids", max_length=50)]
 _Words = Annotated[list[str], Field(max_length=50)]
-
-
-class SaveOut(ResultPart):
-    """What memory_save returns once the memory is on disk."""
-
-    path: str
-    start_line: int
-    end_line: int
-    id: str
-    key: str
-    type: str
-    scope: str = Field(default="", description="default: global")
-    status: str = Field(
-        default="active", description="pending: in the inbox until a person accepts it"
-    )
-    is_new: bool = Field(
-        default=True, description="false: the memory already said exactly this"
-    )
-    superseded: str = Field(default="", description="id of the memory it replaced")
-    is_indexed: bool = Field(description="it is in the index already")
-    hints: list[str] = Field(default_factory=list, description="what to improve")
-    warnings: list[str] = Field(default_factory=list)
 
 
 class VersionOut(BaseModel):
@@ -327,26 +305,6 @@ def _shape_forgotten(forgotten: ForgetResult) -> ForgetOut:
 def _undo_of(forgotten: AffectedOut) -> str:
     """Return the command that brings one of them back, as a shell takes it."""
     return f"hm restore {quote(forgotten.id or forgotten.path)}"
-
-
-def render_saved(saved: SaveOut) -> str:
-    """Return where a memory was saved and what it replaced, as text."""
-    place = place_of(saved.path, saved.start_line, saved.end_line)
-    is_pending = saved.status == STATUSES[PENDING]
-    what, verb = ("claim", "Pending in") if is_pending else ("memory", "Saved in")
-    if not saved.is_new:
-        verb = f"Unchanged, the {'pending ' * is_pending}{what} already says this:"
-    text = f"{verb} {place} as {saved.type} {saved.key} (id {saved.id})"
-    if saved.scope:
-        text += f" in {saved.scope}"
-    if saved.superseded:
-        text += f", replacing {saved.superseded}"
-    found = "a search finds it now" if saved.is_indexed else "it is not indexed yet"
-    if is_pending:
-        found = "it waits for a person to accept it"
-    notes = [f"warning: {warning}" for warning in saved.warnings]
-    notes += [f"hint: {hint}" for hint in saved.hints]
-    return "\n".join([f"{text}; {found}.", *notes])
 
 
 def render_history(history: HistoryOut) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from hivemind_memory.model.note_path import NotePath
+from hivemind_memory.model.save_hints import GlobalScopeHint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,9 +33,7 @@ class NewMemory:
     visibility: str = ""
     """public, private, or empty: inherited."""
 
-    related: tuple[str, ...] = ()
-    """Ids, keys or paths."""
-
+    related: tuple[str, ...] = ()  # ids, keys or paths
     contradicts: tuple[str, ...] = ()
     expires: str = ""
     """ISO date on which it is over; empty: never."""
@@ -147,8 +146,8 @@ class SaveResult:
     """It replaced the other as a minor correction."""
 
     near: tuple[SimilarMemory, ...] = ()
-    hints: tuple[str, ...] = ()
-    """What might be done better; nothing is wrong."""
+    hints: tuple[str | GlobalScopeHint, ...] = ()
+    """What might be done better; nothing is wrong. See ``hint_texts``."""
 
     warnings: tuple[str, ...] = ()
     changed_paths: tuple[NotePath, ...] = ()

@@ -19,6 +19,7 @@ from hivemind_memory.mcp_server import server
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.query import Query
+from hivemind_memory.model.save_hints import GlobalScopeHint
 
 Agent = Callable[[str], Memory]
 
@@ -113,8 +114,8 @@ def test_what_is_global_is_found_by_all(agent: Agent) -> None:
         first.write("The kettle is blue.", scope="global")
         first.write("The kettle is old.", file="global.md")
 
-        assert any('scope="global"' in hint for hint in kept.hints)
-        assert not any('scope="global"' in hint for hint in everywhere.hints)
+        assert kept.hints == (GlobalScopeHint(scope=kept.scope),)
+        assert everywhere.hints == ()
         assert everywhere.path == "editor.md"
         assert len(found(second, "kettle")) == 2
         assert found(second, "prefers tabs") == ["editor.md"]

@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.access.rules import AGENT_VARIABLES, agent_in
+from hivemind_memory.mcp_server.save_output import SaveOut
 from hivemind_memory.model.agents import PROGRAMS
+from hivemind_memory.model.curation import SaveResult
+from hivemind_memory.model.save_hints import GlobalScopeHint
 from tests.cli.conftest import Hm
 
 AGENTS = pytest.mark.parametrize("variable", AGENT_VARIABLES)
@@ -234,6 +237,31 @@ def test_a_broken_file_of_another_project_leaves_it_the_global_notes(
     told = hm("save", "size", "It is large.")
     assert "Nothing was saved" in told.err
     assert "hm project list" in told.err
+
+
+def test_each_surface_names_its_own_way_to_the_global_scope(
+    hm: Hm, shell: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The JSON of the command named the argument of the tool."""
+    monkeypatch.setenv("CLAUDECODE", "1")
+    words = ("save", "--type", "preference")
+
+    shown = hm(*words, "tabs", "Prefers tabs in all that it writes.")
+    [hint] = hm(*words, "--json", "tea", "Drinks green tea at four.").json["hints"]
+
+    where = "it is kept in projects/shop only;"
+    assert f"{where} `-g` keeps it for all projects" in shown.err
+    assert hint == f"{where} `-g` keeps it for all projects"
+    saved = SaveResult(
+        **dict.fromkeys(("path", "id", "key", "type", "scope", "status"), "x"),
+        is_new=True,
+        start_line=1,
+        end_line=1,
+        hints=(GlobalScopeHint(scope="projects/shop"),),
+    )
+    assert SaveOut.model_validate(saved).hints == [
+        f'{where} scope="global" keeps it for all projects'
+    ]
 
 
 @pytest.fixture

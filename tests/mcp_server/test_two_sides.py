@@ -16,6 +16,7 @@ from typing import Any, get_args, get_origin
 import pytest
 from pydantic import BaseModel
 
+from hivemind_memory.mcp_server.save_output import SaveOut, render_saved
 from hivemind_memory.mcp_server.search_output import SearchOut, render_search
 from hivemind_memory.mcp_server.server import MemoryServer
 from hivemind_memory.mcp_server.tools_list import (
@@ -27,11 +28,9 @@ from hivemind_memory.mcp_server.tools_memory import (
     ForgetOut,
     HistoryOut,
     LinkOut,
-    SaveOut,
     render_forgotten,
     render_history,
     render_linked,
-    render_saved,
 )
 from hivemind_memory.mcp_server.tools_notes import (
     PassageOut,

@@ -256,24 +256,23 @@ def _key_taken(key: str, error: KeyTakenError) -> KeyTakenError:
 
 def _print_saved(saved: SaveResult, *, as_json: bool) -> None:
     """Print where a memory is and what it replaced."""
-    from hivemind_memory.model.memories import PENDING, STATUSES
+    from dataclasses import replace
 
+    from hivemind_memory.model.memories import PENDING, STATUSES
+    from hivemind_memory.model.save_hints import hint_texts
+
+    hints = hint_texts(saved.hints, global_scope="`-g`")
     if as_json:
-        return print_json(saved)
+        return print_json(replace(saved, hints=hints))
     is_pending = saved.status == STATUSES[PENDING]
     place = lines_text(saved.path, saved.start_line, saved.end_line)
     if not saved.is_new:
         print_line(f"unchanged: {place} already says exactly this", keep=[place])
-        return print_notices((*saved.warnings, *(_hints(saved) if is_pending else ())))
+        return print_notices((*saved.warnings, *(hints if is_pending else ())))
     verb = "pending" if is_pending else "saved"
     line = f"{verb} {place} as {saved.type} {saved.key} ({saved.id})"
     print_line(line, keep=[place, saved.key])
     if saved.superseded:
         kept = saved.superseded_path or saved.superseded
         print_line(f"kept the previous version as {kept}", keep=[kept])
-    return print_notices((*saved.warnings, *_hints(saved)))
-
-
-def _hints(saved: SaveResult) -> list[str]:
-    """Return the hints for a shell, which has an option for the global scope."""
-    return [hint.replace('scope="global"', "`-g`") for hint in saved.hints]
+    return print_notices((*saved.warnings, *hints))
