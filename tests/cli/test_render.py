@@ -8,6 +8,7 @@ from hivemind_memory.cli import output
 from hivemind_memory.cli.commands.search import print_answer, report_lines
 from hivemind_memory.cli.commands.watch import event_line
 from hivemind_memory.cli.commands.write import print_written
+from hivemind_memory.memory.no_vectors import NO_VECTORS_YET
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.query import Hit, SearchAnswer, SearchReport
 from hivemind_memory.model.results import EmbedResult, SyncResult, WriteResult
@@ -39,6 +40,21 @@ def test_a_strong_answer_needs_one_line() -> None:
     answer = SearchAnswer(hits=(a_hit(), a_hit()), report=a_report())
 
     assert report_lines(answer) == ["2 hits by hybrid search"]
+
+
+def test_that_there_are_no_vectors_is_said_where_it_matters() -> None:
+    """It stood under every answer, the best ones too, for who wants no vectors."""
+    report = a_report(mode="keyword", reason=NO_VECTORS_YET)
+    good = SearchAnswer(hits=(a_hit(),), report=report)
+
+    assert report_lines(good) == ["1 hit by keyword search"]
+    weak = report_lines(
+        SearchAnswer(
+            hits=good.hits,
+            report=a_report(confidence="weak", mode="keyword", reason=NO_VECTORS_YET),
+        )
+    )
+    assert weak[0].endswith("(no vectors yet; `hm status` says why)")
 
 
 def test_every_weakness_is_told() -> None:

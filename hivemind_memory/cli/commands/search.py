@@ -226,8 +226,7 @@ def _summary_lines(answer: SearchAnswer) -> list[str]:
             f"nothing is known about this; {places} near it by {report.mode} search"
         ]
     elif count:
-        reason = f" ({_reason(report.reason)})" if report.reason else ""
-        lines = [f"{count_text(count, 'hit')} by {report.mode} search{reason}"]
+        lines = [f"{count_text(count, 'hit')} by {report.mode} search{_reason(answer)}"]
         if report.mode == "list":
             lines = [f"{count_text(count, 'hit')}, the newest first"]
     else:
@@ -267,11 +266,19 @@ def _search_filter(memory: Memory, values: Mapping[str, Any]) -> SearchFilter:
     return memory.parse_filter(**given) if given else DEFAULT_FILTER
 
 
-def _reason(reason: str) -> str:
-    """Return why a search used words only, and where to read more."""
+def _reason(answer: SearchAnswer) -> str:
+    """Return why a search used words only, and where to read more.
+
+    That nothing was ever embedded is no news where words have found a good answer.
+    """
     from hivemind_memory.memory.no_vectors import NO_VECTORS_YET
 
-    return f"{reason}; `hm status` says why" if reason == NO_VECTORS_YET else reason
+    reason = answer.report.reason
+    if reason == NO_VECTORS_YET:
+        if answer.hits and not answer.is_weak and not answer.is_unknown:
+            return ""
+        reason = f"{reason}; `hm status` says why"
+    return f" ({reason})" if reason else ""
 
 
 def _weaknesses(report: SearchReport) -> Iterable[str]:
