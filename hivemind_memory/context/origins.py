@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hivemind_memory.errors import NoteNotFoundError, NoteUnreadableError
 from hivemind_memory.markdown.entry import OPENING, parse_provenance
-from hivemind_memory.markdown.front_matter import split_front_matter
+from hivemind_memory.memory.read import read_provenance
 from hivemind_memory.model.trust import is_trusted
 
 TYPE_CHECKING = False
@@ -45,13 +45,14 @@ class Origins:
         return None
 
     def _read(self, path: str) -> tuple[list[str], bool]:
-        """Return the lines of a note, and whether its front matter is untrusted."""
+        """Return a note's comments, and whether its front matter is untrusted."""
         try:
-            text = self._memory.read(path).text
+            lines, source = read_provenance(
+                self._memory.folder, path, self._memory.caller
+            )
         except (NoteNotFoundError, NoteUnreadableError):
-            text = ""
-        values = split_front_matter(text).values if text.startswith("---") else {}
-        return text.split("\n"), not is_trusted(values.get("source"))
+            return [], False
+        return lines, not is_trusted(source)
 
 
 def session_of(origin: Provenance | None) -> str:
