@@ -133,10 +133,11 @@ def test_an_agent_launched_for_a_workspace_is_shown_what_its_server_finds(
 def test_a_workspace_for_the_agent_widens_no_limited_shell(
     hm: Hm, site: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A person who sees only a team starts an agent without the project's memories."""
+    """It is refused, and nothing is injected."""
     become(monkeypatch, ("", "red", ""))
 
-    assert run(hm, ("launch", "true", "--workspace", "web"), site).code == 0
+    ran = run(hm, ("launch", "true", "--workspace", "web"), site)
 
-    shown = words_in((site / "AGENTS.md").read_text())
-    assert shown == {"global", "team/red", "workspace/web"}
+    assert (ran.code, ran.out) == (2, "")
+    assert "workspaces/web" in ran.err
+    assert not (site / "AGENTS.md").exists()
