@@ -23,7 +23,6 @@ from hivemind_memory.errors import (
 from hivemind_memory.files import descriptors
 from hivemind_memory.files.descriptors import OpenFolder, signature_of
 from hivemind_memory.files.errors import cause_of, read_error, save_error
-from hivemind_memory.files.paths import SUFFIX, path_problem
 from hivemind_memory.files.scan import (
     DEFAULT_MAX_NOTE_BYTES,
     FolderSnapshot,
@@ -34,7 +33,7 @@ from hivemind_memory.model.note_path import NotePath
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Mapping
 
     from hivemind_memory.files.scan import FollowLink
     from hivemind_memory.model.snapshot import FileSignature
@@ -133,31 +132,6 @@ class NotesFolder:
             return signature_of(os.fstat(fd))
         finally:
             os.close(fd)
-
-    def signatures_of(
-        self, names: Collection[str]
-    ) -> dict[NotePath, FileSignature | None] | None:
-        """Return the signatures of a few notes; None for one that is gone.
-
-        Args:
-            names: Paths below the folder, as the system names them. What a scan passes
-                over in silence is left out.
-
-        Returns:
-            None: One of them is something that only a scan can judge.
-        """
-        found: dict[NotePath, FileSignature | None] = {}
-        for path in names:
-            if path.rpartition("/")[2].startswith("."):
-                continue
-            if not path.endswith(SUFFIX) or path_problem(path):
-                return None
-            signature = self.signature(NotePath(path))
-            is_note = signature is not None and signature[2] <= self.max_note_bytes
-            if not is_note and os.path.lexists(os.path.join(self.root, path)):
-                return None
-            found[NotePath(path)] = signature
-        return found
 
     def replace(
         self, path: NotePath, data: bytes, *, expected: FileSignature | None

@@ -1,9 +1,9 @@
 """Proves, more cheaply than a scan of every note, that nothing in a folder has changed.
 
 The kernel queues what happens to watched folders in order. Touching a file of our own
-and finding that event at the end of the queue, alone, proves that nothing else happened
-before. No answer, or any other event, proves nothing, and the caller looks at the
-folder itself. What happened is taken off the queue then, so the watching goes on: to
+and finding that event in the queue, alone, proves that nothing else happened before.
+Any other event names what may have changed, and without an answer the caller looks at
+the folder itself. What happened is taken off the queue then, so the watching goes on: to
 end it makes the kernel wait 8 ms, as long as an answer takes.
 
 Linux only. Where it does not work (other systems, network and shared file systems, no
@@ -16,6 +16,8 @@ import ctypes
 import os
 import struct
 import sys
+
+from hivemind_memory.files.descriptors import identity_at
 
 _NONBLOCK = os.O_NONBLOCK | getattr(os, "O_CLOEXEC", 0)
 # linux/inotify.h. All that changes a note, its name, or the folders above it.
@@ -35,6 +37,7 @@ _LOSSES = 0x4000 | 0x2000 | 0x4000_0000 | 0x8000 | 0xC00
 _NAME_LOST = 0x040 | 0x200  # IN_MOVED_FROM | IN_DELETE
 _EVENT = struct.Struct("iIII")
 _READ_BYTES = 65_536
+_MAX_EVENT_BYTES = _EVENT.size + 256  # the longest name, with a zero
 
 
 class InotifyProbe:
@@ -63,6 +66,8 @@ class InotifyProbe:
         are not counted: a note is saved under such a name first."""
 
         self._cookie = cookie
+        self._folder = folder
+        self._identity = identity_at(folder)
         self._folders: dict[int, str] = {}
         self._libc = _libc()
         self._fd = self._checked(self._libc.inotify_init1(_NONBLOCK))
@@ -89,26 +94,33 @@ class InotifyProbe:
 
         A change is reported only once: after False, scan the folder.
         """
-        is_quiet, is_ours = True, False
+        is_quiet, is_answered, is_full = True, False, False
         try:
+            if identity_at(self._folder) != self._identity:
+                # A folder above was renamed: no event tells of that.
+                self.is_complete = False
+                return False
             os.utime(self._cookie)
-            while not is_ours:
+            # A touch by another process looks like ours. So what was read has to end
+            # before its buffer does: then nothing that was queued is left.
+            while is_full or not is_answered:
                 events = os.read(self._fd, _READ_BYTES)
+                is_full = len(events) > _READ_BYTES - _MAX_EVENT_BYTES
                 at = 0
                 while at < len(events):
                     watch, mask, _, name_bytes = _EVENT.unpack_from(events, at)
                     name = events[at + _EVENT.size : at + _EVENT.size + name_bytes]
                     at += _EVENT.size + name_bytes
-                    is_ours = watch == self._cookie_watch and mask == _ATTRIB
-                    if not is_ours:
+                    if watch == self._cookie_watch and mask == _ATTRIB:
+                        is_answered = True
+                    else:
                         is_quiet = False
                         self.is_complete = self.is_complete and not mask & _LOSSES
                         self._record(watch, mask, name.rstrip(b"\0"))
         except OSError:
-            # EAGAIN: our own event did not come either.
-            self.is_complete = False
-            return False
-        return is_quiet
+            # EAGAIN: that was all.
+            self.is_complete = self.is_complete and is_answered
+        return is_quiet and is_answered
 
     def _record(self, watch: int, mask: int, name: bytes) -> None:
         """Record what an event is about."""

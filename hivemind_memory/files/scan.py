@@ -55,13 +55,22 @@ _Folder = tuple[str, list[str], list["FileSignature"]]
 class FolderSnapshot:
     """What the notes folder held at one moment."""
 
-    __slots__ = ("_digest", "_folders", "_signatures", "partial", "skipped")
+    __slots__ = (
+        "_digest",
+        "_folders",
+        "_signatures",
+        "has_hard_links",
+        "partial",
+        "skipped",
+    )
 
     def __init__(
         self,
         folders: list[_Folder],
         skipped: tuple[SkippedNote, ...],
         partial: tuple[str, ...],
+        *,
+        has_hard_links: bool = False,
     ) -> None:
         self._folders = folders
         self._digest = ""
@@ -71,6 +80,9 @@ class FolderSnapshot:
 
         self.partial = partial
         """Paths of files that may be half-written; see ``PARTIAL_PREFIX``."""
+
+        self.has_hard_links = has_hard_links
+        """Whether a note has another name, under which it changes without an event."""
 
     @property
     def signatures(self) -> dict[NotePath, FileSignature]:
@@ -127,7 +139,12 @@ def take_snapshot(
         SkippedNote(path=_printable(path), reason=reason)
         for path, reason in sorted(pass_.skipped.items())
     ]
-    return FolderSnapshot(pass_.folders, tuple(skipped), tuple(pass_.partial))
+    return FolderSnapshot(
+        pass_.folders,
+        tuple(skipped),
+        tuple(pass_.partial),
+        has_hard_links=pass_.has_hard_links,
+    )
 
 
 class _Pass:
@@ -137,6 +154,7 @@ class _Pass:
         "_follow",
         "_is_behind_link",
         "folders",
+        "has_hard_links",
         "max_bytes",
         "partial",
         "skipped",
@@ -149,6 +167,7 @@ class _Pass:
         self.folders: list[_Folder] = []
         self.skipped: dict[str, str] = {}
         self.partial: list[str] = []
+        self.has_hard_links = False
 
     def scan(self, folder: OpenFolder, prefix: str, depth: int) -> None:
         """Gather the notes of *folder*, then of the folders in it."""
@@ -172,6 +191,7 @@ class _Pass:
                     if status.st_size > max_bytes:
                         self.skipped[prefix + name] = too_large(max_bytes)
                         continue
+                    self.has_hard_links |= status.st_nlink > 1
                     names.append(name)
                     signatures.append(_signature_of(status))
                 elif entry.is_dir(follow_symlinks=False):

@@ -79,6 +79,7 @@ class FreshnessCheck:
         self._stopwatch = stopwatch
         self._inotify_probe: InotifyProbe | None = None
         self._can_watch = True
+        self._has_hard_links = False
         self._looked_s = self._read_all_s = -MAX_UNCHECKED_S
         self._read_all_of: tuple[object, ...] = ()
         self._looked_at: object = None
@@ -118,7 +119,8 @@ class FreshnessCheck:
                 self.close()
             if is_quiet and is_recent and version is self._looked_at:
                 return self._last
-            if self._inotify_probe is None and is_recent and self._can_watch:
+            can_watch = self._can_watch and not self._has_hard_links
+            if self._inotify_probe is None and is_recent and can_watch:
                 # Before the scan, so that no change during it is missed.
                 self._watch()
             origin = (index, *self._syncer.origin_of(index))
@@ -132,6 +134,7 @@ class FreshnessCheck:
                     continue  # something else has changed meanwhile
                 return replaced(self._last, recovered=recovered)
             self._looked_s = now_s
+            self._has_hard_links = False
             freshness = self._compare(
                 index,
                 version,
@@ -256,14 +259,14 @@ class FreshnessCheck:
             with index.snapshot():
                 version, known = index.version(), index.files()
         # A lost entry shows as a change of its note; the sync puts it back.
-        snapshot = self._syncer.snapshot()
+        snapshot = self._scan()
         if known is None:
             if digest == snapshot.digest:
                 return self._equal(version, snapshot)
             known = index.files()
             if index.version() is not version:
                 version, known = index.version(), index.files()
-                snapshot = self._syncer.snapshot()
+                snapshot = self._scan()
         is_settled = not known.unsettled
         is_file = index.path == self._places.index_file
         leaves_outdated = leaves_outdated and is_file
@@ -323,6 +326,15 @@ class FreshnessCheck:
             skipped=skipped,
             recovered=result.recovered_entries,
         )
+
+    def _scan(self) -> FolderSnapshot:
+        """Return what the folder holds now."""
+        snapshot = self._syncer.snapshot()
+        if snapshot.has_hard_links:
+            # An event names a file as it was called by whoever changed it.
+            self._has_hard_links = True
+            self.close()
+        return snapshot
 
     def _equal(self, version: object, snapshot: FolderSnapshot) -> Freshness:
         """Return that the index, as it was at a version, is equal to a scan."""

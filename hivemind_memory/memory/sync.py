@@ -229,9 +229,11 @@ class Syncer:
         Returns:
             False: That is not so easily done; compare the whole folder.
         """
+        from hivemind_memory.files.named_notes import signatures_of
+
         if len(names) > MAX_NAMED or index.has_unfinished() or index.has_outdated():
             return False
-        found = self._folder.signatures_of(names)
+        found = signatures_of(self._folder, names)
         if found is None or (found and self.recover()):
             return False
         indexed = index.notes_at(list(found))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from hivemind_memory.files import inotify
 from hivemind_memory.files.inotify import InotifyProbe
 
 pytestmark = pytest.mark.skipif(
@@ -129,3 +130,48 @@ def test_a_probe_that_was_forgotten_gives_its_watch_back(
     gc.collect()
 
     assert InotifyProbe(str(notes), str(tmp_path / "cookie")).is_quiet()
+
+
+def test_a_touch_by_another_process_hides_no_change_behind_it(
+    probe: InotifyProbe,
+    notes: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The first reading ended with it, and what came behind it was not named."""
+    monkeypatch.setattr(inotify, "_READ_BYTES", 600)
+    assert probe.is_quiet()
+    for number in range(18):
+        (notes / f"{number}.md").touch()
+        os.utime(tmp_path / "cookie")
+
+    assert not probe.is_quiet()
+    assert {f"{number}.md" for number in range(18)} <= probe.changed
+
+
+def test_a_change_right_behind_the_answer_does_not_end_the_probe(
+    probe: InotifyProbe, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was taken for no answer, and all folders were watched anew."""
+    real = os.utime
+
+    def utime(*args: object) -> None:
+        real(*args)  # type: ignore[call-overload]
+        (notes / "a.md").write_text("new")
+
+    monkeypatch.setattr(inotify.os, "utime", utime)
+
+    assert not probe.is_quiet()
+    assert probe.is_complete
+    assert probe.changed == {"a.md"}
+
+
+def test_a_folder_above_that_is_renamed_ends_the_probe(tmp_path: Path) -> None:
+    """No event tells of it, and another folder may have its name."""
+    (tmp_path / "above" / "notes").mkdir(parents=True)
+    probe = InotifyProbe(str(tmp_path / "above" / "notes"), str(tmp_path / "cookie"))
+    (tmp_path / "above").rename(tmp_path / "away")
+    (tmp_path / "above" / "notes").mkdir(parents=True)
+
+    assert not probe.is_quiet()
+    assert not probe.is_complete

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -170,3 +171,32 @@ def test_rows_that_other_rules_made_are_not_taken_for_current(
     ask(often_asked, "old")
 
     assert not often_asked.index_handle.opened().index.has_outdated()
+
+
+@pytest.mark.parametrize("where", ["outside", ".store", "."])
+def test_a_note_with_another_name_is_found_when_it_changes_under_that(
+    sandbox: Sandbox, where: str
+) -> None:
+    """An event names the file as its writer called it, so the answer was old."""
+    folder = sandbox.home if where == "outside" else sandbox.notes / where
+    folder.mkdir(exist_ok=True)
+    other_name = folder / "other.md"
+    os.link(sandbox.save("a.md", "The old text.\n"), other_name)
+    with sandbox.memory() as memory:
+        for _ in range(4):
+            ask(memory, "old")
+
+        other_name.write_text("A xylophone.\n")
+
+        assert "a.md" in paths(ask(memory, "xylophone"))
+
+
+def test_a_watched_note_that_gets_another_name_is_found_when_it_changes(
+    sandbox: Sandbox, often_asked: Memory
+) -> None:
+    """The new name is in the event of that name, at the latest."""
+    os.link(sandbox.notes / "a.md", sandbox.notes / "b.md")
+    ask(often_asked, "old")
+    (sandbox.notes / "b.md").write_text("A xylophone.\n")
+
+    assert sorted(paths(ask(often_asked, "xylophone"))) == ["a.md", "b.md"]
