@@ -3,8 +3,8 @@
 The kernel queues what happens to watched folders in order. Touching a file of our own
 and finding that event in the queue, alone, proves that nothing else happened before.
 Any other event names what may have changed, and without an answer the caller looks at
-the folder itself. What happened is taken off the queue then, so the watching goes on: to
-end it makes the kernel wait 8 ms, as long as an answer takes.
+the folder itself. What happened is taken off the queue then, so the watching goes on:
+to end it makes the kernel wait 8 ms, as long as an answer takes.
 
 Linux only. Where it does not work (other systems, network and shared file systems, no
 watches left) there is no probe, and every query looks at the folder.

@@ -59,10 +59,14 @@ def _large_note_notices(freshness: Freshness, access: Access) -> Iterator[str]:
     if seen:
         named = ", ".join(seen[:MAX_NAMED])
         more = f" and {len(seen) - MAX_NAMED} more" if len(seen) > MAX_NAMED else ""
-        is_are, text = ("is", "its text") if len(seen) == 1 else ("are", "their text")
+        is_are, text, it = (
+            ("is", "its text", "it")
+            if len(seen) == 1
+            else ("are", "their text", "them")
+        )
         yield (
-            f"{named}{more} {is_are} still being indexed, so the answer may lack"
-            f" {text}; `hm sync` finishes it"
+            f"{named}{more} {is_are} large and not indexed yet, so the answer may lack"
+            f" {text}; `hm sync` indexes {it}"
         )
 
 

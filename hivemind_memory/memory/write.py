@@ -161,6 +161,16 @@ def refuse_purged(
     return ()
 
 
+def _why_later(folder: NotesFolder, path: NotePath) -> str:
+    """Return when an entry is indexed that is not indexed yet."""
+    from hivemind_memory.memory.note_indexer import LARGE_NOTE_BYTES
+
+    signature = folder.signature(path)
+    if signature is not None and signature[2] > LARGE_NOTE_BYTES:
+        return f"{path} is large and not indexed yet; `hm sync` indexes it"
+    return "the next search indexes it"
+
+
 def append_entry(
     new: NewEntry,
     folder: NotesFolder,
@@ -203,7 +213,7 @@ def append_entry(
     if not is_indexed and handle.wait_for_rest():
         with handle.lock:
             is_indexed = handle.index_note(entry.path, is_whole=False)
-    later = () if is_indexed else ("the next search indexes it",)
+    later = () if is_indexed else (_why_later(folder, entry.path),)
     return WriteResult(
         path=entry.path,
         scope=scope_of(entry.path),

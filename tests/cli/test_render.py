@@ -119,14 +119,14 @@ def test_a_write_that_is_not_indexed_says_when_it_will_be(
         start_line=3,
         end_line=5,
         is_indexed=False,
-        warnings=("a key was masked",),
+        warnings=("the next search indexes it", "a key was masked"),
     )
 
     print_written(written, as_json=False)
 
     out, err = capsys.readouterr()
     assert out == "saved a.md:3-5 (01)\n"
-    assert err == "the next search will index it first\na key was masked\n"
+    assert err == "the next search indexes it\na key was masked\n"
 
 
 @pytest.mark.parametrize(

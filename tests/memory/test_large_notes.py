@@ -99,7 +99,7 @@ def test_a_search_answers_without_the_note_that_is_being_parsed(
         assert not found.report.is_fresh
         assert found.report.stale_notes == 1
         [warning] = found.report.warnings
-        assert warning.startswith("large.md is still being indexed")
+        assert warning.startswith("large.md is large and not indexed yet")
         [passed] = memory.status().skipped
         assert (passed.path, "not indexed yet" in passed.reason) == ("large.md", True)
         # Another thread's search, and a second one, wait for nothing either.
@@ -134,6 +134,8 @@ def test_a_write_to_a_large_note_does_not_keep_searches_waiting(
     with parser_at_rest(monkeypatch):
         written = memory.write("The okapi hides.", file="large.md")
         assert not written.is_indexed
+        [warning] = written.warnings
+        assert warning == "large.md is large and not indexed yet; `hm sync` indexes it"
         assert paths(ask(memory, "okapi")) == []
 
     memory.sync()
@@ -204,7 +206,7 @@ def test_an_index_in_memory_takes_large_notes_while_the_budget_lasts(
     found = ask(memory, "zebra")
 
     assert paths(found) == ["zebra.md"]
-    assert any("large.md is still" in one for one in found.report.warnings)
+    assert any("large.md is large" in one for one in found.report.warnings)
 
 
 def test_lines_of_a_huge_note_are_refused_without_reading_it(

@@ -107,5 +107,4 @@ def print_written(written: WriteResult, *, as_json: bool) -> None:
     place = lines_text(written.path, written.start_line, written.end_line)
     verb = "pending" if pending_notice(written.path) else "saved"
     print_line(f"{verb} {place} ({written.id})", keep=[place])
-    later = () if written.is_indexed else ("the next search will index it first",)
-    return print_notices((*later, *written.warnings))
+    return print_notices(written.warnings)
