@@ -16,7 +16,7 @@ from hivemind_memory.context.origins import AGENT, Origins, session_of
 from hivemind_memory.errors import NoteNotFoundError, NoteUnreadableError, ScopeError
 from hivemind_memory.markdown.entry import parse_provenance
 from hivemind_memory.markdown.front_matter import split_front_matter
-from hivemind_memory.model.filters import SearchFilter
+from hivemind_memory.model.filters import DEFAULT_FILTER, SearchFilter
 from hivemind_memory.model.injection import Excerpt, FacetScore, LeftOut
 from hivemind_memory.model.memories import ACTIVE, claim_of, claim_text
 from hivemind_memory.model.memory_types import (
@@ -294,7 +294,7 @@ def _search_all(
         if spent_ms > 1000 * _SEARCH_BUDGET_S:
             found.warnings.append(f"the {facet.name} was not searched for: too slow")
             continue
-        answer = memory.search(Query(text=facet.text, max_results=_MAX_HITS))
+        answer = _narrowed(memory, facet.text, DEFAULT_FILTER)
         spent_ms += answer.report.took_ms
         for warning in answer.report.warnings:
             if warning not in found.warnings:
@@ -337,7 +337,15 @@ def _of_project(
 
 def _narrowed(memory: Memory, text: str, wanted: SearchFilter) -> SearchAnswer:
     """Return the best hits that a filter lets through; without a text the newest."""
-    return memory.search(Query(text=text, max_results=_MAX_HITS, search_filter=wanted))
+    # Which of the places a section may quote is known only later.
+    return memory.search(
+        Query(
+            text=text,
+            max_results=_MAX_HITS,
+            search_filter=wanted,
+            keeps_repetitions=True,
+        )
+    )
 
 
 def _matched_types(memory: Memory) -> tuple[str, ...]:

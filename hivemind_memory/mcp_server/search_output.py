@@ -10,7 +10,7 @@ from hivemind_memory.mcp_server.tools import (
     place_of,
     untrusted_mark,
 )
-from hivemind_memory.model.display import count_text, shorten
+from hivemind_memory.model.display import count_text, places_text, shorten
 from hivemind_memory.model.memories import MAX_SOURCE_REF_CHARS, claim_text
 from hivemind_memory.model.query import Hit, SearchAnswer, SearchReport
 from hivemind_memory.model.trust import untrusted_source
@@ -65,6 +65,7 @@ class FoundHit(BaseModel):
     )
     source_ref: str = Field(default="", description="what it was derived from")
     claim: ClaimOut = Field(default_factory=ClaimOut)
+    also_in: str = Field(default="", description="where the same text stands too")
 
 
 class NearPlace(BaseModel):
@@ -227,13 +228,14 @@ def _facts_of(hit: Hit, limit_chars: int) -> FoundHit:
         reason=cut(hit.reason),
         source_ref=cut(hit.source_ref, MAX_SOURCE_REF_CHARS),
         claim=ClaimOut.model_validate(claim),
+        also_in=cut(places_text(hit.also_in)),
     )
 
 
 def _length_of(facts: FoundHit) -> int:
     """Return how many characters of notes stand beside the snippet of a hit."""
     claim = facts.claim.model_dump().values()
-    told = (facts.headings, facts.reason, facts.source_ref, *claim)
+    told = (facts.headings, facts.reason, facts.source_ref, facts.also_in, *claim)
     return sum(map(len, told))
 
 
@@ -261,6 +263,7 @@ def _shape_report(report: SearchReport, continuation: str) -> SearchSummary:
 def _render_hit(at: int, hit: FoundHit, *, has_score: bool) -> str:
     """Return one hit: a line of facts, then the quoted snippet."""
     head = f"[{at}] {place_of(hit.path, hit.start_line, hit.end_line)}"
+    head += f" also in {hit.also_in}" * bool(hit.also_in)
     if has_score:
         head += f" score {hit.score} confidence {hit.confidence}"
     if hit.date:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hivemind_memory.memory.retrieve import shown_text
+from hivemind_memory.memory.same_text import shown_text
 from hivemind_memory.model.clocks import iso_day
 from hivemind_memory.model.matches import HitDetails
 from hivemind_memory.model.memories import STATUSES, claim_of
@@ -77,6 +77,10 @@ def make_hits(
                 source_ref=detail.source_ref,
                 claim=claim_of(detail.claim) if detail.claim else {},
                 confidence=confidence,
+                also_in=tuple(
+                    f"{copy.path}:{copy.start_line}-{copy.end_line}"
+                    for copy in choice.also.get(place.chunk_id, ())
+                ),
                 parts=parts,
             )
         )

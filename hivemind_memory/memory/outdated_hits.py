@@ -11,7 +11,7 @@ from __future__ import annotations
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.markdown.text import decode
 from hivemind_memory.memory.read import mask_lines
-from hivemind_memory.memory.retrieve import shown_text
+from hivemind_memory.memory.same_text import shown_text
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.value import replaced
 from hivemind_memory.redaction import mask

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hivemind_memory.memory.same_text import shown_text
 from hivemind_memory.model.filters import DEFAULT_FILTER
 from hivemind_memory.model.matches import QueryVector
 from hivemind_memory.model.terms import query_terms
@@ -43,7 +44,7 @@ MAX_SIMILAR_CHARS = 1_000
 class RetrievedCandidates:
     """What both retrievers found."""
 
-    __slots__ = ("ignored", "places", "vectors", "words")
+    __slots__ = ("has_more", "ignored", "places", "vectors", "words")
 
     def __init__(
         self,
@@ -51,11 +52,14 @@ class RetrievedCandidates:
         vectors: VectorMatches | None,
         places: dict[int, ChunkLocation],
         ignored: int,
+        *,
+        has_more: bool,
     ) -> None:
         self.words = words
         self.vectors = vectors
         self.places = places
         self.ignored = ignored
+        self.has_more = has_more
 
 
 def retrieve(
@@ -97,6 +101,7 @@ def retrieve(
         more_near = view.find_near_words(words, near, limit=limit)
         if more_near:
             words = words._replace(candidates=[*words.candidates, *more_near])
+    has_more = len(words.candidates) >= word_limit
     places = {found.place.chunk_id: found.place for found in words.candidates}
     vectors = None
     if query_vector.vector is not None:
@@ -107,9 +112,10 @@ def retrieve(
             also=list(places),
         )
         if vectors is not None:
+            has_more |= len(vectors.cosines) >= vector_limit
             new = [chunk for chunk in vectors.cosines if chunk not in places]
             places.update(index.chunk_locations(new))
-    return RetrievedCandidates(words, vectors, places, ignored)
+    return RetrievedCandidates(words, vectors, places, ignored, has_more=has_more)
 
 
 def find_similar(
@@ -146,10 +152,3 @@ def find_similar(
         )
         for place in places
     ]
-
-
-def shown_text(text: str) -> str:
-    """Return the lines of a chunk without the comment that says who wrote it."""
-    if text.startswith("<!-- hm "):
-        text = text.partition("\n")[2]
-    return text.strip("\r\n")

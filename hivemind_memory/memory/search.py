@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import NamedTuple
 
+from hivemind_memory.memory.choose_hits import choose_active
 from hivemind_memory.memory.freshness import MAX_SCANS, Freshness
 from hivemind_memory.memory.make_hits import make_hits, with_successors
 from hivemind_memory.memory.retrieve import RetrievedCandidates, retrieve
@@ -21,13 +22,13 @@ from hivemind_memory.model.query import (
 from hivemind_memory.model.terms import may_name_time
 from hivemind_memory.model.value import replaced
 from hivemind_memory.search.confidence import assess
-from hivemind_memory.search.hit_selection import SPARE, choose
+from hivemind_memory.search.hit_selection import SPARE
 from hivemind_memory.search.nearness import near_scopes
 from hivemind_memory.search.ranking import by_evidence, rank
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from hivemind_memory.access.rules import Caller, ProjectHere
     from hivemind_memory.index.port import Index, IndexView
@@ -38,9 +39,12 @@ if TYPE_CHECKING:
     from hivemind_memory.model.query import Query, SearchSettings
     from hivemind_memory.model.results import RecoveredEntry
     from hivemind_memory.model.time_spans import TimeSpan
-    from hivemind_memory.search.hit_selection import HitSelection
-    from hivemind_memory.search.ranking import RankedChunk, Ranking
+    from hivemind_memory.search.ranking import Ranking
 
+
+MORE_FACTOR = 4
+"""How many times as many candidates are retrieved if those of before repeat each other
+and leave an answer short."""
 
 _UNFIT = "the vector of the query does not fit those of the notes; see `hm doctor`"
 _OFF = "the memory is switched off: `hm config set enabled true` switches it on"
@@ -186,37 +190,31 @@ def _answer(
     index, access = opened.index, asker.access
     view = index.view(access, query.search_filter, clocks.today())
     scopes = asker.near(view) if settings.nearness_weight else {}
-    retrieved = retrieve(
-        index,
-        query.text,
-        query_vector,
-        wanted=query.max_results,
-        view=view,
-        near=scopes,
-    )
-    ranking = rank(
-        retrieved.words,
-        retrieved.vectors,
-        retrieved.places,
-        settings=settings,
-        today=clocks.today(),
-        spans=_time_spans(query.text, clocks.today()),
-        near=scopes,
-    )
-    unread = 0
-    is_list = not retrieved.words.asked and query.search_filter.is_narrow
-    if is_list:
-        from hivemind_memory.search.ranking import list_in_order
-
-        limit = query.max_results + SPARE
-        places, count = index.hit_source().newest_chunks(
-            access, query.search_filter, clocks.today(), limit=limit
+    wanted, filled = query.max_results, 0
+    while True:
+        retrieved = retrieve(
+            index, query.text, query_vector, wanted=wanted, view=view, near=scopes
         )
-        ranking = list_in_order(places)
-        unread = count - len(places)
-        # The order is that of time, and stays.
-        settings = replaced(settings, diversity=False)
-    choice, texts, superseded = _choose_active(index, ranking, query, settings, access)
+        is_list = not retrieved.words.asked and query.search_filter.is_narrow
+        if is_list:
+            ranking, unread = _listed(index, query, access, clocks, wanted)
+        else:
+            ranking, unread = _ranked(retrieved, query, settings, clocks, scopes), 0
+        choice, texts, superseded = choose_active(
+            index,
+            ranking,
+            query,
+            # The order of a list is that of time, and stays.
+            replaced(settings, diversity=False) if is_list else settings,
+            access,
+        )
+        same_text = sum(map(len, choice.also.values()))
+        left, filled = filled, len(choice.hits) + same_text
+        # Repetitions fill the places of candidates that were not retrieved.
+        is_short = len(choice.hits) < query.max_results <= filled
+        if not is_short or filled == left or not (unread or retrieved.has_more):
+            break
+        wanted = MORE_FACTOR * max(wanted, filled)
     is_hybrid = retrieved.vectors is not None and not is_list
     assessed = assess(
         by_evidence(ranking.ranked),
@@ -251,6 +249,7 @@ def _answer(
             superseded=superseded,
             overlapping=choice.overlapping,
             near_copies=choice.near_copies,
+            same_text=same_text,
             over_limit=choice.over_limit + unread,
         ),
         warnings=(
@@ -264,6 +263,37 @@ def _answer(
         took_ms=1000 * (clocks.stopwatch() - started),
     )
     return SearchAnswer(hits=hits, report=report)
+
+
+def _ranked(
+    retrieved: RetrievedCandidates,
+    query: Query,
+    settings: SearchSettings,
+    clocks: Clocks,
+    scopes: Mapping[str, float],
+) -> Ranking:
+    """Return the candidates that match the words or the meaning, best first."""
+    return rank(
+        retrieved.words,
+        retrieved.vectors,
+        retrieved.places,
+        settings=settings,
+        today=clocks.today(),
+        spans=_time_spans(query.text, clocks.today()),
+        near=scopes,
+    )
+
+
+def _listed(
+    index: Index, query: Query, access: Access, clocks: Clocks, wanted: int
+) -> tuple[Ranking, int]:
+    """Return the newest of what fits the filters, and how many more there are."""
+    from hivemind_memory.search.ranking import list_in_order
+
+    places, count = index.hit_source().newest_chunks(
+        access, query.search_filter, clocks.today(), limit=wanted + SPARE
+    )
+    return list_in_order(places), count - len(places)
 
 
 def _time_spans(query: str, today: int) -> tuple[TimeSpan, ...]:
@@ -298,60 +328,3 @@ def _why_empty(
     from hivemind_memory.memory.search_notices import why_empty
 
     return why_empty(retrieved, ranking, search_filter)
-
-
-def _choose_active(
-    index: Index,
-    ranking: Ranking,
-    query: Query,
-    settings: SearchSettings,
-    access: Access,
-) -> tuple[HitSelection, dict[int, tuple[str, str]], int]:
-    """Return what is shown, its texts and headings, and how many others were replaced.
-
-    A memory leaves only for one that is shown. So where the limit, or a copy, keeps the
-    newer one out of the answer, the choice is made again without what it replaces.
-    """
-    ranked = ranking.ranked
-    if len(ranked) < 2 or not index.has_strong_edges():
-        return *_choose(index, ranked, query, settings), 0
-    from hivemind_memory.search.supersession import supersede
-
-    edges = index.strong_edges({chunk.place.path for chunk in ranked}, access)
-    hidden: set[str] = set()
-    while True:
-        left = supersede(ranked, edges, hidden)
-        choice, texts = _choose(index, left.kept, query, settings)
-        unseen = left.by - {chosen.ranked.place.path for chosen in choice.hits}
-        if not unseen:
-            return choice, texts, left.left_out
-        hidden |= unseen
-
-
-def _choose(
-    index: Index,
-    ranked: Sequence[RankedChunk],
-    query: Query,
-    settings: SearchSettings,
-) -> tuple[HitSelection, dict[int, tuple[str, str]]]:
-    """Return what is shown, and its texts and headings."""
-    texts: dict[int, tuple[str, str]] = {}
-
-    def read(chunks: Sequence[int]) -> dict[int, str]:
-        texts.update(index.texts(chunks))
-        return {chunk: text for chunk, (text, _) in texts.items()}
-
-    choice = choose(
-        ranked,
-        read,
-        limit=max(1, query.max_results),
-        diversity=settings.diversity_lambda if settings.diversity else None,
-    )
-    missing = [
-        chosen.ranked.place.chunk_id
-        for chosen in choice.hits
-        if chosen.ranked.place.chunk_id not in texts
-    ]
-    if missing:
-        read(missing)
-    return choice, texts

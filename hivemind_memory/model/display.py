@@ -11,6 +11,13 @@ from __future__ import annotations
 import re
 from functools import cache
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_MAX_PLACES = 3
+"""Places that are named where one text stands in several."""
+
 # C0 without tab and newline, delete, C1: what terminals obey.
 _CONTROL = (*range(9), *range(11, 32), *range(127, 160))
 # Ranges of what is not seen, turns the direction of what is, or looks unlike on every
@@ -166,3 +173,14 @@ def _is_joined(side: str) -> bool:
     if not side or side.isascii():
         return False
     return side == "\ufe0f" or not _pattern(_SUSPECT).match(side)
+
+
+def places_text(places: Sequence[str]) -> str:
+    """Return the first places, and how many more there are.
+
+    >>> places_text(["a.md:1-2", "b.md:1-2", "c.md:1-2", "d.md:1-2"])
+    'a.md:1-2, b.md:1-2, c.md:1-2 and 1 more place'
+    """
+    rest = len(places) - _MAX_PLACES
+    more = f" and {count_text(rest, 'more place')}" if rest > 0 else ""
+    return ", ".join(places[:_MAX_PLACES]) + more

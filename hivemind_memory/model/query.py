@@ -38,6 +38,9 @@ class Query:
     search_filter: SearchFilter = DEFAULT_FILTER
     """What it narrows itself to: types, a scope, days; or asks for: the inbox."""
 
+    keeps_repetitions: bool = False
+    """Hits that repeat an earlier one are hits too, not only named by it."""
+
 
 @value
 class ScorePart:
@@ -112,6 +115,10 @@ class Hit:
     """How likely it answers the query, 0..1: of hits with 0.8, four of five do; 0
     where nothing was asked."""
 
+    also_in: tuple[str, ...] = ()
+    """Where the same text stands too, ``path:first-last``, as far as the caller may
+    read it."""
+
     parts: tuple[ScorePart, ...] = ()
     """Empty unless the query asked for them; they add up to the score."""
 
@@ -126,6 +133,9 @@ class DroppedCandidates:
 
     overlapping: int = 0
     near_copies: int = 0
+    same_text: int = 0
+    """A hit names them, as ``also_in``."""
+
     over_limit: int = 0
 
 

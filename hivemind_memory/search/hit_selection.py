@@ -12,9 +12,15 @@ from typing import NamedTuple
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import TypeAlias
 
+    from hivemind_memory.model.matches import ChunkLocation
     from hivemind_memory.search.ranking import RankedChunk
     from hivemind_memory.search.similarity import ChosenTexts
+
+    SameText: TypeAlias = Callable[
+        [Sequence["SelectedHit"]], Sequence[tuple[ChunkLocation, ChunkLocation]]
+    ]
 
 
 NEAR_COPY = 0.5
@@ -48,6 +54,8 @@ class HitSelection(NamedTuple):
     """Hits that a newer copy moved down."""
 
     over_limit: int
+    also: Mapping[int, Sequence[ChunkLocation]] = {}
+    """Chunk that is shown -> where else the same text stands."""
 
 
 def choose(
@@ -56,26 +64,48 @@ def choose(
     *,
     limit: int,
     diversity: float | None = None,
+    same_text: SameText | None = None,
 ) -> HitSelection:
     """Return at most *limit* hits, best first.
 
+    A hit that repeats an earlier one makes room for the next candidate.
+
     Args:
         ranked: Candidates, best first.
-        texts: Chunk ids -> their texts; called once.
+        texts: Chunk ids -> their texts; called once, and once more for each time that
+            repetitions made room.
         limit: Hits at most.
         diversity: Lambda of maximal marginal relevance, 0..1; None: off.
+        same_text: The hits that repeat an earlier one; None: all are kept.
     """
-    whole = _drop_overlapping(ranked)
-    head = whole[: limit + SPARE]
-    read = _Texts(texts, [chunk.place.chunk_id for chunk in head])
-    ordered, copies = _newest_first(head, read)
-    if diversity is not None:
-        ordered = _diversify(ordered, read, share=diversity)
+    whole = left = _drop_overlapping(ranked)
+    overlapping = len(ranked) - len(whole)
+    also: dict[int, list[ChunkLocation]] = {}
+    while True:
+        head = left[: limit + SPARE]
+        read = _Texts(texts, [chunk.place.chunk_id for chunk in head])
+        ordered, near_copies = _newest_first(head, read)
+        if diversity is not None:
+            ordered = _diversify(ordered, read, share=diversity)
+        hits = ordered[:limit]
+        repeated = same_text(hits) if same_text else []
+        if not repeated:
+            break
+        for copy, first in repeated:
+            # A newer copy may come from further behind: it names what the other named.
+            copies = [copy, *also.pop(copy.chunk_id, ())]
+            also.setdefault(first.chunk_id, []).extend(copies)
+        gone = {copy.chunk_id for copy, _ in repeated}
+        left = [each for each in left if each.place.chunk_id not in gone]
+    shown = {hit.ranked.place.chunk_id for hit in hits}
+    also = {chunk: copies for chunk, copies in also.items() if chunk in shown}
+    named = sum(map(len, also.values()))
     return HitSelection(
-        hits=ordered[:limit],
-        overlapping=len(ranked) - len(whole),
-        near_copies=copies,
-        over_limit=max(0, len(whole) - limit),
+        hits=hits,
+        overlapping=overlapping,
+        near_copies=near_copies,
+        over_limit=len(whole) - len(hits) - named,
+        also=also,
     )
 
 

@@ -245,7 +245,11 @@ def test_a_visitor_finds_what_is_public_only(sandbox: Sandbox) -> None:
         read = outcome(memory, "read", "open.md")
         refused = outcome(memory, "write", "text")
 
-    assert {hit.path for hit in answer.hits} == {"open.md", "projects/shop/says.md"}
+    # All four say the same: the closed ones are neither named nor counted.
+    [hit] = answer.hits
+    assert hit.path == "projects/shop/says.md"
+    assert hit.also_in == ("open.md:1-1",)
+    assert answer.report.cut.same_text == 1
     assert read[0].__name__ == "NoteNotFoundError"
     assert refused[0].__name__ == "NotSavedError"
 
@@ -296,7 +300,9 @@ def test_the_owner_sees_every_scope(sandbox: Sandbox) -> None:
         answer = memory.search(Query(text="xylophone"))
 
     assert memory.caller == OWNER
-    assert len(answer.hits) == 2
+    [hit] = answer.hits
+    assert hit.path == "projects/shop/b.md"
+    assert hit.also_in == ("teams/red/a.md:1-1",)
 
 
 def test_what_was_forgotten_is_blank_for_an_agent_that_reads_the_note(

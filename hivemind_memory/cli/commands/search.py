@@ -22,11 +22,7 @@ from hivemind_memory.cli.output import (
     write_stdout,
 )
 from hivemind_memory.errors import IndexUnusableError, UsageError
-from hivemind_memory.model.display import (
-    count_text,
-    escape_line,
-    escape_text,
-)
+from hivemind_memory.model.display import count_text, escape_line, escape_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -315,9 +311,9 @@ def _nearest_text(hits: Iterable[Hit]) -> str:
     """Return where the nearest notes stand, without their text: they are no answer."""
     lines = ["nothing is known about this; the nearest places:"]
     if is_terminal(sys.stdout):
-        from hivemind_memory.cli.terminal_hits import places_text
+        from hivemind_memory.cli import terminal_hits
 
-        return places_text(lines[0], map(_shown, hits))
+        return terminal_hits.places_text(lines[0], map(_shown, hits))
     for hit in hits:
         place = escape_line(lines_text(hit.path, hit.start_line, hit.end_line))
         breadcrumbs = (
@@ -355,6 +351,7 @@ def label_text(hit: Hit) -> str:
 
 def _told_lines(hit: Hit) -> list[str]:
     """Return the reason, claim and origin of a memory, one fact a line."""
+    from hivemind_memory.model.display import places_text
     from hivemind_memory.model.memories import claim_text
 
     told = []
@@ -362,6 +359,8 @@ def _told_lines(hit: Hit) -> list[str]:
         told.append(f"replaced an earlier memory: {escape_line(hit.reason)}")
     if hit.claim:
         told.append(f"claim: {escape_line(claim_text(hit.claim))}")
+    if hit.also_in:
+        told.append(f"also in {escape_line(places_text(hit.also_in))}")
     if hit.source_ref:
         told.append(f"from: {escape_line(hit.source_ref)}")
     return told

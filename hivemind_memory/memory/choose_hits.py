@@ -1,0 +1,80 @@
+"""Chooses the hits of an answer from the ranked candidates, and reads their texts."""
+
+from __future__ import annotations
+
+from hivemind_memory.memory.same_text import same_texts
+from hivemind_memory.search.hit_selection import choose
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hivemind_memory.index.port import Index
+    from hivemind_memory.model.filters import Access
+    from hivemind_memory.model.matches import ChunkLocation
+    from hivemind_memory.model.query import Query, SearchSettings
+    from hivemind_memory.search.hit_selection import HitSelection, SelectedHit
+    from hivemind_memory.search.ranking import RankedChunk, Ranking
+
+
+def choose_active(
+    index: Index,
+    ranking: Ranking,
+    query: Query,
+    settings: SearchSettings,
+    access: Access,
+) -> tuple[HitSelection, dict[int, tuple[str, str]], int]:
+    """Return what is shown, its texts and headings, and how many others were replaced.
+
+    A memory leaves only for one that is shown. So where the limit, or a copy, keeps the
+    newer one out of the answer, the choice is made again without what it replaces.
+    """
+    ranked = ranking.ranked
+    if len(ranked) < 2 or not index.has_strong_edges():
+        return *_choose(index, ranked, query, settings, access), 0
+    from hivemind_memory.search.supersession import supersede
+
+    edges = index.strong_edges({chunk.place.path for chunk in ranked}, access)
+    hidden: set[str] = set()
+    while True:
+        left = supersede(ranked, edges, hidden)
+        choice, texts = _choose(index, left.kept, query, settings, access)
+        shown = {chosen.ranked.place.path for chosen in choice.hits}
+        shown.update(copy.path for copies in choice.also.values() for copy in copies)
+        unseen = left.by - shown
+        if not unseen:
+            return choice, texts, left.left_out
+        hidden |= unseen
+
+
+def _choose(
+    index: Index,
+    ranked: Sequence[RankedChunk],
+    query: Query,
+    settings: SearchSettings,
+    access: Access,
+) -> tuple[HitSelection, dict[int, tuple[str, str]]]:
+    """Return what is shown, and its texts and headings."""
+    texts: dict[int, tuple[str, str]] = {}
+
+    def read(chunks: Sequence[int]) -> dict[int, str]:
+        missing = [chunk for chunk in chunks if chunk not in texts]
+        if missing:
+            texts.update(index.texts(missing))
+        return {chunk: text for chunk, (text, _) in texts.items()}
+
+    def same_text(
+        hits: Sequence[SelectedHit],
+    ) -> list[tuple[ChunkLocation, ChunkLocation]]:
+        read([hit.ranked.place.chunk_id for hit in hits])
+        return same_texts(hits, texts, index, access)
+
+    choice = choose(
+        ranked,
+        read,
+        limit=max(1, query.max_results),
+        diversity=settings.diversity_lambda if settings.diversity else None,
+        same_text=None if query.keeps_repetitions else same_text,
+    )
+    read([hit.ranked.place.chunk_id for hit in choice.hits])
+    return choice, texts
