@@ -73,4 +73,6 @@ def _all_well(count: int) -> str:
     """Return the detail if nothing is wrong."""
     if not count:
         return "no repository has a section"
-    return "the section is kept out of commits in " + count_text(count, "repository")
+    return "the section is kept out of commits in " + count_text(
+        count, "repository", "repositories"
+    )

@@ -206,12 +206,13 @@ def _notes(places: Places, settings: Settings, now: Callable[[], float]) -> Find
         return Finding(
             name="notes",
             is_ok=False,
-            detail=f"{len(snapshot.skipped)} passed over: {first.path}: {first.reason}",
+            detail=f"{count_text(len(snapshot.skipped), 'file')} skipped:"
+            f" {first.path}: {first.reason}",
             hint="`hm status` lists them all",
         )
     detail = count_text(len(snapshot.signatures), "note")
     if behind:
-        detail += f", {behind} changed since the index saw them; the next search looks"
+        detail += f", {behind:,} not indexed yet; run `hm sync`"
     return Finding(name="notes", is_ok=True, detail=detail)
 
 
@@ -247,7 +248,7 @@ def _journal(places: Places, now: Callable[[], float]) -> Finding:
         )
     fresh = Journal(places.journal).count_pending_entries(now())
     entries = count_text(fresh, "recent entry", "recent entries")
-    detail = f"{entries} stored twice" if fresh else "empty"
+    detail = f"{entries} backed up" if fresh else "empty"
     return Finding(name="journal", is_ok=True, detail=detail)
 
 
@@ -276,7 +277,7 @@ def _state(places: Places) -> Finding:
                 f"`{purge.command}`" for purge in unfinished[:_MAX_COMMANDS]
             ),
         )
-    return Finding(name=name, is_ok=True, detail="recall counters and tombstones")
+    return Finding(name=name, is_ok=True, detail="readable")
 
 
 def _purges(count: int) -> str:

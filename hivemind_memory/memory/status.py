@@ -7,7 +7,7 @@ import os
 from hivemind_memory.errors import IndexDamagedError
 from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.memory.note_indexer import LARGE_NOTE_BYTES
-from hivemind_memory.model.results import MemoryStatus
+from hivemind_memory.model.results import LARGE_UNINDEXED, MemoryStatus
 from hivemind_memory.model.snapshot import IndexedFiles, SkippedNote
 
 TYPE_CHECKING = False
@@ -133,8 +133,7 @@ def _large_notes(changes: FolderChanges, scan: FolderSnapshot) -> Iterator[Skipp
     """Yield the changed notes that a search does not wait for."""
     for path in changes.changed:
         if scan.signatures[path][2] > LARGE_NOTE_BYTES:
-            why = "it is large and not indexed yet; `hm sync` indexes it"
-            yield SkippedNote(path=path, reason=why)
+            yield SkippedNote(path=path, reason=LARGE_UNINDEXED)
 
 
 def _size(path: str) -> int:

@@ -365,7 +365,7 @@ def test_doctor_ends_with_1_when_something_is_wrong(hm: Hm, notes: Path) -> None
     ran = hm("doctor")
 
     assert ran.code == 1
-    assert "wrong\t" in ran.out
+    assert "problem\t" in ran.out
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the editor is a shell script")

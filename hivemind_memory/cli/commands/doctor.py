@@ -38,7 +38,7 @@ def _print_diagnosis(diagnosis: Diagnosis, *, as_json: bool) -> None:
     if is_terminal(sys.stdout):
         return write_stdout(_terminal_findings(diagnosis.findings))
     for finding in diagnosis.findings:
-        verdict = "ok" if finding.is_ok else "wrong"
+        verdict = "ok" if finding.is_ok else "problem"
         write_stdout(f"{verdict}\t{finding.name}\t{escape_line(finding.detail)}\n")
         if finding.hint:
             write_stdout(f"\thint\t{escape_line(finding.hint)}\n")
@@ -51,7 +51,7 @@ def _terminal_findings(findings: Sequence[Finding]) -> str:
 
     rows = []
     for finding in findings:
-        verdict = Text("ok", "green") if finding.is_ok else Text("wrong", "bold red")
+        verdict = Text("ok", "green") if finding.is_ok else Text("problem", "bold red")
         detail = Text(escape_line(finding.detail))
         if finding.hint:
             detail.append(f"\n{escape_line(finding.hint)}", "yellow")

@@ -61,7 +61,7 @@ def status(request: CommandRequest) -> int:
 
 def _status_rows(status: MemoryStatus) -> list[tuple[str, str]]:
     """Return the lines of ``hm status``: what, and how much."""
-    from hivemind_memory.model.results import RECOVERY_WINDOW
+    from hivemind_memory.model.results import LARGE_UNINDEXED, RECOVERY_WINDOW
 
     rows = [
         ("notes folder", status.memory_dir),
@@ -78,6 +78,11 @@ def _status_rows(status: MemoryStatus) -> list[tuple[str, str]]:
         what = "vectors pending" if status.pending_vectors else "provider problem"
         rows.insert(5, (what, status.vectors_problem))
     if status.unsettled_entries:
-        entries = count_text(status.unsettled_entries, "new entry", "new entries")
-        rows.append(("journal", f"{entries}, stored twice for {RECOVERY_WINDOW}"))
-    return [*rows, *(("skipped", f"{x.path}: {x.reason}") for x in status.skipped)]
+        entries = count_text(status.unsettled_entries, "recent entry", "recent entries")
+        rows.append(("journal", f"{entries}, backed up for {RECOVERY_WINDOW}"))
+    for note in status.skipped:
+        if note.reason == LARGE_UNINDEXED:
+            rows.append(("not indexed yet", f"{note.path} (large); run `hm sync`"))
+        else:
+            rows.append(("skipped", f"{note.path}: {note.reason}"))
+    return rows
