@@ -276,7 +276,7 @@ class _CommandLine:
                 from hivemind_memory.cli.other_programs import session_pointer
 
                 hint = session_pointer(places)
-            problem = f"{what}, so `{places[0]}` is one word too many"
+            problem = f"{what}: unexpected argument `{places[0]}`"
             raise self._usage_error(problem, hint)
 
     def _decode_values(self) -> None:

@@ -21,7 +21,7 @@ def parse_value(name: str, flag: Flag, text: str) -> object:
 
             allowed = f"{', '.join(flag.choices[:-1])} or {flag.choices[-1]}"
             near = nearest(text, flag.choices)
-            hint = f"Did you mean {near}?" if near else flag.description
+            hint = f"Did you mean {near}?" if near else ""
             raise UsageError(f"`{name}` takes {allowed}, not `{text}`.", hint=hint)
         return text
     number: float | None = None

@@ -170,7 +170,7 @@ def resolve(
     return Resolution(record=learned, left=left, why=why, likely=likely)
 
 
-_BY_IDENTITY = "its .project names it"
+_BY_IDENTITY = "identified by its .project file"
 _BY_NAME = "named after the folder"
 
 
@@ -357,7 +357,7 @@ def _likely(
         elif key and key in map(identity_key, record.former):
             yield record.slug, f"its origin used to be {seen.origin}"
         elif key and key in _origins(record):
-            yield record.slug, f"it names {seen.origin} too"
+            yield record.slug, f"it also uses {seen.origin}"
         elif other := _other_name(record, key):
             yield record.slug, f"{seen.origin} may be another name of {other}"
         elif places & {*record.identities, *(known.path for known in record.folders)}:

@@ -382,7 +382,7 @@ def test_an_undo_takes_the_yes_of_other_commands(hm: Hm) -> None:
     undone = hm("undo", "--yes")
 
     assert undone.code == 0
-    assert undone.out.startswith("took back the save")
+    assert undone.out.startswith("undid the save")
 
 
 def test_a_restore_of_what_is_visible_says_that_there_is_nothing_to_do(hm: Hm) -> None:

@@ -142,7 +142,7 @@ def test_the_log_of_an_empty_memory_says_so(hm: Hm, home: Path) -> None:
     """Nothing at all would look like a failure."""
     hm("init")
 
-    assert hm("log").err == "nothing was written, as far as the notes say\n"
+    assert hm("log").err == "no entries in this period\n"
 
 
 def test_a_status_has_one_name_everywhere() -> None:

@@ -121,7 +121,7 @@ def test_the_notes_folder_may_be_named_anywhere(line: str) -> None:
         ("get a --lines 1_0", "a whole number from 0 up, not `1_0`", ""),
         ("write --source humn x", "human, agent, tool or external", "mean human?"),
         ("link a", "`hm link` needs TO.", "Usage: hm link"),
-        ("get a b", "takes PATH only, so `b` is one word too many", "Usage: hm get"),
+        ("get a b", "takes PATH only: unexpected argument `b`", "Usage: hm get"),
         ("search --since 2026-02-30 x", "takes a day, not `2026-02-30`", "7d or 2w"),
         ("search --until soon x", "`--until` takes a day, not `soon`.", "yesterday"),
         ("search --since 99999w x", "takes a day", "yesterday"),
@@ -134,7 +134,11 @@ def test_the_notes_folder_may_be_named_anywhere(line: str) -> None:
             "mean --reason?",
         ),
         ("list '--typ=a b'", "has no option --typ.", "Did you mean --type?"),
-        ("log a", "takes no arguments, so `a`", "Usage: hm log [OPTIONS]"),
+        (
+            "log a",
+            "takes no arguments: unexpected argument `a`",
+            "Usage: hm log [OPTIONS]",
+        ),
         ("--memory-dir", "`--memory-dir` needs a value: FOLDER.", ""),
     ],
 )

@@ -256,11 +256,11 @@ def test_a_clone_that_is_seen_first_does_not_take_the_memory(world: World) -> No
     found = world.look(shop)
 
     assert (found.slug, clones) == (name, "ann-shop")
-    assert found.likely == ((clones, "it names github.com/ann/shop too"),)
+    assert found.likely == ((clones, "it also uses github.com/ann/shop"),)
     assert world.slug(shop) == name
     again = world.look(new(world.root / "again", URL))
     assert again.slug == clones
-    assert again.likely == ((name, "it names github.com/ann/shop too"),)
+    assert again.likely == ((name, "it also uses github.com/ann/shop"),)
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def list_(request: CommandRequest) -> int:
         )
         for claim in claims
     ]
-    print_table(("key", "source", "day", "lines", "text"), rows, is_cut=True)
+    print_table(("key", "source", "day", "location", "text"), rows, is_cut=True)
     if not claims:
         print_notices(["the inbox is empty"])
     return 0

@@ -61,7 +61,7 @@ _ALL = Flag(("--all",), "flag", "Show all rows, even on a terminal.")
     description=(
         "With a filter (--type, --scope, --since, --agent, --source, --source-ref,"
         " --status) or --memories, lists typed memories instead: key, type, status,"
-        " day, lines and text, newest first, grouped by type if there are several."
+        " day, location and text, newest first, grouped by type if there are several."
         " FOLDER limits both to what is below it."
     ),
     arguments=(
@@ -146,7 +146,7 @@ def _list_memories(request: CommandRequest) -> int:
         )
         for memory in memories[:count]
     ]
-    heads = ("key", "type", "status", "day", "lines", "text")
+    heads = ("key", "type", "status", "day", "location", "text")
     print_table(heads, rows, is_cut=True)
     if not memories:
         print_notices(

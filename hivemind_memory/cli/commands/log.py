@@ -21,7 +21,7 @@ _MAX_LINES = 20
 @command(
     "log",
     description=(
-        "Lists entries and typed memories, newest first: time, writer, lines and"
+        "Lists entries and typed memories, newest first: time, writer, location and"
         " text. What was forgotten is left out. --changes lists changes instead, for"
         " hm undo and hm restore: time, id, kind and notes. Only a purge can't be taken"
         " back."
@@ -65,9 +65,9 @@ def log(request: CommandRequest) -> int:
         )
         for item in shown
     ]
-    print_table(("time", "by", "lines", "text"), rows, is_cut=True)
+    print_table(("time", "by", "location", "text"), rows, is_cut=True)
     if not items:
-        print_notices([f"nothing was written, as far as the notes say{meant}"])
+        print_notices([f"no entries in this period{meant}"])
     elif len(items) > len(shown):
         print_notices([f"{len(shown)} of {len(items)}; -n shows more"])
     return 0

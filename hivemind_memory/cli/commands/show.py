@@ -29,6 +29,13 @@ if TYPE_CHECKING:
         StoredMemory,
     )
 
+_REVERSE = {
+    "related_to": "related from",
+    "updates": "updated by",
+    "contradicts": "contradicted by",
+}
+"""Kind of a link -> what it is called at its other end."""
+
 
 @command("show", arguments=(MEMORY,), flags=(SCOPE, JSON))
 def show(request: CommandRequest) -> int:
@@ -159,4 +166,4 @@ def _edge_fact(edge: MemoryEdge) -> tuple[str, str]:
     weight = f" (weight {edge.weight:.2g})" if edge.weight != 1 else ""
     if edge.is_outgoing:
         return edge.kind, f"{other}{weight}"
-    return f"{edge.kind} this", f"{other}{weight}"
+    return _REVERSE[edge.kind], f"{other}{weight}"

@@ -59,9 +59,9 @@ def _print_undone(undone: UndoResult, *, as_json: bool) -> None:
     if as_json:
         return print_json(undone)
     is_plan = undone.is_dry_run
-    verb = "would take back" if is_plan else "took back"
+    verb = "would undo" if is_plan else "undid"
     at = minute_text(undone.at)
-    print_line(f"{verb} the {undone.kind} of {at} ({undone.undone})")
+    print_line(f"{verb} the {undone.kind} from {at} ({undone.undone})")
     print_items("would forget" if is_plan else "forgot", undone.forgotten)
     print_restored("would restore" if is_plan else "restored", undone.restored)
     print_items(
