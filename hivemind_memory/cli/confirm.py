@@ -8,19 +8,23 @@ from hivemind_memory.cli.output import is_terminal, wrapped, write_stderr
 from hivemind_memory.model.display import escape_line
 
 
-def is_sure(question: str, otherwise: str, *, as_json: bool = False) -> bool:
+def is_sure(
+    question: str, otherwise: str, *, as_json: bool = False, remedy: str = ""
+) -> bool:
     """Ask; for any answer but yes, say that nothing was done and return False.
 
     Args:
         question: Ends with a question mark.
         otherwise: What is said if nothing is done, without a full stop.
         as_json: Refuse without asking: a program reads what is printed.
+        remedy: What to do without a terminal, instead of the usual sentence.
     """
     if as_json:
         write_stderr(f"{otherwise}: with --json, confirm with --yes\n")
         return False
     if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
-        write_stderr(f"{otherwise}: without a terminal, confirm with --yes\n")
+        how = f"; {remedy}" if remedy else ": without a terminal, confirm with --yes"
+        write_stderr(f"{otherwise}{how}\n")
         return False
     write_stderr(f"{wrapped(f'{escape_line(question)} [y/N]')} ")
     if sys.stdin.readline().strip().lower() in ("y", "yes"):

@@ -41,4 +41,4 @@ def _why_unmatched(scope: str, project: str) -> str:
         return "it matches neither the project's name nor its branch, commits and files"
     if scope == project:
         return "others of its project are newer or match the branch and commits better"
-    return f"it belongs to {scope}, which agents here do not see"
+    return f"it belongs to {scope}, which agents here can't see"

@@ -218,12 +218,14 @@ class Injector:
         """Switch injection on or off for a repository; off removes the section.
 
         Raises:
-            NotInjectedError: The folder is in no git repository.
+            NotInjectedError: The folder is not in a git repository.
             GitError: Git cannot be used there.
         """
         root, repository = self._find(worktree)
         if repository is None:
-            message = f"{root} is in no git repository, so there is nothing to switch"
+            message = (
+                f"{root} is not in a git repository, so there is nothing to switch"
+            )
             raise NotInjectedError(message, hint="Just do not inject there.")
         with self._lock(root, repository):
             GitSettings(repository).switch(is_on=is_on)
@@ -253,7 +255,7 @@ class Injector:
             return (
                 f"{root} is your home folder, and agents read it in every folder below"
             )
-        return "" if repository is not None else f"{root} is in no git repository"
+        return "" if repository is not None else f"{root} is not in a git repository"
 
     def locked(self, worktree: str) -> AbstractContextManager[None]:
         """Be the only process that injects there; raises as ``root_of`` does."""

@@ -16,9 +16,9 @@ user's preferences and setup; projects, people, conventions, anything "as usual"
 plain words. If nothing is found, use other words or a lower min_score. memory_get \
 reads more of a hit; cite what you use as path:line.
 
-Write (memory_write) what happened or was found: a cause, a trap, a command that \
-works, finished work and what is left. Save (memory_save) the one current answer under \
-a key: a decision, preference, convention or goal; replacing it needs \
+Write (memory_write) what happened or was found: a root cause, a gotcha, a command \
+that works, completed work and what is left. Save (memory_save) the one current \
+answer under a key: a decision, preference, convention or goal; replacing it needs \
 supersede_reason. Both stay with this project; pass scope="global" for what is about \
 the user or the machine. Do it at once, one fact each, with names instead of "it" and \
 dates instead of "yesterday". \

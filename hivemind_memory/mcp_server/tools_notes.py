@@ -78,8 +78,8 @@ class NoteTools:
     ) -> Annotated[CallToolResult, WriteOut]:
         """Write down what happened or what you found, as a dated entry.
 
-        Call it for the cause of a failure, a trap, a command that works, an incident,
-        or finished work and what is left. For a rule, preference or decision that
+        Call it for a root cause, a gotcha, a command that works, an incident, or
+        completed work and what is left. For a rule, preference or decision that
         stays true under a name, call memory_save. Never write passwords or keys.
         """
         by = client_name(context)

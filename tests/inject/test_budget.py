@@ -149,7 +149,7 @@ def test_the_file_costs_what_was_said_and_counts_what_exists(
     assert f"about {section_tokens(body)} tokens" in told
     left_out = 11 - sum(line.startswith("injected: ") for line in reasons)
     assert f"\n{left_out} other memories not shown; " in body
-    assert f"{left_out} memories left out: " in notices
+    assert f"{left_out} memories left out; " in notices
     assert sum(line.startswith("left out: ") for line in reasons) == left_out
 
 
@@ -168,7 +168,7 @@ def test_more_memories_than_are_compared_are_not_given_a_number(
     [count] = re.findall(
         r"^More than (\d+) other memories not shown;", written, re.MULTILINE
     )
-    assert f"over {count} memories left out: " in capsys.readouterr().err
+    assert f"more than {count} memories left out; " in capsys.readouterr().err
 
 
 def test_a_budget_too_small_for_any_memory_does_not_say_that_none_matches() -> None:

@@ -38,7 +38,7 @@ def test_inject_why_and_eject_tell_what_they_did(
     assert main.main(["inject", "--dry-run", str(worktree)]) == 0
     section, talk = capsys.readouterr()
     assert section.startswith("## Hivemind Memory")
-    assert talk.startswith("nothing written: CLAUDE.md: 3 memories, about ")
+    assert talk.startswith("dry run: would write 3 memories (about ")
     assert hm("inject").startswith("CLAUDE.md: 3 memories, about ")
     assert hm("inject").startswith("CLAUDE.md: unchanged, 3 memories, about ")
     assert "injected: global.md:" in hm("why")
@@ -84,8 +84,8 @@ def test_why_after_the_section_is_gone_says_so(
     main.main(["why", "shop.md"])
     out = capsys.readouterr().out
 
-    gone = "the section is no longer in CLAUDE.md"
-    assert f"\nnot injected now: {gone}; this was in it\n" in out
+    gone = "the section was removed from CLAUDE.md"
+    assert "\nsection removed from CLAUDE.md; it contained:\n" in out
     assert out.endswith(f"\nnot injected: shop.md: {gone}\n")
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _WHYS = {
     "budget": "no room in the budget",
     "cap": "the section already has as many lessons as it takes",
-    "count": "beyond startup_inject_count",
+    "count": "over the limit (startup_inject_count)",
     "session": "the section already has enough from this agent's session",
     "copy": "says the same as another memory",
     "overlap": "its lines are already quoted",
@@ -94,7 +94,9 @@ def inject(request: CommandRequest) -> int:
         if not (values["dry_run"] or values["yes"]):
             doubt = injector.doubt_about(worktree)
             refusal = f"Nothing was injected: {doubt}"
-            if doubt and not is_sure(f"{doubt}. Inject there?", refusal):
+            if doubt and not is_sure(
+                f"{doubt}. Inject there?", refusal, remedy="pass --yes to inject anyway"
+            ):
                 return 1
         done = injector.inject(
             worktree, agent=values["agent"] or "", is_dry_run=values["dry_run"]
@@ -251,9 +253,7 @@ def _show_ejection(done: EjectionResult) -> None:
             " along: do the above, then run `hm eject` again"
         )
     elif not done.is_git_restored:
-        notices.append(
-            "git keeps its settings for hm: another worktree still has a section"
-        )
+        notices.append("kept hm's git settings: another worktree still has a section")
     print_notices(notices)
 
 
@@ -272,16 +272,25 @@ def sentence(done: InjectionResult) -> str:
     return f"{escape_line(done.file)}: {what}{count}, {tokens}"
 
 
+def _plan(done: InjectionResult) -> str:
+    """Return what an injection would do."""
+    if done.planned.why_empty:
+        return f"would write nothing: {done.planned.why_empty}"
+    excerpts = done.planned.choice.excerpts
+    count = count_text(len(excerpts), "memory", "memories")
+    tokens = f"about {done.planned.tokens} tokens"
+    return f"would write {count} ({tokens}) to {escape_line(done.file)}"
+
+
 def _notices(done: InjectionResult) -> Iterable[str]:
     """Return what else a person should know about an injection."""
     if done.outcome == PLANNED:
-        empty = done.planned.why_empty
-        yield f"nothing written: {empty or sentence(done)}"
+        yield f"dry run: {_plan(done)}"
     choice = done.planned.choice
     if choice.left_out_count:
         count = count_text(choice.left_out_count, "memory", "memories")
-        over = "over " if choice.has_more else ""
-        yield f"{over}{count} left out: `hm why` says which and why"
+        more = "more than " if choice.has_more else ""
+        yield f"{more}{count} left out; see `hm why`"
     yield from done.warnings
     yield from done.planned.warnings
 
@@ -293,14 +302,14 @@ def _record_lines(record: dict[str, Any]) -> Iterable[str]:
 
     yield f"{minute_text(record['at'])}  {record['file'] or '-'}  {record['outcome']}"
     if not record["is_there"] and record["memories"]:
-        yield f"not injected now: {_gone(record)}; this was in it"
+        yield f"section removed from {record['file']}; it contained:"
     if record["seen_at"]:
         yield f"checked again {minute_text(record['seen_at'])}: unchanged"
     if record["why_empty"]:
         yield record["why_empty"]
     yield f"about {record['tokens']} of {record['budget_tokens']} tokens"
     for facet in record["facets"]:
-        yield f"searched for: {facet['name']} (x {facet['weight']:g}): {facet['text']}"
+        yield f"{facet['name']} (weight {facet['weight']:g}): {facet['text']}"
     for memory in record["memories"]:
         yield f"injected: {_memory_line(memory)}"
     for memory in record["left_out"]:
@@ -324,7 +333,7 @@ def _lines(memory: dict[str, Any]) -> str:
 
 def _gone(record: dict[str, Any]) -> str:
     """Return that a section was removed, as a clause."""
-    return f"the section is no longer in {record['file']}"
+    return f"the section was removed from {record['file']}"
 
 
 def _memory_line(memory: dict[str, Any]) -> str:
