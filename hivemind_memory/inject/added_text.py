@@ -23,6 +23,7 @@ _HEADS = (b"\ndiff --", b"\ncommit ", b"\nobject ")
 _HEADERS = (b"index ", b"+++ ", b"@@ ")
 _IS_BELOW_MARK = re.compile(rb"(?m)^@@ [^@]* @@ .*:[Bb]")
 _ADDED = re.compile(rb"(?m)^(?:diff --\S+ |object |[+ ][+]|[+]|    )(.*\n?)")
+_REMOVED = re.compile(r"(?m)^ *-.*\n?")
 _FIRST_WORD = re.compile(rb"(?m)^[ \t]*(\S*)")
 
 
@@ -31,6 +32,8 @@ class Block:
 
     def __init__(self, place: str, *, is_file: bool = False) -> None:
         self.place = place
+        self.commit = ""
+        """Whose diff adds it."""
         self.is_file = is_file
         self.lines: list[bytes] = []
         self.starts: list[tuple[int, int]] = []
@@ -58,6 +61,7 @@ class Block:
 
 def blocks_of(stream: Iterable[bytes]) -> Iterator[Block]:
     """Yield what a diff adds, messages and objects; the latter are indented by four."""
+    commit = ""
     block = Block("")
     columns = -1  # of signs in a diff; 0 in its header, below 0 outside of one
     for line in stream:
@@ -68,6 +72,7 @@ def blocks_of(stream: Iterable[bytes]) -> Iterator[Block]:
             yield block
             name = line[7:-1].decode("utf-8", "replace")
             is_commit = line.startswith(b"commit ")
+            commit = name if is_commit else ""
             block = Block(f"the {'message of' if is_commit else 'object'} {name}")
             columns = -1
             if not is_commit:
@@ -76,8 +81,9 @@ def blocks_of(stream: Iterable[bytes]) -> Iterator[Block]:
             yield block
             words = line[5:-1].decode("utf-8", "replace").split(" ", 1)[1]
             name = words.rpartition(" b/")[2]
+            yield _name_block(name, name.rpartition("/")[2], commit)
             block, columns = Block(name, is_file=True), 0
-            yield _name_block(name, name.rpartition("/")[2])
+            block.commit = commit
         elif columns >= 0 and line.startswith(b"@@"):
             columns = line.index(b" ") - 1
             added = line.split(b" ", columns + 2)[columns + 1]
@@ -88,9 +94,15 @@ def blocks_of(stream: Iterable[bytes]) -> Iterator[Block]:
     yield block
 
 
-def _name_block(place: str, name: str) -> Block:
+def removed_in(diff: str) -> str:
+    """Return at least the lines that a diff removes, and the names of their files."""
+    return "".join(_REMOVED.findall(diff))
+
+
+def _name_block(place: str, name: str, commit: str = "") -> Block:
     """Return the name of a file or a branch, as something new itself."""
     block = Block(place)
+    block.commit = commit
     block.lines.append(name.encode())
     return block
 
@@ -123,16 +135,27 @@ def _without_prefixes(text: bytes) -> bytes:
 
 
 def batches_of(stream: IO[bytes]) -> Iterator[bytes]:
-    """Yield a diff, about a megabyte at a time, and files in one piece."""
-    kept = b""
+    """Yield a diff, about a megabyte at a time, and files in one piece.
+
+    Each piece begins with the line that names the commit or the object.
+    """
+    kept = named = b""
     while data := stream.read(_BATCH_BYTES):
         at = max(data.rfind(head) for head in _HEADS)
         if at < 0:
             kept += data
             continue
-        yield kept + data[: at + 1]
+        batch = named + kept + data[: at + 1]
+        yield batch
+        named = _last_name(batch)
         kept = data[at + 1 :]
-    yield kept
+    yield named + kept
+
+
+def _last_name(batch: bytes) -> bytes:
+    """Return the last line that names a commit or an object."""
+    at = max((b"\n" + batch).rfind(head) for head in _HEADS[1:])
+    return batch[at : batch.index(b"\n", at) + 1] if at >= 0 else b""
 
 
 def added_in(diff: bytes) -> bytes:

@@ -8,6 +8,7 @@ of a program that runs no hooks.
 Both read what is new: the lines that a commit adds to what *all* its parents have, and
 its message. So a section that someone else has committed passes in a merge or a fetch.
 Where a file had a section already, what lies between its marks must stay as it was.
+Copies of one memory are told and let through, copies of two are refused.
 They are text for any POSIX shell and awk, and leave their input to the user's own hook.
 """
 
@@ -57,7 +58,9 @@ _CHECK = r"""
             done
             case $(git cat-file -t "$one") in
             blob) echo "object $one"; git cat-file blob "$one" | sed 's/^/    /' ;;
-            tree) git diff-tree -r -p --text -U0 "$(git mktree </dev/null)" "$one" ;;
+            tree)
+                echo "object $one"
+                git diff-tree -r -p --text -U0 "$(git mktree </dev/null)" "$one" ;;
             esac
         done
     }
@@ -153,16 +156,23 @@ main(sys.argv[2], results=5)' "$hivemind_folder" "$hivemind_words" 2>/dev/null |
         printf '%s\n' "$hivemind_found" | grep -q '^?$' &&
             echo 'hivemind: the text of memories was not compared; run `hm inject`.'
     esac
+    hivemind_quoted=$(printf '%s\n' "$hivemind_found" | sed -n 's/^?\(.\)/\1/p')
     hivemind_found=$(printf '%s\n' "$hivemind_found" | sed '/^[=?]/d')
-    [ -n "$hivemind_found$hivemind_copied" ] || exit 0
+    [ -n "$hivemind_found$hivemind_copied$hivemind_quoted" ] || exit 0
     [ "$(git config --type=bool --get CHECK_OPTION)" != false ] || exit 0
+    if [ -z "$hivemind_found$hivemind_copied" ]; then
+        echo 'hivemind: warning: this equals a memory that `hm inject` wrote:'
+        printf '%s\n' "$hivemind_quoted"
+        echo "It is let through, because it is one alone. $hivemind_undo"
+        exit 0
+    fi
     if [ -n "$hivemind_found" ]; then
         echo 'hivemind: refused, because the section that `hm inject` wrote is in'
         printf '%s\n' "$hivemind_found"
         echo 'Delete it from there, from hivemind:begin to hivemind:end, and try again.'
     fi
     if [ -n "$hivemind_copied" ]; then
-        echo 'hivemind: refused, because a memory that `hm inject` wrote is quoted in'
+        echo 'hivemind: refused, because memories that `hm inject` wrote are quoted in'
         printf '%s\n' "$hivemind_copied"
         echo 'Delete it from there, or say it in your own words, and try again.'
     fi
@@ -176,6 +186,7 @@ _CHECK = _CHECK.replace("DIFF_DRIVERS", " ".join(DIFF_DRIVERS))
 # What comes from elsewhere is not new: refs/remotes and the like, and FETCH_HEAD.
 _REFERENCES = r"""
     hivemind_known=--all
+    hivemind_undo='To undo a commit, run `git reset --soft HEAD^`; a tag, `git tag -d`.'
     while read -r old new ref; do
         case $new in *[!0-9a-f]*) continue ;; *[!0]*) ;; *) continue ;; esac
         case $ref in
@@ -200,6 +211,7 @@ HIVEMIND_INPUT
 # What the remote has is not new, and neither is what any remote is known to have.
 _PUSHED = r"""
     hivemind_known=--remotes
+    hivemind_undo='To undo it, amend the commit and `git push --force-with-lease`.'
     while read -r ref new remote_ref old; do
         case $old in *[!0]*)
             hivemind_theirs="$hivemind_theirs$old$hivemind_line" ;;

@@ -7,11 +7,13 @@ Letters alone are compared: tags, entities, escapes, quoting, numbers, case, pun
 and line breaks are dropped from both sides, so a wrapped, quoted or highlighted copy is
 the same text. A memory is known by keyed hashes of all its runs of ``RUN`` letters. Of
 a new text every fourth run is looked up, so ``COPY`` letters in common are never
-missed. Several runs of one memory in one file are a copy; one is a phrase. A memory
-with fewer letters than a copy needs is known by its lines, which must be equal.
+missed. Several runs of one memory in one file are a copy; one is a phrase. Copies of
+two memories are a section that gets out; a copy of one may be a sentence that is in
+both by chance.
 
 What the repository had when a memory was first injected doesn't count, nor does what it
-fetched: a memory may be taken from the repository's own files.
+fetched: a memory may be taken from the repository's own files. What the same commit
+removes elsewhere doesn't count either: it is moved or edited.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from hivemind_memory.inject.added_text import (
     blocks_of,
     forms_of,
     named_sections,
+    removed_in,
 )
 from hivemind_memory.inject.letters import (
     HASH_BYTES,
@@ -33,7 +36,6 @@ from hivemind_memory.inject.letters import (
     STEP,
     hasher,
     letters,
-    lines_of,
     readable,
     runs_of,
 )
@@ -43,13 +45,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     Sets = Mapping[int, set[bytes]]
-    """Number of a memory -> some of its runs and lines."""
+    """Number of a memory -> some of its runs."""
 
-VERSION = "hivemind-words 2"
+    Found = list[tuple[int, Block, set[bytes]]]
+    """The number of a memory, what is new, and the runs that both have."""
+
+VERSION = "hivemind-words 3"
 """First line of the file of hashes."""
+
+_FORMER_VERSION = "hivemind-words 2"
+"""In it, a memory that is too short to be compared has a fourth word."""
 
 _CHUNK_BYTES = 1 << 20
 _OVERLAP_LINES = 20
+_MAX_TOLD = 5
 
 _MAX_PREFIXED_BYTES = 4_000_000
 """In so much of one commit a word before every line is dropped; it costs 0.3 s."""
@@ -65,24 +74,23 @@ class Known:
             ValueError: It is of another version, or damaged.
         """
         head, *rest = text.split("\n")
-        if head != VERSION:
+        if head not in (VERSION, _FORMER_VERSION):
             message = f"{head[:40]!r} is not {VERSION!r}"
             raise ValueError(message)
         self.key = b""
         self.commits: list[list[str]] = []
         """What each injection found committed: HEAD, then other branches."""
-        self.memories: list[tuple[int, str, bytes, bytes]] = []
-        """Each: its place in ``commits``, a hash of it all, runs, lines."""
+        self.memories: list[tuple[int, str, bytes]] = []
+        """Each: its place in ``commits``, a hash of it all, its runs."""
         for line in rest:
             kind, *words = line.split(" ")
             if kind == "key":
                 self.key = bytes.fromhex(words[0])
             elif kind == "commits":
                 self.commits.append(words)
-            elif kind == "memory":
-                at, name, runs, whole = words
-                known = int(at), name, bytes.fromhex(runs), bytes.fromhex(whole)
-                self.memories.append(known)
+            elif kind == "memory" and not any(words[3:]):
+                at, name, runs, *_ = words
+                self.memories.append((int(at), name, bytes.fromhex(runs)))
         self.hash_of = hasher(self.key)
 
 
@@ -100,14 +108,13 @@ def by_hash(hashes: Iterable[bytes]) -> dict[bytes, list[int]]:
 
 
 class Copies:
-    """Which memories have runs or lines in common with something new."""
+    """Which memories have runs in common with something new."""
 
     def __init__(self, known: Known) -> None:
         self._known = known
         self._runs = by_hash(memory[2] for memory in known.memories)
-        self._lines = by_hash(memory[3] for memory in known.memories)
         self._left = _MAX_PREFIXED_BYTES
-        self.found: list[tuple[int, Block, set[bytes]]] = []
+        self.found: Found = []
 
     def look(self, diff: bytes) -> None:
         """Compare what a diff adds with the memories: at once, then in detail."""
@@ -125,43 +132,84 @@ class Copies:
             self.found += [(number, block, hits) for number, hits in found.items()]
 
     def _hits(self, text: str) -> dict[int, set[bytes]]:
-        """Return memory -> its runs and lines in a readable text."""
-        hash_of = self._known.hash_of
-        looked_up = [(self._runs, set(runs_of(letters(text), STEP)))]
-        if self._lines:
-            looked_up.append((self._lines, lines_of(text)))
+        """Return memory -> its runs in a readable text."""
         hits: dict[int, set[bytes]] = {}
-        for known, some in looked_up:
-            for part in some:
-                for number in known.get(hash_of(part), ()):
-                    hits.setdefault(number, set()).add(part)
+        for run in set(runs_of(letters(text), STEP)):
+            for number in self._memories_with(run):
+                hits.setdefault(number, set()).add(run)
         return hits
 
-    def places(self, old: Callable[[Known, Sets], Sets]) -> list[str]:
-        """Return where there are copies.
+    def _memories_with(self, run: bytes) -> Sequence[int]:
+        """Return the numbers of the memories that have a run."""
+        return self._runs.get(self._known.hash_of(run), ())
+
+    def left(
+        self, old: Callable[[Known, Sets], Sets], removed: Callable[[str], str]
+    ) -> Found:
+        """Return the copies that count.
 
         Args:
-            old: What was found of each memory -> what of that doesn't count.
+            old: What was found of each memory -> what of that the repository had.
+            removed: A commit -> the lines that it removes.
         """
-        found = [hit for hit in self.found if self._is_copy(hit[0], hit[2])]
-        hits: dict[int, set[bytes]] = {}
-        for number, _, some in found:
-            hits.setdefault(number, set()).update(some)
+        moved: dict[str, list[bytes]] = {"": []}
+        found: Found = []
+        for number, block, some in self.found:
+            if not _is_copy(some):
+                continue
+            if block.commit not in moved:
+                lines = removed(block.commit).encode("utf-8", "replace")
+                is_small = len(lines) < _MAX_PREFIXED_BYTES
+                forms = forms_of(lines, may_have_prefixes=is_small)
+                moved[block.commit] = [letters(form) for form in forms]
+            texts = moved[block.commit]
+            kept = {run for run in some if not any(run in text for text in texts)}
+            if _is_copy(kept):
+                found.append((number, block, kept))
+        hits = _by_memory(found)
         without = old(self._known, hits) if hits else {}
-        told: dict[str, str] = {}
-        for number, block, some in found:
-            left = some - without.get(number, set())
-            if block.place not in told and self._is_copy(number, left):
-                told[block.place] = block.where(left)
-        return list(told.values())
+        less = [(at, block, some - without[at]) for at, block, some in found]
+        return [(at, block, some) for at, block, some in less if _is_copy(some)]
 
-    def _is_copy(self, number: int, hits: set[bytes]) -> bool:
-        """Return whether so much of a memory is a copy."""
-        hash_of, runs = self._known.hash_of, self._known.memories[number][2]
-        if any(number in self._lines.get(hash_of(hit), ()) for hit in hits):
-            return True
-        wanted = min(MIN_RUNS, max(len(runs) // HASH_BYTES // STEP, 1))
-        return sum(number in self._runs.get(hash_of(hit), ()) for hit in hits) >= wanted
+    def count(self, found: Found) -> int:
+        """Return how many different memories are copied.
+
+        A newer text of a memory is another one only as far as it has other words.
+        """
+        hits = _by_memory(found)
+        counted: set[int] = set()
+        for number in sorted(hits, key=lambda number: -len(hits[number])):
+            runs = hits[number]
+            if _is_copy(
+                {run for run in runs if counted.isdisjoint(self._memories_with(run))}
+            ):
+                counted.add(number)
+        return len(counted)
+
+
+def _by_memory(found: Found) -> dict[int, set[bytes]]:
+    """Return memory -> its runs in all that is new."""
+    hits: dict[int, set[bytes]] = {}
+    for number, _, some in found:
+        hits.setdefault(number, set()).update(some)
+    return hits
+
+
+def _is_copy(hits: set[bytes]) -> bool:
+    """Return whether so much of a memory is a copy."""
+    return len(hits) >= MIN_RUNS
+
+
+def places_of(found: Found) -> list[str]:
+    """Return where there are copies, each file once."""
+    runs: dict[Block, set[bytes]] = {}
+    for _, block, some in found:
+        runs.setdefault(block, set()).update(some)
+    told: dict[str, str] = {}
+    for block, some in runs.items():
+        if block.place not in told:
+            told[block.place] = block.where(some)
+    return list(told.values())
 
 
 def old_text(theirs: Sequence[str]) -> Callable[[Known, Sets], Sets]:
@@ -185,13 +233,12 @@ def old_text(theirs: Sequence[str]) -> Callable[[Known, Sets], Sets]:
 
 
 def had_in(wanted: set[bytes], texts: Iterable[str]) -> set[bytes]:
-    """Return which runs and lines some texts have."""
+    """Return which runs some texts have."""
     had: set[bytes] = set()
     for raw in texts:
         for has_tags in (False, True) if "<" in raw else (False,):
-            text = readable(raw, has_tags=has_tags)
-            had.update(wanted.intersection(runs_of(letters(text))))
-            had.update(wanted.intersection(lines_of(text)))
+            text = letters(readable(raw, has_tags=has_tags))
+            had.update(wanted.intersection(runs_of(text)))
     return had
 
 
@@ -209,6 +256,13 @@ def _committed(commits: Sequence[str]) -> Iterator[str]:
             yield text
             is_empty = False
         first = first or ("" if is_empty else commit)
+
+
+def removed_lines(commit: str) -> str:
+    """Return the lines that a commit removes, from any of its parents."""
+    options = ("-r", "-c", "-p", "-U0", "--no-renames", "--no-ext-diff")
+    words = ("-c", "core.bigFileThreshold=8m", "diff-tree", *options)
+    return "".join(map(removed_in, _printed((*words, "--no-textconv", commit))))
 
 
 def _printed(words: Sequence[str]) -> Iterator[str]:
@@ -230,6 +284,9 @@ def main(words_file: str, *, results: int) -> None:
     First the commits that were fetched, a line each, then ``--``, then what is new. The
     lines that name files, and sections in them, are given back.
 
+    A place is written after an equals sign if it is refused, after a question mark if
+    it is only told.
+
     Args:
         words_file: The hashes.
         results: Number of the open file for the places.
@@ -241,7 +298,13 @@ def main(words_file: str, *, results: int) -> None:
     for diff in batches_of(stream):
         given_back.write(named_sections(diff))
         copies.look(diff)
-    places = copies.places(old_text([commit for commit in theirs if commit]))
-    text = "".join(f"=    {place}\n" for place in places)
+    found = copies.left(
+        old_text([commit for commit in theirs if commit]), removed_lines
+    )
+    places = places_of(found)
+    sign = "=" if copies.count(found) > 1 else "?"
+    if sign == "?" and len(places) > _MAX_TOLD:
+        places[_MAX_TOLD:] = [f"and in {len(places) - _MAX_TOLD} more"]
+    text = "".join(f"{sign}    {place}\n" for place in places)
     with open(results, "wb") as written:
         written.write(text.encode("utf-8", "replace"))

@@ -22,10 +22,10 @@ MIN_RUNS = 5
 """Runs in common that make a copy."""
 
 COPY = RUN + MIN_RUNS * STEP - 1
-"""Letters in common that are always found, about eight words."""
+"""Letters in common that are always found, about eight words.
 
-MIN_LINE = 10
-"""Letters of the shortest line that is compared."""
+A memory with fewer is not compared: other texts have such a line by chance.
+"""
 
 HASH_BYTES = 8
 """Length of a hash."""
@@ -33,16 +33,13 @@ HASH_BYTES = 8
 _LETTERS = bytes(range(65, 91)) + bytes(range(97, 123)) + bytes(range(128, 256))
 _LOWER = bytes(at + 32 if 65 <= at <= 90 else at for at in range(256))
 _DELETED = bytes(at for at in range(256) if at not in _LETTERS)
-_DELETED_IN_LINES = _DELETED.replace(b"\n", b"")
 _ENCODED = re.compile("[%=][0-9A-F]{2}")
 _TAG = re.compile("<[^<>]{0,300}>")
 _CODE_POINT = re.compile(r"\\u([0-9a-fA-F]{4})")
 _ESCAPE = re.compile(r"\\[A-Za-z]+\{|\\[nrt]")
 _ENTITY = re.compile(r"&#?\w{1,31};")
 _COLOR = re.compile("\x1b\\[[0-9;]*[A-Za-z]")
-_NAME_OF_VALUE = re.compile(r"(?m)^.*[:=]")
 _NO_LETTERS = re.compile(r"[\W\d_]+")
-_NO_LETTERS_IN_LINES = re.compile(r"[^\w\n:=]+|[\d_]+")
 
 
 def readable(text: str, *, has_tags: bool = False) -> str:
@@ -68,21 +65,6 @@ def letters(text: str) -> bytes:
     return text.encode("utf-8", "ignore").translate(_LOWER, _DELETED)
 
 
-def lines_of(text: str) -> set[bytes]:
-    """Return the letters of the lines of a readable text that are compared whole.
-
-    What follows the last colon or equals sign is a line, too: a value.
-    """
-    if not text.isascii():
-        text = _NO_LETTERS_IN_LINES.sub(" ", _without_accents(text))
-    found: set[bytes] = set()
-    values = _NAME_OF_VALUE.sub("", text)
-    for form in (text, values) if values != text else (text,):
-        data = form.encode("utf-8", "ignore").translate(_LOWER, _DELETED_IN_LINES)
-        found.update(data.split(b"\n"))
-    return {line for line in found if MIN_LINE <= len(line) < COPY}
-
-
 def runs_of(data: bytes, step: int = 1) -> Iterator[bytes]:
     """Yield the runs of some letters."""
     for at in range(0, len(data) - RUN + 1, step):
@@ -90,7 +72,7 @@ def runs_of(data: bytes, step: int = 1) -> Iterator[bytes]:
 
 
 def hasher(key: bytes) -> Callable[[bytes], bytes]:
-    """Return what hashes a run or a line with a key."""
+    """Return what hashes a run with a key."""
     copied = blake2b(key=key, digest_size=HASH_BYTES).copy
 
     def hash_of(data: bytes) -> bytes:

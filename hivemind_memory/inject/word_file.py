@@ -21,7 +21,6 @@ from hivemind_memory.inject.letters import (
     COPY,
     HASH_BYTES,
     letters,
-    lines_of,
     readable,
     runs_of,
 )
@@ -60,26 +59,24 @@ def remember_words(repository: Repository, texts: Collection[str]) -> bool:
     """
     try:
         known = _read(repository)
-        before = {name for _, name, _, _ in known.memories}
+        before = {name for _, name, _ in known.memories}
         new = {}
         for text in texts:
             name = known.hash_of(letters(readable(text))).hex()
             if name not in before:
-                new[name] = _parts(text)
-        new = {name: parts for name, parts in new.items() if any(parts)}
+                new[name] = _runs(text)
+        new = {name: runs for name, runs in new.items() if runs}
         if not new:
             return True
-        wanted = set[bytes]().union(*(part for parts in new.values() for part in parts))
+        wanted = set[bytes]().union(*new.values())
         had = had_in(wanted, _uncommitted(repository))
         commits = _commits(repository)
         if commits not in known.commits:
             known.commits.append(commits)
         place = known.commits.index(commits)
-        for name, parts in new.items():
-            runs, lines = (
-                b"".join(sorted(map(known.hash_of, part - had))) for part in parts
-            )
-            known.memories.append((place, name, runs, lines))
+        for name, runs in new.items():
+            hashes = b"".join(sorted(map(known.hash_of, runs - had)))
+            known.memories.append((place, name, hashes))
         path = words_file(repository)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         has_hooks = had_hooks(repository)
@@ -117,15 +114,12 @@ def forget_words(repository: Repository) -> None:
         os.unlink(words_file(repository))
 
 
-def _parts(text: str) -> tuple[set[bytes], set[bytes]]:
-    """Return the runs of a memory, and the lines by which a short one is known."""
-    forms = [readable(text), readable(text, has_tags=True)]
-    runs = {run for form in forms for run in runs_of(letters(form))}
-    if len(letters(forms[0])) >= COPY:
-        return runs, set()
-    bare = [line for line in text.split("\n") if not line.startswith("#")]
-    lines = (*bare, " ".join(bare), " ".join(text.split("\n")))
-    return runs, set[bytes]().union(*(lines_of(readable(line)) for line in lines))
+def _runs(text: str) -> set[bytes]:
+    """Return the runs of a memory; none of one that is too short to be a copy."""
+    forms = [letters(readable(text)), letters(readable(text, has_tags=True))]
+    if len(forms[0]) < COPY:
+        return set()
+    return {run for form in forms for run in runs_of(form)}
 
 
 def _read(repository: Repository) -> Known:
@@ -144,7 +138,7 @@ def _text_of(known: Known) -> str:
     """Return the file, with the newest memories within the limit."""
     kept, left = [], MAX_RUNS * HASH_BYTES
     for memory in reversed(known.memories):
-        left -= len(memory[2]) + len(memory[3])
+        left -= len(memory[2])
         if left < 0:
             break
         kept.append(memory)
@@ -154,8 +148,8 @@ def _text_of(known: Known) -> str:
     places = list(dict.fromkeys(memory[0] for memory in reversed(kept)))
     lines += [" ".join(("commits", *known.commits[place])) for place in places]
     lines += [
-        f"memory {places.index(place)} {name} {runs.hex()} {whole.hex()}"
-        for place, name, runs, whole in reversed(kept)
+        f"memory {places.index(place)} {name} {runs.hex()}"
+        for place, name, runs in reversed(kept)
     ]
     return "".join(f"{line}\n" for line in lines)
 

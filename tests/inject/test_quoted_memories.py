@@ -1,4 +1,4 @@
-"""The text of a memory stays out of commits in any form, and other text is let through.
+"""The text of two memories stays out of commits in any form; of one, it is told.
 
 The ways in which it is copied are in ``fixtures/quoting_ways.tsv``.
 """
@@ -14,7 +14,6 @@ import pytest
 
 from hivemind_memory import open_memory
 from hivemind_memory.inject.letters import COPY, letters
-from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.opening import diagnose, open_injector
 from tests.inject.repos import git, tracked
 from tests.inject.test_escape import PRELUDE, shell
@@ -25,6 +24,8 @@ MEMORY = (
     " broker leaks handles."
 )
 OTHER = "Ask the payments team before the refund webhook is touched by anyone at all."
+BOTH = f"{MEMORY}\n{OTHER}\n"
+TOLD = b"hivemind: warning: this equals a memory that `hm inject` wrote:\n    "
 FORMS = [
     line
     for line in (ROOT / "fixtures" / "quoting_ways.tsv").read_text().splitlines()
@@ -66,8 +67,9 @@ def _is_carried(repository: Path) -> bool:
     text = raw + git(repository, "for-each-ref")
     plain = unescape(re.sub(r"<[^>]*>", "", text)).lower().replace("rem ", "")
     letters = re.sub("[^a-z]", "", re.sub("%20", "", plain))
-    wanted = re.sub("[^a-z]", "", MEMORY.lower())
-    return any(wanted[at : at + 50] in letters for at in range(len(wanted) - 49))
+    parts = [re.sub("[^a-z]", "", one.lower()) for one in (MEMORY, OTHER)]
+    wanted = [one[at : at + 50] for one in parts for at in range(len(one) - 49)]
+    return any(one in letters for one in wanted)
 
 
 @pytest.mark.parametrize("script", FORMS)
@@ -81,12 +83,12 @@ def test_no_form_of_a_memory_is_pushed(script: str, worktree: Path) -> None:
 
 def test_the_text_of_a_memory_is_committed_on_purpose(worktree: Path) -> None:
     """And the refusal says how."""
-    (worktree / "notes.txt").write_text("\n\n" + MEMORY.replace(" r", "\nr"))
+    (worktree / "notes.txt").write_text("\n\n" + BOTH.replace(" r", "\nr"))
 
     refused = shell(worktree, COMMIT)
     done = shell(worktree, "git -c hivemind.check=false commit -q -m all")
 
-    assert b"is quoted in\n    notes.txt:3: The portcullis\n" in refused.stderr
+    assert b"are quoted in\n    notes.txt:3: The portcullis\n" in refused.stderr
     assert b"git -c hivemind.check=false" in refused.stderr
     assert (done.returncode, done.stderr) == (0, b"")
 
@@ -104,11 +106,12 @@ def test_text_that_was_committed_before_the_injection_is_not_refused(
     (worktree / "copy.rst").write_text(MEMORY)
 
     copied = shell(worktree, f"{COMMIT} && git push -q ../remote main")
-    (worktree / "more.rst").write_text(OTHER)
+    (worktree / "more.rst").write_text(BOTH)
     other = shell(worktree, COMMIT)
 
     assert (copied.returncode, copied.stderr) == (0, b"")
-    assert other.returncode != 0
+    assert other.returncode == 0
+    assert other.stderr.startswith(TOLD + b"more.rst:2: Ask the payments team")
 
 
 def test_a_phrase_that_a_memory_has_too_is_not_refused(worktree: Path) -> None:
@@ -116,7 +119,9 @@ def test_a_phrase_that_a_memory_has_too_is_not_refused(worktree: Path) -> None:
     phrase = "It restarts its queue consumers every night at ten, as all of them do."
     (worktree / "notes.txt").write_text(phrase)
 
-    assert shell(worktree, COMMIT).returncode == 0
+    done = shell(worktree, COMMIT)
+
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_every_copy_of_so_many_letters_is_found(worktree: Path) -> None:
@@ -124,7 +129,8 @@ def test_every_copy_of_so_many_letters_is_found(worktree: Path) -> None:
     found = letters(MEMORY).decode()
 
     for at in range(0, len(found) - COPY, 5):
-        (worktree / "notes.txt").write_text("x" * at + found[at : at + COPY])
+        part = "x" * at + found[at : at + COPY]
+        (worktree / "notes.txt").write_text(f"{part}\n{OTHER}")
         assert shell(worktree, COMMIT).returncode != 0
 
 
@@ -180,7 +186,7 @@ def test_a_sentence_on_another_branch_is_committed_again(tmp_path: Path) -> None
     """A rebase and a cherry-pick make new commits of what was there before."""
     worktree = tracked(tmp_path)
     git(worktree, "switch", "-q", "-c", "docs")
-    (worktree / "guide.rst").write_text(MEMORY)
+    (worktree / "guide.rst").write_text(BOTH)
     git(worktree, "add", "-A")
     git(worktree, "commit", "-q", "-m", "guide")
     git(worktree, "switch", "-q", "main")
@@ -195,7 +201,7 @@ def test_a_copy_made_after_the_injection_is_refused_whatever_is_injected_later(
     worktree: Path, tmp_path: Path
 ) -> None:
     """A later injection doesn't take the copy for the repository's own text."""
-    (worktree / "notes.txt").write_text(MEMORY)
+    (worktree / "notes.txt").write_text(BOTH)
     _inject(tmp_path, worktree)
     notes = tmp_path / "home" / "memory" / "global.md"
     notes.write_text(notes.read_text() + "\n## Three\n\nThe office has a new door.\n")
@@ -205,46 +211,13 @@ def test_a_copy_made_after_the_injection_is_refused_whatever_is_injected_later(
     assert shell(worktree, COMMIT).returncode != 0
 
 
-SHORT = "Deploys never run on Fridays."
-SECRET_WORD = "sparkplugs"
-
-
-@pytest.mark.parametrize(
-    ("text", "is_refused"),
-    [
-        (f"- {SHORT}\n", True),
-        (f"# > {SHORT.upper()}\n", True),
-        (f'    "{SHORT}",\n', True),
-        (f"rule: {SHORT}\n", True),
-        (f"codename={SECRET_WORD}\n", True),
-        (f"We say that {SHORT}\n", False),
-        (f"The {SECRET_WORD} of a car wear out.\n", False),
-        ("Deploys run on Fridays.\n", False),
-    ],
-)
-def test_a_short_memory_is_known_by_its_whole_line(
-    tmp_path: Path, text: str, is_refused: bool
-) -> None:
-    """In a sentence of its own or as a value, not as words in another sentence."""
-    worktree = tracked(tmp_path)
-    (tmp_path / "home" / "memory").mkdir(parents=True)
-    with open_memory(home=str(tmp_path / "home")) as memory:
-        for key, content in (("deploy", SHORT), ("codename", SECRET_WORD)):
-            new = NewMemory(key=key, content=content, type="decision", is_pinned=True)
-            memory.curation.save(new)
-        open_injector(memory).inject(str(worktree))
-    (worktree / "notes.txt").write_text(text)
-
-    assert (shell(worktree, COMMIT).returncode != 0) is is_refused
-
-
 def test_without_its_program_the_hook_says_that_it_compares_nothing(
     worktree: Path,
 ) -> None:
     """An uninstalled program must not stop every commit."""
     kept = worktree / ".git" / "info" / "hivemind-words"
     kept.write_text(re.sub("(?m)^python .*", "python /nowhere", kept.read_text()))
-    (worktree / "notes.txt").write_text(MEMORY)
+    (worktree / "notes.txt").write_text(BOTH)
 
     done = shell(worktree, COMMIT)
 
@@ -278,7 +251,7 @@ def test_hooks_that_another_program_replaced_are_put_back(
 ) -> None:
     """By `hm doctor` and by the next injection, in front of the new ones."""
     hooks = worktree / ".git" / "hooks"
-    (worktree / "notes.txt").write_text(MEMORY)
+    (worktree / "notes.txt").write_text(BOTH)
     for put_back in (_doctor, _inject):
         for hook in hooks.iterdir():
             hook.unlink()
@@ -323,7 +296,7 @@ def test_the_hooks_follow_a_folder_of_hooks_that_git_ignores(
 
     [said] = _inject(tmp_path, worktree)
     assert "the check is back" in said
-    (worktree / "notes.txt").write_text(MEMORY)
+    (worktree / "notes.txt").write_text(BOTH)
     assert shell(worktree, COMMIT).returncode != 0
 
     with open_memory(home=str(tmp_path / "home")) as memory:
