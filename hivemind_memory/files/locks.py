@@ -245,7 +245,11 @@ else:
             finally:
                 os.close(own_fd)
 
-        threading.Thread(target=stand_in_queue, daemon=True).start()
+        try:
+            threading.Thread(target=stand_in_queue, daemon=True).start()
+        except RuntimeError:  # the system gives no more threads
+            os.close(own_fd)
+            return False
         return taken.wait(wait_s)
 
     def _is_free(fd: int) -> bool:

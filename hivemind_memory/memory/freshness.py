@@ -208,7 +208,13 @@ class FreshnessCheck:
             False: All notes have to be compared.
         """
         self._looked_at = self._verified = None
-        if self._inotify_probe is None or not self._syncer.sync_named(index, changed):
+        try:
+            is_done = self._syncer.sync_named(index, changed)
+        except IndexDamagedError:
+            raise
+        except IndexUnusableError:
+            return False  # a comparison of all notes says why
+        if self._inotify_probe is None or not is_done:
             return False
         self._inotify_probe.changed -= changed
         if index.version() is version:

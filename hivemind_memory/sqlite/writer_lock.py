@@ -38,7 +38,7 @@ class WriterConnection(apsw.Connection):
 class WriterLock:
     """The lock as one connection holds it, which one thread uses at a time."""
 
-    __slots__ = ("_lock", "_path", "wait_s")
+    __slots__ = ("_has_given_up", "_lock", "_path", "wait_s")
 
     def __init__(self, path: str) -> None:
         """Take nothing yet.
@@ -49,11 +49,13 @@ class WriterLock:
         self.wait_s = 0.0
         self._path = path
         self._lock: KernelLock | None = None
+        self._has_given_up = False
 
     def acquire(self) -> bool:
         """Wait for the lock, at most the busy timeout; return whether it was taken now.
 
-        Not when it was held before, nor when others held it all the time.
+        Not when it was held before, nor when others held it all the time. Then its
+        holder may have been stopped, so nobody waits for it again until it is free.
         """
         if not self._path:
             return False
@@ -64,10 +66,14 @@ class WriterLock:
             self._lock = KernelLock(self._path)
         if self._lock.is_held:
             return False
+        wait_s = 0.0 if self._has_given_up else self.wait_s
         try:
-            return self._lock.acquire(wait_s=self.wait_s)
+            is_taken = self._lock.acquire(wait_s=wait_s)
         except OSError:
             return False  # SQLite says better what is wrong with the folder
+        if is_taken or wait_s:
+            self._has_given_up = not is_taken
+        return is_taken
 
     def release(self) -> None:
         """Let the next one write; nothing happens if the lock is not held."""

@@ -137,12 +137,13 @@ class InjectionLog:
             return 0
 
         def replace(connection: apsw.Connection) -> int:
-            rows = connection.execute(
-                "SELECT id, record FROM injections WHERE notes = ?",
-                (self._state.notes,),
-            ).fetchall()
             count = 0
             with write_transaction(connection):
+                # Read within it: else what another process writes now is undone.
+                rows = connection.execute(
+                    "SELECT id, record FROM injections WHERE notes = ?",
+                    (self._state.notes,),
+                ).fetchall()
                 for row_id, text in rows:
                     before = json.loads(str(text))
                     after = change(before)

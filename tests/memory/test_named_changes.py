@@ -12,6 +12,7 @@ import pytest
 
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.index.port import MADE
+from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.memory import sync
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.memory.sync import Syncer
@@ -199,4 +200,26 @@ def test_a_watched_note_that_gets_another_name_is_found_when_it_changes(
     ask(often_asked, "old")
     (sandbox.notes / "b.md").write_text("A xylophone.\n")
 
-    assert sorted(paths(ask(often_asked, "xylophone"))) == ["a.md", "b.md"]
+    assert len(ask(often_asked, "xylophone").hits) == 1  # It names the other, too.
+    assert paths(ask(often_asked, "old")) == []
+
+
+def test_an_index_that_is_busy_is_not_taken_for_a_broken_one(
+    sandbox: Sandbox, often_asked: Memory, other: Memory
+) -> None:
+    """The process answered from a substitute in memory until somebody else wrote."""
+    index = often_asked.index_handle.opened().index
+    busy = other.index_handle.opened().index
+    assert isinstance(index, SqliteIndex)
+    assert isinstance(busy, SqliteIndex)
+    index.connection.set_busy_timeout(10)
+    sandbox.save("b.md", "A xylophone.\n")
+
+    busy.connection.execute("BEGIN IMMEDIATE")
+    answer = ask(often_asked, "old")
+    busy.connection.execute("ROLLBACK")
+
+    assert paths(answer) == ["a.md"]
+    assert not answer.report.is_fresh
+    assert often_asked.index_handle.opened().index is index
+    assert paths(ask(often_asked, "xylophone")) == ["b.md"]

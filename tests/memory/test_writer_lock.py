@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from hivemind_memory.files import locks
 from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.index.sqlite import notes as index_notes
 from hivemind_memory.index.sqlite.index import SqliteIndex
@@ -74,6 +75,37 @@ def test_a_process_that_was_stopped_with_the_lock_stops_no_other(
         assert paths(answer) == ["b.md"]
         assert answer.report.is_fresh
         lock.release()
+
+
+def test_who_has_given_up_the_lock_waits_for_it_no_more(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each transaction of a search waited ten seconds for a stopped process."""
+    waited: list[float] = []
+
+    def wait(_: int, wait_s: float, *, is_shared: bool) -> bool:
+        waited.append(wait_s)
+        return False
+
+    sandbox.save("a.md", "old text\n")
+    with sandbox.memory() as memory:
+        ask(memory, "old")
+        lock = writer_lock_of(sandbox)
+        assert lock.try_acquire()
+        monkeypatch.setattr(locks, "_lock_within", wait)
+        for number in range(3):
+            sandbox.save("b.md", f"new text {number}\n")
+            assert paths(ask(memory, f"text {number}"))[0] == "b.md"
+        assert len(waited) == 1
+
+        lock.release()
+        sandbox.save("b.md", "another text\n")
+        ask(memory, "another")
+        assert lock.try_acquire()
+        sandbox.save("b.md", "the last text\n")
+        assert paths(ask(memory, "last")) == ["b.md"]
+        lock.release()
+    assert len(waited) == 2  # It was free in between.
 
 
 def test_a_folder_without_room_for_the_lock_is_written_all_the_same(

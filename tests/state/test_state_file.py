@@ -9,8 +9,10 @@ import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -380,3 +382,35 @@ def test_a_copy_for_another_home_takes_the_rows_of_its_folder_along(
     copied = StateFile(str(tmp_path / "copy.db"))
     assert copied.has_tombstone("secret", "projects/store")
     assert set(RecallLog(copied).counts([A])) == {A}
+
+
+def test_a_rewrite_of_the_log_keeps_what_another_process_has_just_changed(
+    path: str,
+) -> None:
+    """Of two purges at once, the second wrote back what the first had removed."""
+    mine, other = StateFile(path), StateFile(path)
+    InjectionLog(mine).append({"memories": [{"path": "a.md"}, {"path": "b.md"}]})
+
+    def without(name: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+        def change(record: dict[str, Any]) -> dict[str, Any]:
+            kept = [one for one in record["memories"] if one["path"] != name]
+            return {**record, "memories": kept}
+
+        return change
+
+    connection = apsw.Connection(path)
+    connection.execute("BEGIN IMMEDIATE")
+    begun = threading.Thread(target=InjectionLog(mine).rewrite, args=(without("a.md"),))
+    begun.start()
+    time.sleep(0.2)  # It waits for the other one by now.
+    connection.execute(
+        "UPDATE injections SET record = ?",
+        (json.dumps({"memories": [{"path": "a.md"}]}),),
+    )
+    connection.execute("COMMIT")
+    begun.join()
+
+    [record] = InjectionLog(other).records()
+    assert record["memories"] == []
+    mine.close()
+    other.close()
