@@ -153,8 +153,8 @@ def open_connection_memory(
     )
 
 
-def find_project(folder: str, memory: Memory) -> ProjectFolder:
-    """Return the folder in which the memory of a folder's project is.
+def find_project(folder: str, memory: Memory, *, is_look: bool) -> ProjectFolder:
+    """Return a folder's project; to look registers none, and may find none.
 
     Raises:
         ProjectUnknownError: It is not known which project that is.
@@ -162,7 +162,8 @@ def find_project(folder: str, memory: Memory) -> ProjectFolder:
     """
     from hivemind_memory.access.rules import unseen_folder
 
-    found = _lookup(folder, memory.settings, memory.places).find()
+    lookup = _lookup(folder, memory.settings, memory.places)
+    found = lookup.find_known() if is_look else lookup.find()
     scopes = memory.caller.scopes
     if scopes is not None and f"projects/{found.slug}" not in scopes:
         raise unseen_folder(memory.caller, folder)

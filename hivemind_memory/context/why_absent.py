@@ -14,10 +14,15 @@ if TYPE_CHECKING:
     from hivemind_memory.memory import Memory
 
 
-def why_absent(memory: Memory, path: str) -> str:
+def why_absent(memory: Memory, path: str, *, is_newer: bool = False) -> str:
     """Return why a note cannot be in a section of this folder, as a clause.
 
     If no rule excludes it, the clause says that no query here found it.
+
+    Args:
+        memory: Of the caller.
+        path: Of the note.
+        is_newer: It was saved after the section was made.
     """
     rows = [row for row in memory.memories() if row.path == path]
     for row in rows:
@@ -32,11 +37,15 @@ def why_absent(memory: Memory, path: str) -> str:
             return "it is expired or done"
         if kind is not None and kind.injected == SEARCH_ONLY:
             return f"type {kind.name} is never injected; a search finds it"
-    return _why_unmatched(scope_of(path), project_scope(memory))
+    return _why_unmatched(scope_of(path), project_scope(memory), is_newer=is_newer)
 
 
-def _why_unmatched(scope: str, project: str) -> str:
+def _why_unmatched(scope: str, project: str, *, is_newer: bool) -> str:
     """Return why what no rule excludes was not found in a scope."""
+    if is_newer and scope in (GLOBAL, project):
+        return (
+            "it was saved after the last injection; `hm inject` writes the section anew"
+        )
     if scope == GLOBAL:
         return "it matches neither the project's name nor its branch, commits and files"
     if scope == project:

@@ -7,12 +7,20 @@ is still found. A chain may be broken or circular; it is shown as far as it goes
 from __future__ import annotations
 
 from dataclasses import replace
+from shlex import quote
 
 from hivemind_memory.curation.locate import find_entry
-from hivemind_memory.curation.lookup import find_memory, load_memory, not_found
+from hivemind_memory.curation.lookup import (
+    find_memory,
+    is_name,
+    load_memory,
+    not_found,
+    rows_named,
+)
 from hivemind_memory.curation.own_day import with_own_day
 from hivemind_memory.curation.recalls import recalls_of
 from hivemind_memory.curation.without_secrets import masked, memories_for
+from hivemind_memory.errors import MemoryNotFoundError
 from hivemind_memory.model.curation import (
     History,
     MemoryDetails,
@@ -64,9 +72,35 @@ def history(context: CurationContext, ref: str, *, scope: str | None = None) -> 
     if entry is not None:
         shown = memories_for(context.caller, [entry])
         return History(key="", scope=entry.scope, memories=shown)
-    row = find_memory(context, index, ref, scope=scope)
+    row = _find(context, index, ref, scope)
     found = _history_of(context, index, row)
     return replace(found, memories=memories_for(context.caller, found.memories))
+
+
+def _find(
+    context: CurationContext, index: MemoryIndex, ref: str, scope: str | None
+) -> MemoryRow:
+    """Return what ``find_memory`` does; say of a forgotten memory that it is one.
+
+    Raises:
+        MemoryNotFoundError: The caller sees no such memory, or it is forgotten.
+    """
+    try:
+        return find_memory(context, index, ref, scope=scope)
+    except MemoryNotFoundError:
+        scopes = context.caller.scopes
+        if scope is not None:
+            scopes = frozenset({scope}) if scopes is None else scopes & {scope}
+        if not (ref and context.caller.is_member and is_name(ref)):
+            raise
+        # Of a purged memory the index knows nothing.
+        rows = rows_named(index, ref, scopes)
+        if not rows:
+            raise
+        name = quote(masked(rows[0].key or rows[0].memory_id or rows[0].path))
+        message = f"The memory {name} is forgotten."
+        hint = f"`hm restore {name}` brings it back."
+        raise MemoryNotFoundError(message, hint=hint) from None
 
 
 def show(
@@ -88,7 +122,7 @@ def show(
     if entry is not None:
         (shown,) = memories_for(context.caller, [entry])
         return MemoryDetails(memory=shown, recall=_recalls_of(context, entry))
-    row = find_memory(context, index, ref, scope=scope)
+    row = _find(context, index, ref, scope)
     memory = load_memory(context, row.path)
     if memory is None:
         raise not_found(ref)

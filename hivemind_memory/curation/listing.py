@@ -6,6 +6,7 @@ caller may read.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 from hivemind_memory.access.rules import may_read
@@ -15,7 +16,13 @@ from hivemind_memory.errors import HivemindError
 from hivemind_memory.markdown.text import decode
 from hivemind_memory.model.curation import ENTRY, MEMORY
 from hivemind_memory.model.listing import WrittenItem, folder_named, is_below
-from hivemind_memory.model.memories import FORGOTTEN, PENDING, SUPERSEDED
+from hivemind_memory.model.memories import (
+    ACTIVE,
+    FORGOTTEN,
+    PENDING,
+    STATUSES,
+    SUPERSEDED,
+)
 from hivemind_memory.model.scope import scope_of
 from hivemind_memory.notes.entry_edits import entries_in
 from hivemind_memory.notes.memory_header import is_expired_or_done
@@ -67,6 +74,8 @@ def list_memories(
         if memory is None or not _is_by(wanted.by, memory.by):
             continue
         if memory.source_ref.startswith(source_ref):
+            if memory.status == STATUSES[ACTIVE]:
+                memory = replace(memory, status=status_name(row, today))
             found.append((row.type, memory))
     if len(types) > 1:
         # In the order of a section; the sort keeps the newest first within a type.

@@ -15,7 +15,7 @@ from hivemind_memory.model.curation import (
     StoredMemory,
 )
 from hivemind_memory.model.display import shorten
-from hivemind_memory.model.keys import closest, folded_key, near_key, quoted
+from hivemind_memory.model.keys import folded_key, near_key, quoted, similar_names
 from hivemind_memory.model.memories import (
     ACTIVE,
     CLAIM_FIELDS,
@@ -199,7 +199,7 @@ def names_near(name: str, rows: Iterable[MemoryRow]) -> tuple[str, ...]:
 
     names = {ref for row in rows for ref in (row.key, row.path) if ref}
     # A row of earlier rules may hold a secret that only the current rules find.
-    return tuple(ref for ref in closest(name, names) if mask(ref) == ref)
+    return tuple(ref for ref in similar_names(name, names) if mask(ref) == ref)
 
 
 def not_found(

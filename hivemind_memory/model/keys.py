@@ -71,6 +71,18 @@ def closest(
     return tuple(by_fold[folded] for folded in near)
 
 
+def similar_names(name: str, known: Iterable[str]) -> tuple[str, ...]:
+    """Return what ``closest`` does, or else the shortest that begins with these words.
+
+    >>> similar_names("zoom", ("zoom-limit", "zoomed-map")), similar_names("a", ("b",))
+    (('zoom-limit',), ())
+    """
+    names = sorted(known)
+    head = f"{folded_key(name)}-"
+    longer = [other for other in names if folded_key(other).startswith(head)]
+    return closest(name, names) or tuple(sorted(longer, key=len)[:1])
+
+
 def quoted(name: str) -> str:
     """Return a name between quotes, as a shell takes it for one word."""
     if "'" not in name:

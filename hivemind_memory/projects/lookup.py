@@ -148,21 +148,35 @@ class ProjectLookup:
 
     def describe(self) -> str:
         """Return which project it is and why, as a clause; records nothing."""
-        if not find_above(os.path.realpath(self._folder), ".git"):
-            return "none; this folder is in no repository"
         try:
             found = self.look()
         except GitError as error:
             return f"not known: {error}"
+        if not found.slug:
+            return f"none; {found.why}"
         notice = f"; {found.notice}" if found.notice else ""
         return f"{found.scope} ({found.why}){notice}"
 
-    def look(self) -> ProjectFolder:
-        """Return what ``find`` would, and record nothing.
+    def find_known(self) -> ProjectFolder:
+        """Return what ``find`` does, but register no new project; see ``look``.
 
         Raises:
             GitError: There is a repository, and git does not tell which.
         """
+        found = self.look()
+        above = os.path.join(self._notes, FOLDERS["project"])
+        is_known = os.path.isfile(os.path.join(above, found.slug, IDENTITY_FILE))
+        return self.find() if found.slug and is_known else found
+
+    def look(self) -> ProjectFolder:
+        """Return what ``find`` would, and record nothing; outside a repository, none.
+
+        Raises:
+            GitError: There is a repository, and git does not tell which.
+        """
+        if not find_above(os.path.realpath(self._folder), ".git"):
+            why = "this folder is in no repository"
+            return ProjectFolder(slug="", identity="", why=why)
         seen = seen_repository(self._folder, self._environ)
         return find_project(seen, self._notes, self._projects, is_look=True)
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
+    from hivemind_memory.memory import Memory
     from hivemind_memory.model.injection import EjectionResult, InjectionResult
 
 _WHYS = {
@@ -189,7 +190,10 @@ def _show_why(request: CommandRequest, name: str) -> int:
         lines = range(first, last + 1) if first and not is_typed else None
         injected = _at(found["memories"], path, lines)
         left_out = _at(found["left_out"], path, lines)
-        reason = "" if injected else why_absent(memory, path)
+        reason = ""
+        if not injected:
+            is_newer = record is not None and _is_newer(memory, name, record)
+            reason = why_absent(memory, path, is_newer=is_newer)
     if injected and not found["is_there"]:
         injected, reason = [], _gone(found)
     elif left_out and not injected:
@@ -205,6 +209,19 @@ def _show_why(request: CommandRequest, name: str) -> int:
     else:
         print_line(f"not injected: {path}: {reason}", keep=[path])
     return 0
+
+
+def _is_newer(memory: Memory, name: str, record: dict[str, Any]) -> bool:
+    """Return whether a memory or an entry was saved after a section was last made."""
+    from datetime import datetime
+
+    from hivemind_memory.errors import HivemindError
+
+    try:
+        saved = datetime.fromisoformat(memory.curation.show(name).memory.created)
+        return saved > datetime.fromisoformat(record["seen_at"] or record["at"])
+    except (HivemindError, ValueError, TypeError):
+        return False  # a person's note, which has no date, or one without a time
 
 
 def _at(

@@ -40,19 +40,24 @@ _OLD = Argument("name", "Name of a project, as in projects/NAME.", completes="pr
 )
 def show(request: CommandRequest) -> int:
     """Show a folder's project, and why it is that one."""
+    from hivemind_memory import opening
+
     with request.open_memory() as memory:
-        found = _find(_folder(request), memory)
+        found = opening.find_project(_folder(request), memory, is_look=True)
     if request.values["json"]:
         print_json(
             {
-                "scope": f"projects/{found.slug}",
+                "scope": found.scope if found.slug else "",
                 "identity": found.identity,
                 "why": found.why,
                 "likely": [{"name": name, "why": why} for name, why in found.likely],
             }
         )
         return 0
-    print_line(f"projects/{found.slug}  {found.identity}  ({found.why})")
+    if not found.slug:
+        print_line(f"none; {found.why}")
+        return 0
+    print_line(f"{found.scope}  {found.identity}  ({found.why})")
     print_notices([found.notice] if found.notice else [])
     return 0
 
@@ -221,7 +226,7 @@ def _find(folder: str, memory: Memory) -> ProjectFolder:
     """Return the project of a folder."""
     from hivemind_memory import opening
 
-    return opening.find_project(folder, memory)
+    return opening.find_project(folder, memory, is_look=False)
 
 
 def _folder(request: CommandRequest) -> str:

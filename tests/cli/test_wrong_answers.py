@@ -1,0 +1,137 @@
+"""Answers about what is not there, not yet there, or no longer there."""
+
+from __future__ import annotations
+
+import subprocess
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from hivemind_memory.inject import injector
+from tests.cli.conftest import Hm
+
+
+def test_why_of_a_memory_saved_after_the_last_injection_says_so(
+    hm: Hm, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It gave a reason that it had not been left out for."""
+    folder = tmp_path / "shop"
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    monkeypatch.chdir(folder)
+    hm("save", "-g", "tea", "Green tea.")
+    assert hm("inject").code == 0
+    hm("save", "walrus", "The walrus is staging.")
+    _make_older(monkeypatch)
+
+    told = hm("why", "walrus").out
+    hm("inject")
+
+    assert told.endswith(
+        ": it was saved after the last injection; `hm inject` writes the section anew\n"
+    )
+    assert "saved after" not in hm("why", "walrus").out
+
+
+@pytest.mark.parametrize("command", ["show", "history"])
+def test_a_forgotten_memory_is_said_to_be_forgotten(
+    hm: Hm, home: Path, command: str
+) -> None:
+    """The key was said to be unknown, as after a typing error."""
+    hm("save", "zoom-limit", "The limit is 8.")
+    hm("forget", "zoom-limit")
+
+    ran = hm(command, "zoom-limit")
+
+    assert ran.code == 1
+    assert ran.err == (
+        "error: The memory zoom-limit is forgotten.\n"
+        "hint: `hm restore zoom-limit` brings it back.\n"
+    )
+
+
+@pytest.mark.parametrize("command", ["show", "history"])
+def test_nothing_is_said_of_a_purged_memory(hm: Hm, home: Path, command: str) -> None:
+    """Its name may have been the secret."""
+    hm("save", "zoom-limit", "The limit is 8.")
+    hm("forget", "--purge", "--yes", "zoom-limit")
+
+    ran = hm(command, "zoom-limit")
+
+    assert "There is no memory 'zoom-limit'." in ran.err
+    assert "forgotten" not in ran.err
+
+
+def test_a_forgotten_memory_of_another_project_is_not_told(
+    hm: Hm, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who may not see it does not learn that it was there."""
+    hm("save", "--scope", "project/shop", "zoom-limit", "The limit is 8.")
+    hm("forget", "zoom-limit")
+
+    ran = hm("show", "--scope", "global", "zoom-limit")
+
+    assert "There is no memory 'zoom-limit'" in ran.err
+
+
+@pytest.mark.parametrize("command", ["show", "get", "history", "forget"])
+def test_the_first_word_of_a_key_suggests_the_key(
+    hm: Hm, home: Path, command: str
+) -> None:
+    """Two words more are too many letters to pass for a typing error."""
+    hm("save", "zoom-limit", "The limit is 8.")
+
+    assert "Did you mean 'zoom-limit'?" in hm(command, "zoom").err
+
+
+def test_a_list_of_expired_memories_says_expired(hm: Hm, home: Path) -> None:
+    """Each was called active."""
+    hm("save", "--expires", "2020-01-01", "old", "Soon over.")
+
+    assert hm("list", "--status", "expired").out.split("\t")[2] == "expired"
+    assert hm("list", "--status", "all", "--json").json[0]["status"] == "expired"
+
+
+def test_a_folder_in_no_repository_has_no_project(
+    hm: Hm, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`hm project` named one after the folder, and `hm status` none."""
+    (tmp_path / "plain").mkdir()
+    monkeypatch.chdir(tmp_path / "plain")
+    hm("save", "tea", "Green tea.")
+
+    shown = hm("project")
+
+    assert shown.out == "none; this folder is in no repository\n"
+    assert f"project here: {shown.out}" in hm("status").out
+    assert hm("project", "--json").json["scope"] == ""
+
+
+def test_to_show_a_project_registers_none(
+    hm: Hm, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To look must not leave a folder behind."""
+    folder = tmp_path / "shop"
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    hm("save", "-g", "tea", "Green tea.")
+    monkeypatch.chdir(folder)
+
+    assert hm("project").out.startswith("projects/shop  ")
+
+    assert not (home / "memory" / "projects").exists()
+
+
+def _make_older(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the injections so far an hour older, as the log tells them."""
+    limit = datetime.now().astimezone()
+    last_records = injector.InjectionLog.last_records
+
+    def older(self: injector.InjectionLog, root: str) -> list[dict[str, object]]:
+        records = last_records(self, root)
+        for record in records:
+            at = datetime.fromisoformat(record["at"])
+            if at <= limit:
+                record["at"] = (at - timedelta(hours=1)).isoformat()
+        return records
+
+    monkeypatch.setattr(injector.InjectionLog, "last_records", older)
