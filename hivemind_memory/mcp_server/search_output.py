@@ -165,7 +165,7 @@ def render_search(found: SearchOut) -> str:
     the answer.
     """
     mode = found.report.mode
-    head = "nothing is known about this, " if found.nearest else ""
+    head = "no answer found, " if found.nearest else ""
     head += f"{count_text(len(found.hits), 'hit')}, "
     head += "newest first" if mode == "list" else mode
     head += (
@@ -303,7 +303,7 @@ def _render_report(report: SearchSummary) -> list[str]:
         lines.append(f"not hybrid: {report.reason}")
     counted = [
         (report.below_min_score, "", "below min_score"),
-        (report.superseded, "", "superseded by a hit"),
+        (report.superseded, "older version", "hidden"),
         (report.over_limit, "", "beyond max_results"),
         (report.stale_notes, "changed note", "not indexed"),
         (report.skipped_notes, "file", "that could not be read"),

@@ -18,11 +18,11 @@ def test_of_something_else_only_the_nearest_places_are_named(
     ran = hm("search", *ELSEWHERE.split())
 
     first, *places = ran.out.splitlines()
-    assert first == "nothing is known about this; the nearest places:"
+    assert first == "No answer found. Closest passages:"
     assert places
     assert all(line.startswith("    ") and ".md:" in line for line in places)
     assert "rollback script" not in ran.out
-    assert ran.err.startswith("nothing is known about this; 1 place near it")
+    assert ran.err.startswith("1 place by ")
     assert ran.code == 0
 
 
@@ -54,7 +54,7 @@ def test_a_weak_answer_is_shown_and_said_to_be_weak(hm: Hm, notes: Path) -> None
 
     assert answer["report"]["confidence"] == "weak"
     assert "port 5433" in ran.out
-    assert "weak: what was found may not answer the query" in ran.err
+    assert "weak match: these may not answer your query" in ran.err
 
 
 def test_explained_the_nearest_are_shown_whole(hm: Hm, notes: Path) -> None:

@@ -122,7 +122,7 @@ def test_the_nearest_places_are_wrapped_between_words(
 
     [shown] = screens([["search", "--min-score", "0", *ELSEWHERE.split()]], columns)
 
-    title = "nothing is known about this; the nearest places:"
+    title = "No answer found. Closest passages:"
     assert " ".join(shown.split()).startswith(f"{title} deploy.md:5-7 ")
     assert f"Deploying > {headings}" in " ".join(shown.split())
     assert max(map(cell_width, shown.splitlines())) <= columns

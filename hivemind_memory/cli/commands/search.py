@@ -217,10 +217,9 @@ def _summary_lines(answer: SearchAnswer) -> list[str]:
     """Return the report without its warnings, which may be long."""
     report, count = answer.report, len(answer.hits)
     if answer.is_unknown:
-        places = count_text(count, "place")
-        lines = [
-            f"nothing is known about this; {places} near it by {report.mode} search"
-        ]
+        # Above the list of places it says already that they are no answer.
+        head = "no answer found; " if any(hit.parts for hit in answer.hits) else ""
+        lines = [f"{head}{count_text(count, 'place')} by {report.mode} search"]
     elif count:
         lines = [f"{count_text(count, 'hit')} by {report.mode} search{_reason(answer)}"]
         if report.mode == "list":
@@ -230,7 +229,7 @@ def _summary_lines(answer: SearchAnswer) -> list[str]:
         if report.suggestions:
             lines.append(f"did you mean: {', '.join(report.suggestions)}?")
     if answer.is_weak:
-        lines.append("weak: what was found may not answer the query")
+        lines.append("weak match: these may not answer your query")
     return [*lines, *_weaknesses(report)]
 
 
@@ -289,8 +288,7 @@ def _weaknesses(report: SearchReport) -> Iterable[str]:
     if report.pending_vectors:
         yield f"{count_text(report.pending_vectors, 'chunk')} without a vector yet"
     if report.cut.superseded:
-        memories = count_text(report.cut.superseded, "memory", "memories")
-        yield f"{memories} left out, superseded by a hit"
+        yield f"{count_text(report.cut.superseded, 'older version')} hidden"
     if report.ignored_terms:
         yield f"the query is long: {report.ignored_terms} terms were not used"
 
@@ -309,7 +307,7 @@ def _hit_text(hit: Hit) -> str:
 
 def _nearest_text(hits: Iterable[Hit]) -> str:
     """Return where the nearest notes stand, without their text: they are no answer."""
-    lines = ["nothing is known about this; the nearest places:"]
+    lines = ["No answer found. Closest passages:"]
     if is_terminal(sys.stdout):
         from hivemind_memory.cli import terminal_hits
 
