@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from hivemind_memory.backup.late_entries import add_late_entries
 from hivemind_memory.backup.write import (
     CONFIG,
     FORMAT,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from hivemind_memory.files.places import Places
+    from hivemind_memory.model.results import RecoveredEntry
 
 
 _EFFECT = "Nothing was restored"
@@ -60,6 +62,8 @@ class RestoreResult:
     notes: int
     has_state: bool
     has_config: bool
+    put_back: tuple[RecoveredEntry, ...] = ()
+    """Entries that only the journal of the backup has, and the note of each now."""
 
 
 def restore_backup(places: Places, file: str) -> RestoreResult:
@@ -77,10 +81,14 @@ def restore_backup(places: Places, file: str) -> RestoreResult:
     """
     try:
         members, manifest = _read(os.path.expanduser(file))
-        targets = _targets(places, members)
+        for name in manifest.get("moved", ()):
+            members.pop(name, None)  # it is there by a later name
+        put_back: tuple[RecoveredEntry, ...] = ()
         if JOURNAL in members:
             root = str(manifest.get("root", ""))
             members[JOURNAL] = _moved(members[JOURNAL], root, places.notes)
+            put_back = add_late_entries(members, manifest["members"], places.notes)
+        targets = _targets(places, members)
         if STATE in members and places.state_name:
             members[STATE] = _renamed(members[STATE], places.state_name)
         _refuse_replacing(places, members, targets)
@@ -101,6 +109,7 @@ def restore_backup(places: Places, file: str) -> RestoreResult:
         notes=sum(name.startswith(NOTES) for name in members),
         has_state=STATE in members,
         has_config=CONFIG in members,
+        put_back=put_back,
     )
 
 

@@ -1,9 +1,10 @@
 """Writes a backup: notes, journal, ``state.db`` and config.json in one archive.
 
-Agents may go on writing. Each note is read whole, ``state.db`` is copied by SQLite, and
-the journal is read last: what was written to a note after the note was read is in the
-journal, and the first scan of the restored notes puts it back. The index is left out,
-for it can be built again.
+Agents may go on writing. Each note is read whole. The folder is scanned again until two
+scans in a row name the same notes, so a note that moves and an earlier version that is
+saved meanwhile are found. ``state.db`` is copied by SQLite, and the journal comes last:
+an entry that was written to a note after the note was read is in the journal, and the
+restore puts it back. The index is left out, for it can be built again.
 """
 
 from __future__ import annotations
@@ -38,9 +39,11 @@ from hivemind_memory.version import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from hivemind_memory.files.places import Places
+    from hivemind_memory.model.note_path import NotePath
+    from hivemind_memory.model.snapshot import FileSignature
 
 
 FORMAT = 1
@@ -51,6 +54,11 @@ NOTES, JOURNAL, STATE, CONFIG = "notes/", "journal.jsonl", "state.db", CONFIG_NA
 """What the members of an archive are called."""
 
 _EFFECT = "No backup was written"
+_SCANS = 20
+"""At most; each reads what the one before did not name."""
+
+_GONE = "it was deleted while the backup was made, before it was read"
+_TOO_LATE = "it appeared while the backup was made, too late to be read; back up again"
 _BEHIND_LINK = (
     "it is a link that followed_links lists, and the notes behind it are not in the"
     " backup; back up their folder as well"
@@ -134,6 +142,7 @@ class _Archive:
         self._with_keys = with_keys
         self._links = links
         self._members: dict[str, dict[str, object]] = {}
+        self._moved: list[NotePath] = []
 
     def write(self, fd: int, *, at: str) -> None:
         """Write everything to an open file."""
@@ -150,31 +159,66 @@ class _Archive:
                 "program": __version__,
                 "at": at,
                 "root": self._places.notes,
+                "moved": [NOTES + path for path in self._moved],
                 "members": self._members,
             }
             self._add(tar, MANIFEST, json.dumps(manifest, indent=1).encode())
 
     def _add_notes(self, tar: tarfile.TarFile) -> None:
-        """Add every note, of any size."""
+        """Add every note, of any size, until two scans in a row name the same ones.
+
+        All that the last scan names has been read before it, so it also names what was
+        written before any of these texts, such as the versions that they replaced.
+        """
         folder = NotesFolder(self._places.notes, max_note_bytes=sys.maxsize)
-        snapshot = folder.snapshot()
-        skipped = [
-            SkippedNote(path=note.path, reason=_BEHIND_LINK)
-            if note.path in self._links
-            else note
-            for note in snapshot.skipped
-        ]
-        for path in sorted(snapshot.signatures):
-            try:
-                data, signature = folder.read(path)
-            except NoteNotFoundError:
-                continue  # deleted meanwhile
-            except HivemindError as error:
-                skipped.append(SkippedNote(path=path, reason=str(error)))
-                continue
-            self._add(tar, NOTES + path, data, mtime_ns=signature[0])
-            self.notes += 1
-        self.skipped = tuple(skipped)
+        read: dict[NotePath, FileSignature] = {}
+        listed: dict[NotePath, FileSignature] = {}
+        refused: dict[str, str] = {}
+        before: dict[NotePath, FileSignature] = {}
+        for scans_left in reversed(range(_SCANS)):
+            snapshot = folder.snapshot()
+            now = snapshot.signatures
+            missing = sorted(now.keys() - read.keys() - refused.keys())
+            is_quiet = not missing and now.keys() == before.keys()
+            listed |= now
+            if is_quiet or not scans_left:
+                break
+            before = now
+            for path in missing:
+                self._add_note(tar, folder, path, read, refused)
+        self._moved = _moved(read, now)
+        self.notes = len(read) - len(self._moved)
+        inodes = {signature[3] for signature in read.values()}
+        for path in listed.keys() - read.keys() - refused.keys():
+            if path in now:
+                refused[path] = _TOO_LATE
+            elif listed[path][3] not in inodes:  # else it is there by another name
+                refused[path] = _GONE
+        for note in snapshot.skipped:
+            is_link = note.path in self._links
+            refused[note.path] = _BEHIND_LINK if is_link else note.reason
+        self.skipped = tuple(
+            SkippedNote(path=path, reason=reason)
+            for path, reason in sorted(refused.items())
+        )
+
+    def _add_note(
+        self,
+        tar: tarfile.TarFile,
+        folder: NotesFolder,
+        path: NotePath,
+        read: dict[NotePath, FileSignature],
+        refused: dict[str, str],
+    ) -> None:
+        """Add one note and say so in *read*, or say in *refused* why it cannot be."""
+        try:
+            data, read[path] = folder.read(path)
+        except NoteNotFoundError:
+            return  # moved or deleted: the next scan shows
+        except HivemindError as error:
+            refused[path] = str(error)
+            return
+        self._add(tar, NOTES + path, data, mtime_ns=read[path][0])
 
     def _add_config(self, tar: tarfile.TarFile) -> None:
         """Add config.json, without keys unless they were asked for."""
@@ -223,3 +267,16 @@ class _Archive:
         tar.addfile(info, io.BytesIO(data))
         digest = hashlib.sha256(data).hexdigest()
         self._members[name] = {"sha256": digest, "mtime_ns": mtime_ns}
+
+
+def _moved(
+    read: Mapping[NotePath, FileSignature], now: Mapping[NotePath, FileSignature]
+) -> list[NotePath]:
+    """Return the notes that are in the archive by a later name, too.
+
+    Args:
+        read: What was read.
+        now: What the last scan showed.
+    """
+    renamed = {read[path][3] for path in read.keys() & now.keys()} - {0}
+    return sorted(path for path in read.keys() - now.keys() if read[path][3] in renamed)

@@ -21,6 +21,7 @@ OPENING = "<!-- hm "
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _ULID = re.compile("[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _LINE = re.compile(r"<!-- hm((?: [a-z_]+=[!-~\u00a1-\U0010ffff]*)+) -->")
+_ID = re.compile(OPENING.encode() + rb"(?:[!-~]+ )*?id=([0-9A-HJKMNP-TV-Z]{26}) ")
 # What would end the value, the comment or the line, and the escape itself.
 _UNSAFE = re.compile(r"[\x00-\x20\x7f-\xa0%<>]|\s")
 _ESCAPES = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
@@ -78,6 +79,11 @@ def parse_provenance(line: str) -> Provenance | None:
         ref=values.get("ref", ""),
         is_forgotten="forgotten" in values,
     )
+
+
+def entry_ids(data: bytes) -> frozenset[str]:
+    """Return the ids of the entries that a note holds."""
+    return frozenset(match.decode() for match in _ID.findall(data))
 
 
 def escape_markers(content: str) -> str:

@@ -59,7 +59,7 @@ class EntryLocation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _End:
+class NoteEnd:
     """What must be known of a note to append to it."""
 
     size: int = 0
@@ -69,6 +69,16 @@ class _End:
     newline: str = "\n"
     ends_with_newline: bool = True
     is_empty: bool = False
+
+    def entry_text(self, provenance: Provenance, content: str) -> str:
+        """Return an entry as it is appended to the note."""
+        return new_entry_text(
+            provenance,
+            content,
+            newline=self.newline,
+            ends_with_newline=self.ends_with_newline,
+            is_empty=self.is_empty,
+        )
 
 
 def append_entry(
@@ -136,14 +146,8 @@ class _Attempt:
             entry_at = held.find(f"{OPENING}id={self._draft.entry.id} ".encode())
             if note is not None and entry_at >= 0:
                 return self._already_there(note, held, entry_at)
-            end = _end_of(held, self._path)
-        text = new_entry_text(
-            self._draft.provenance,
-            self._draft.content,
-            newline=end.newline,
-            ends_with_newline=end.ends_with_newline,
-            is_empty=end.is_empty,
-        )
+            end = end_of(held, self._path)
+        text = end.entry_text(self._draft.provenance, self._draft.content)
         self._data = text.encode()
         entry = replace(self._draft.entry, size_before=end.size, is_new=note is None)
         self._session.begin(entry, text)
@@ -156,7 +160,7 @@ class _Attempt:
             return None
         return self._finish(note, end, text)
 
-    def _known_end(self) -> _End | None:
+    def _known_end(self) -> NoteEnd | None:
         """Return how the note ends if the last writer left it as it is now.
 
         So a note of any length is appended to without being read.
@@ -167,9 +171,9 @@ class _Attempt:
         if last.signature != self._note.signature():
             return None
         size = last.signature[2]
-        return _End(size=size, line_count=last.line_count, newline=last.newline)
+        return NoteEnd(size=size, line_count=last.line_count, newline=last.newline)
 
-    def _finish(self, note: OpenNote, end: _End, text: str) -> EntryLocation:
+    def _finish(self, note: OpenNote, end: NoteEnd, text: str) -> EntryLocation:
         """Say that the entry is saved; return where it stands."""
         line_count, signature = end.line_count, note.signature()
         if note.start != end.size:  # another program appended just before us
@@ -218,7 +222,7 @@ class _Attempt:
         return NotSavedError(message, hint=refusal.hint)
 
 
-def _end_of(held: bytes, path: NotePath) -> _End:
+def end_of(held: bytes, path: NotePath) -> NoteEnd:
     """Return how a note ends that holds these bytes.
 
     Raises:
@@ -231,7 +235,7 @@ def _end_of(held: bytes, path: NotePath) -> _End:
             effect=f"Nothing was saved to {path}",
         )
     last = held.rfind(b"\n")
-    return _End(
+    return NoteEnd(
         size=len(held),
         line_count=held.count(b"\n"),
         newline="\r\n" if last > 0 and held[last - 1] == ord("\r") else "\n",

@@ -15,7 +15,6 @@ that never reached its note is dropped, because it was never acknowledged.
 from __future__ import annotations
 
 import os
-import re
 import time
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -30,7 +29,7 @@ from hivemind_memory.errors import (
 from hivemind_memory.files.descriptors import PRIVATE_FILE
 from hivemind_memory.files.errors import is_in_the_way
 from hivemind_memory.files.folder import NotesFolder
-from hivemind_memory.markdown.entry import OPENING, parse_provenance
+from hivemind_memory.markdown.entry import OPENING, entry_ids, parse_provenance
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.results import RECOVERY_WINDOW_S, RecoveredEntry
 from hivemind_memory.model.scope import scope_of
@@ -66,7 +65,6 @@ _MAX_SEARCHED_BYTES = 100_000_000
 """Largest file that is searched for an entry which a person may have moved. Not
 ``max_note_mb``: what stands in a note that is too large to be indexed is not lost."""
 
-_ID = re.compile(OPENING.encode() + rb"(?:[!-~]+ )*?id=([0-9A-HJKMNP-TV-Z]{26}) ")
 # An editor that saves in place empties the file first: a note that changed a moment ago
 # and misses something is looked at again until it has not changed for so long.
 _YOUNG_S = 2.0
@@ -301,9 +299,8 @@ def _glance(folder: NotesFolder, path: NotePath) -> _Glance | None:
             return None
     except HivemindError:
         return None
-    ids = frozenset(match.decode() for match in _ID.findall(data))
     return _Glance(
-        ids=ids,
+        ids=entry_ids(data),
         changed_s=signature[0] / 1e9,
         signature=signature,
         is_empty=not data.strip(),

@@ -16,7 +16,8 @@ _FILE = Argument("file", "The backup, such as hivemind.tar.gz.", is_raw=True)
     description=(
         "Agents can keep writing in the meantime. The file contains the notes, the"
         " journal, state.db and config.json without keys; the index is left out,"
-        " because it can be rebuilt. An existing file is never replaced."
+        " because it can be rebuilt. A note that could not be read is named. An"
+        " existing file is never replaced."
     ),
     arguments=(_FILE,),
     flags=(
@@ -58,7 +59,9 @@ def backup(request: CommandRequest) -> int:
     "restore-backup",
     description=(
         "Checks the whole file first, and replaces nothing: a home that holds other"
-        " notes, settings or state is refused. The next search builds the index."
+        " notes, settings or state is refused. An entry that was saved while the backup"
+        " was made is put back in its note, or in recovered.md if that changed"
+        " meanwhile. The next search builds the index."
     ),
     arguments=(_FILE,),
     flags=(JSON,),
@@ -79,5 +82,13 @@ def restore_backup(request: CommandRequest) -> int:
     notes = count_text(done.notes, "note")
     print_line(
         f"restored {notes} to {places.notes}, as they were on {minute_text(done.at)}"
+    )
+    counts: dict[str, int] = {}
+    for entry in done.put_back:
+        counts[entry.target] = counts.get(entry.target, 0) + 1
+    print_notices(
+        f"put back {count_text(count, 'entry', 'entries')} in {target}: only the"
+        " journal of the backup had the text"
+        for target, count in counts.items()
     )
     return 0
