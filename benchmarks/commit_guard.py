@@ -77,7 +77,7 @@ def main() -> None:
                 print(f"{kind:12} inject {first:.2f}, again {again:.2f}")
             if kind == "every file":
                 attributes = folder / ".git" / "info" / "attributes"
-                attributes.write_text("* filter=hivemind\n")
+                attributes.write_text("* filter=hivemind-copies\n")
             for name, script in COMMANDS.items():
                 taken = [seconds(folder, script) for _ in range(REPEATS)]
                 print(f"{kind:12} {name:18} {statistics.median(taken):.3f}")

@@ -227,7 +227,7 @@ class _CommandLine:
         """Say which words of a text are also options, for they may have been meant."""
         if self._reads == VERBATIM:
             return
-        names = [word.partition("=")[0] for word in text if word.startswith("--")]
+        names = [word.partition("=")[0] for word in text if word.startswith("-")]
         found = [name for name in names if name in self._flags or name in HELP]
         if found:
             shown = ", ".join(f"`{name}`" for name in dict.fromkeys(found))

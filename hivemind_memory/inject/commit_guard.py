@@ -1,8 +1,9 @@
 """Keeps a section out of commits under any other file name: copied, renamed, linked.
 
 It has two parts, both in the folder that the worktrees of a repository share. The clean
-filter is assigned to all Markdown, in a file of attributes that git consults last, so
-that a filter of the user's own (Git LFS, git-crypt) always wins. And the hooks of
+filter of ``section_form`` is assigned to all Markdown, in a file of attributes that git
+consults last, so that a filter of the user's own (Git LFS, git-crypt) always wins. It
+removes only what ``hm inject`` wrote, not other text between the marks. The hooks of
 ``commit_check`` refuse what contains the section, in a file of any name or a message.
 
 A part that cannot be installed is left out: the filter for the file itself, which
@@ -16,10 +17,11 @@ from contextlib import suppress
 
 from hivemind_memory.errors import GitError, HookNotChangedError
 from hivemind_memory.files.atomic import write_file
-from hivemind_memory.files.marked_section import SECTION_MARKS
+from hivemind_memory.files.marked_section import SECTION_MARKS, put_section
 from hivemind_memory.git.hook_script import install_block, read_hook, remove_block
 from hivemind_memory.inject.commit_check import FORMER_HOOKS, HOOKS
-from hivemind_memory.inject.git_settings import FILTER
+from hivemind_memory.inject.section import render_body
+from hivemind_memory.inject.section_form import CLEAN_COPY, without_sections
 from hivemind_memory.inject.word_file import (
     forget_words,
     had_hooks,
@@ -44,14 +46,21 @@ COVERED = (
 )
 """Files that are filtered. Not all, because git starts a process for each file."""
 
+COPY_FILTER = "hivemind-copies"
+"""Name of the filter for files that we did not inject into."""
+
+_COPY_OPTION = f"filter.{COPY_FILTER}.clean"
 _HEADER = "# Written by hm inject; hm eject removes it."
 _ATTRIBUTES = "info/hivemind-attributes"
 _OPTION = "core.attributesFile"
 _HOOKS_OPTION = "core.hookspath"
 
+_OPTIONS = rf"^(core\.(attributesfile|hookspath)|filter\.{COPY_FILTER}\.clean)$"
+
 # Neither text nor ending in a newline: some seds change such a file.
-_SAMPLE = b"\xff\0 a\n<!-- hivemind:begin v1 -->\n<!-- hivemind:end -->\nb"
-_FILTERED_SAMPLE = b"\xff\0 a\nb"
+_OWN_TEXT = b"\xff\0 a\n```\n" + put_section(b"", "mine") + b"```\n"
+_SAMPLE = _OWN_TEXT + put_section(b"", render_body((), left_out=1)) + b"b"
+_FILTERED_SAMPLE = _OWN_TEXT + b"b"
 _SAMPLE_NAME = "hivemind-sample.md"
 
 
@@ -117,6 +126,7 @@ class CommitGuard:
             self._repository.run("config", "--local", "--unset", _OPTION)
         with suppress(OSError):
             os.unlink(self._file)
+        self._forget_filter()
         self._remove_hooks((*HOOKS, *FORMER_HOOKS))
         forget_words(self._repository)
         for folder in self._hook_folders():
@@ -181,9 +191,15 @@ class CommitGuard:
         current = self._local_attributes()
         if current not in ("", self._file):
             return  # the user's own choice for this repository
-        lines = (_HEADER, *(f"{pattern} filter={FILTER}" for pattern in COVERED), "")
+        lines = (
+            _HEADER,
+            *(f"{pattern} filter={COPY_FILTER}" for pattern in COVERED),
+            "",
+        )
         # What comes later wins: the user's own attributes, which this file replaces.
         data = "\n".join(lines).encode() + _read(self._user_attributes())
+        if self._value(_COPY_OPTION) != CLEAN_COPY:
+            self._repository.ask("config", "--local", _COPY_OPTION, CLEAN_COPY)
         if current and data == _read(self._file):
             return
         os.makedirs(os.path.dirname(self._file), exist_ok=True)
@@ -194,6 +210,12 @@ class CommitGuard:
             self._repository.ask("config", "--local", _OPTION, self._file)
         else:
             os.unlink(self._file)
+            self._forget_filter()
+
+    def _forget_filter(self) -> None:
+        """Remove the command of the filter from the repository's options."""
+        named = f"filter.{COPY_FILTER}"
+        self._repository.run("config", "--local", "--remove-section", named)
 
     def _is_harmless(self) -> bool:
         """Return whether the filter works and leaves every committed file as it is.
@@ -247,7 +269,7 @@ class CommitGuard:
 
 
 def section_copies(repository: Repository, *where: str) -> list[str]:
-    """Return the files of a worktree that contain a section which is not committed.
+    """Return the files of a worktree with a section of `hm inject`, not committed.
 
     Args:
         repository: Of the worktree.
@@ -258,8 +280,16 @@ def section_copies(repository: Repository, *where: str) -> list[str]:
     return [
         file
         for file in os.fsdecode(done.stdout).split("\0")
-        if file and not repository.holds(repository.entry(file), SECTION_MARKS.begin)
+        if file
+        and not repository.holds(repository.entry(file), SECTION_MARKS.begin)
+        and _has_section(os.path.join(repository.top, *file.split("/")))
     ]
+
+
+def _has_section(path: str) -> bool:
+    """Return whether a file contains a section that ``hm inject`` wrote."""
+    data = _read(path)
+    return without_sections(data) != data
 
 
 def files_with(
@@ -285,7 +315,7 @@ def _options(repository: Repository) -> list[tuple[str, str, str]] | None:
     None: git is older than 2.26 and cannot report the scope.
     """
     words = ("config", "-z", "--show-scope", "--get-regexp")
-    done = repository.run(*words, r"^core\.(attributesfile|hookspath)$")
+    done = repository.run(*words, _OPTIONS)
     if done.returncode not in (0, 1):
         return None
     fields = os.fsdecode(done.stdout).split("\0")

@@ -80,6 +80,9 @@ _COMMANDS = (
 )
 """For an agent without the tools: each does what its tool does."""
 
+_SEARCH = ("memory_search", "hm search")
+"""What finds more, with and without the tools."""
+
 # Claude Code loads the file that is named after an @ at the beginning of a word.
 _IMPORT = re.compile(r"(?<!\w)@(?=\S)")
 
@@ -228,9 +231,27 @@ def _guide(*, is_ours: bool, has_tools: bool) -> str:
     return f"{CREATED}\n{guide}" if is_ours else guide
 
 
+def guide_lines(*, has_tools: bool) -> list[str]:
+    """Return the lines of the guide: every section begins with them."""
+    return _guide(is_ours=False, has_tools=has_tools).split("\n")
+
+
+def other_lines(count: str, noun: str) -> list[str]:
+    """Return the lines below the guide that quote no memory.
+
+    Args:
+        count: What stands for a number of memories.
+        noun: What stands for "memory" and "memories".
+    """
+    counted = [
+        form % (count, noun, search) for form in (_MORE, _NO_ROOM) for search in _SEARCH
+    ]
+    return [*_NOTES.split("\n"), *counted, *(_NONE % search for search in _SEARCH)]
+
+
 def _more(left_out: int, *, has_more: bool, is_first: bool, has_tools: bool) -> str:
     """Return which memories are not shown; *is_first*: none is."""
-    search = "memory_search" if has_tools else "hm search"
+    search = _SEARCH[0 if has_tools else 1]
     if not left_out:
         return _NONE % search
     noun = "memory" if left_out == 1 and not has_more else "memories"

@@ -20,7 +20,7 @@ from hivemind_memory.files.marked_section import (
     remove_section,
 )
 from hivemind_memory.inject.agent_files import AGENTS_FILE, IMPORT, head_of
-from hivemind_memory.inject.commit_guard import CommitGuard
+from hivemind_memory.inject.commit_guard import COPY_FILTER, CommitGuard
 from hivemind_memory.inject.git_settings import FILTER, GitSettings
 from hivemind_memory.inject.section import CREATED, SHORTEN_HINT
 from hivemind_memory.inject.worktree_file import (
@@ -286,7 +286,7 @@ def _prepare_git(
         if not repository.is_ignored(file):
             raise UnusableFileError(f"{file} cannot be hidden from git status")
     other = repository.filter_of(file)
-    if other not in ("", FILTER):
+    if other not in ("", FILTER, COPY_FILTER):
         if is_ours:
             return ()  # it is hidden, and the user's own filter stays
         raise UnusableFileError(f"{file} has a filter of its own: {other}")

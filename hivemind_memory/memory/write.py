@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hivemind_memory.access.rules import check_person, check_source, check_writable
-from hivemind_memory.errors import StateUnusableError, UsageError
+from hivemind_memory.errors import NotePathError, StateUnusableError, UsageError
 from hivemind_memory.files.descriptors import make_private_folder
-from hivemind_memory.files.paths import parse_note_path
+from hivemind_memory.files.paths import SUFFIX, parse_note_path
 from hivemind_memory.model.citation import parse_source_ref
 from hivemind_memory.model.note_path import GLOBAL_NOTE
 from hivemind_memory.model.results import WriteResult, pending_notice
@@ -23,6 +23,7 @@ from hivemind_memory.model.trust import is_trusted
 from hivemind_memory.model.value import value
 from hivemind_memory.notes.journal import Journal
 from hivemind_memory.notes.writer import NoteWriter, refuse_unfit
+from hivemind_memory.redaction import find_secrets
 from hivemind_memory.redaction.redact import scrubbed, warning_of
 
 TYPE_CHECKING = False
@@ -43,6 +44,9 @@ class NewEntry:
     """An entry that may be appended as it is."""
 
     path: NotePath
+    file: str
+    """How the caller named the note; empty: not at all."""
+
     content: str
     """Without secrets."""
 
@@ -96,6 +100,7 @@ def prepare_entry(
     doubts = refuse_purged(state, content, scope_of(path), caller, is_forced=is_forced)
     return NewEntry(
         path=path,
+        file=file,
         content=content,
         provenance=replace(provenance, by=by, session=session, ref=ref),
         warnings=(*warning_of(found), *doubts, *pending_notice(path)),
@@ -130,6 +135,30 @@ def note_to_write(
         folders.append(INBOX)
     name = named or f"{provenance.at[:10]}.md"
     return parse_note_path("/".join([*filter(None, folders), name]))
+
+
+def refuse_secret_name(folder: NotesFolder, path: NotePath, name: str) -> None:
+    """Raise if a note would be created under a name that looks like a secret.
+
+    Names are shown everywhere, and nothing masks them.
+
+    Args:
+        folder: Knows which notes there are.
+        path: The note.
+        name: How it was named: its scope was not chosen here.
+
+    Raises:
+        NotePathError: It does; the message does not repeat it.
+    """
+    found = find_secrets(name.removesuffix(SUFFIX))
+    if not found or folder.signature(path) is not None:
+        return
+    kinds = ", ".join(dict.fromkeys(secret.kind for secret in found))
+    raise NotePathError(
+        f"The file name looks like a secret ({kinds}).",
+        hint="Name the file after what it is about.",
+        effect="Nothing was saved",
+    )
 
 
 def refuse_purged(
@@ -192,8 +221,10 @@ def append_entry(
 
     Raises:
         NotSavedError: Nothing was saved; the message says why.
+        NotePathError: The note would be new, and its name looks like a secret.
         UsageError: There is nothing to save.
     """
+    refuse_secret_name(folder, new.path, new.file)
     make_private_folder(folder.root)
     writer = NoteWriter(
         folder, Journal(journal_dir, folder.root), clocks.now, clocks.randomness

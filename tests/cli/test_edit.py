@@ -64,3 +64,14 @@ def test_a_mistyped_name_that_ends_otherwise_is_refused(hm: Hm, home: Path) -> N
         assert edited.code == 1
         assert "Did you mean projects/shop/setup.md?" in edited.err
     assert sorted((home / "memory").rglob("*.md")) == before
+
+
+def test_no_new_note_is_named_after_a_secret(hm: Hm, home: Path) -> None:
+    """It would be shown wherever notes are named."""
+    hm("init")
+
+    refused = hm("edit", "ghp_LEjCfMBeBbCCb4DHj8ga9B5KEDK4FgjMfCBG.md")
+
+    assert refused.code == 2
+    assert "The file name looks like a secret (github-pat)." in refused.err
+    assert list((home / "memory").glob("ghp_*")) == []

@@ -88,6 +88,19 @@ def test_an_option_after_the_text_is_stored_and_named(hm: Hm, home: Path) -> Non
     )
 
 
+@pytest.mark.parametrize("words", [("write", "text"), ("save", "k", "text")])
+def test_a_short_option_after_the_text_is_named_too(
+    hm: Hm, words: tuple[str, ...]
+) -> None:
+    """A ``-g`` behind the text does not make it global."""
+    ran = hm(*words, "-g")
+
+    assert ran.err.startswith(
+        "note: `-g` is part of the text: options go before the text\n"
+    )
+    assert "note:" not in hm(*words[:-1], "tar -g", "-x").err
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -262,7 +262,7 @@ def test_attributes_of_the_user_for_all_repositories_stay_in_force(
         open_injector(memory).inject(str(worktree))
 
     shown = git(worktree, "check-attr", "filter", "diff", "--", "other.md")
-    assert shown == "other.md: filter: hivemind\nother.md: diff: prose\n"
+    assert shown == "other.md: filter: hivemind-copies\nother.md: diff: prose\n"
 
 
 def test_a_repository_that_holds_a_section_on_purpose_keeps_it(

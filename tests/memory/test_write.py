@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from hivemind_memory.access.rules import Caller
-from hivemind_memory.errors import NotSavedError
+from hivemind_memory.errors import NotePathError, NotSavedError
 from hivemind_memory.memory.memory import Memory
 from tests.support.sandbox import Sandbox, ask, paths
 
 AGENT = Caller(project="projects/shop")
+SECRET = "ghp_LEjCfMBeBbCCb4DHj8ga9B5KEDK4FgjMfCBG"
 
 
 @pytest.mark.parametrize(
@@ -48,3 +49,23 @@ def test_a_claim_from_outside_is_pending_too(memory: Memory) -> None:
 
     assert written.path.startswith("projects/shop/inbox/")
     assert "it waits in" in written.warnings[0]
+
+
+@pytest.mark.parametrize("folder", ["", "sub/", "projects/shop/"])
+def test_no_new_note_is_named_after_a_secret(
+    sandbox: Sandbox, memory: Memory, folder: str
+) -> None:
+    """Names are shown unmasked; one that is there already stays writable."""
+    name = f"{folder}{SECRET}.md"
+    sentence = r"The file name looks like a secret \(github-pat\)\. Nothing was saved\."
+    for source in ("human", "agent"):
+        with pytest.raises(NotePathError, match=sentence) as refused:
+            memory.write("hi", file=name, source=source)
+        assert SECRET not in f"{refused.value}{refused.value.hint}"
+    with memory.as_caller(AGENT) as agent, pytest.raises(NotePathError, match=sentence):
+        agent.write("hi", file=f"{SECRET}.md")
+    assert list(sandbox.notes.rglob("*ghp_*")) == []
+
+    (sandbox.notes / folder).mkdir(parents=True, exist_ok=True)
+    (sandbox.notes / name).write_text("mine\n")
+    assert memory.write("hi", file=name, source="human").path == name

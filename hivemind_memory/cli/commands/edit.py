@@ -121,6 +121,7 @@ def _note_to_edit(memory: Memory, name: str) -> tuple[NotePath, int]:
     """
     from hivemind_memory.access.rules import check_writable
     from hivemind_memory.files.paths import SUFFIX, parse_note_path
+    from hivemind_memory.memory.write import refuse_secret_name
 
     name, similar = name.strip(), ""
     try:
@@ -137,6 +138,7 @@ def _note_to_edit(memory: Memory, name: str) -> tuple[NotePath, int]:
     # Before anything is said of a note that the caller may not see.
     check_writable(memory.caller, note)
     is_new = memory.folder.signature(note) is None
+    refuse_secret_name(memory.folder, note, note)
     if line or (is_new and not name.endswith(SUFFIX)):
         # Says that the note or the line is not there.
         memory.read(note, start_line=line or 1, line_count=last - line)
