@@ -55,7 +55,7 @@ class WriterLock:
         """Wait for the lock, at most the busy timeout; return whether it was taken now.
 
         Not when it was held before, nor when others held it all the time. Then its
-        holder may have been stopped, so nobody waits for it again until it is free.
+        holder may have been stopped, so it is not waited for again until it is free.
         """
         if not self._path:
             return False
