@@ -62,7 +62,7 @@ FLOORS = {
     "redaction": 4,
     "state": 5,
     "projects": 6,
-    "backup": 6,
+    "backup": 7,
     "index": 6,
     "providers": 6,
     "search": 6,

@@ -35,8 +35,10 @@ from hivemind_memory.files.atomic import write_file
 from hivemind_memory.files.descriptors import make_private_folder
 from hivemind_memory.files.errors import cause_of
 from hivemind_memory.files.folder import NotesFolder
-from hivemind_memory.files.paths import parse_note_path
+from hivemind_memory.files.paths import name_problem, parse_note_path
 from hivemind_memory.files.places import JOURNAL_FILE
+from hivemind_memory.model.scope import FOLDERS
+from hivemind_memory.projects.known_project import IDENTITY_FILE
 from hivemind_memory.state.open import state_for
 
 TYPE_CHECKING = False
@@ -106,7 +108,7 @@ def restore_backup(places: Places, file: str) -> RestoreResult:
         raise
     return RestoreResult(
         at=str(manifest.get("at", "")),
-        notes=sum(name.startswith(NOTES) for name in members),
+        notes=len(members) - len(targets),
         has_state=STATE in members,
         has_config=CONFIG in members,
         put_back=put_back,
@@ -149,13 +151,25 @@ def _targets(places: Places, members: Mapping[str, bytes]) -> dict[str, str]:
         STATE: places.state_file,
     }
     for name in members.keys() - files.keys():
+        path = name.removeprefix(NOTES)
         try:
-            if not name.startswith(NOTES):
+            if path == name:
                 raise _unusable(f"{name[:80]} in it is unknown")
-            parse_note_path(name.removeprefix(NOTES))
+            if _is_record(path):
+                files[name] = os.path.join(places.notes, path)
+                continue
+            parse_note_path(path)
         except NotePathError as error:
             raise _unusable(f"{name[:80]} in it is not a note") from error
     return {name: path for name, path in files.items() if name in members}
+
+
+def _is_record(path: str) -> bool:
+    """Return whether a path below the notes folder is that of a project's record."""
+    folder, _, name = path.rpartition("/")
+    above, _, slug = folder.rpartition("/")
+    is_named = name == IDENTITY_FILE and above == FOLDERS["project"]
+    return is_named and not name_problem(slug)
 
 
 def _refuse_replacing(

@@ -4,7 +4,8 @@ Agents may go on writing. Each note is read whole. The folder is scanned again u
 scans in a row name the same notes, so a note that moves and an earlier version that is
 saved meanwhile are found. ``state.db`` is copied by SQLite, and the journal comes last:
 an entry that was written to a note after the note was read is in the journal, and the
-restore puts it back. The index is left out, for it can be built again.
+restore puts it back. The index is left out, for it can be built again. With the notes
+go the records of projects, which say to which repository each belongs.
 """
 
 from __future__ import annotations
@@ -33,7 +34,13 @@ from hivemind_memory.files.errors import cause_of
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.files.paths import PARTIAL_PREFIX
 from hivemind_memory.files.places import JOURNAL_FILE
+from hivemind_memory.model.scope import FOLDERS
 from hivemind_memory.model.snapshot import SkippedNote
+from hivemind_memory.projects.known_project import (
+    IDENTITY_FILE,
+    listed_projects,
+    read_record_bytes,
+)
 from hivemind_memory.state.open import copy_state
 from hivemind_memory.version import __version__
 
@@ -151,6 +158,7 @@ class _Archive:
             tarfile.open(fileobj=file, mode="w|gz") as tar,
         ):
             self._add_notes(tar)
+            self._add_records(tar)
             self._add_config(tar)
             self._add_state(tar)
             self._add_journal(tar)  # last, see above
@@ -219,6 +227,24 @@ class _Archive:
             refused[path] = str(error)
             return
         self._add(tar, NOTES + path, data, mtime_ns=read[path][0])
+
+    def _add_records(self, tar: tarfile.TarFile) -> None:
+        """Add what each project knows of its repositories.
+
+        Without it, the first repository of its name gets its folder.
+        """
+        above = os.path.join(self._places.notes, FOLDERS["project"])
+        for slug in listed_projects(above):
+            record = f"{FOLDERS['project']}/{slug}/{IDENTITY_FILE}"
+            try:
+                data = read_record_bytes(os.path.join(above, slug, IDENTITY_FILE))
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                reason = f"it cannot be read: {error.strerror}"
+                self.skipped += (SkippedNote(path=record, reason=reason),)
+            else:
+                self._add(tar, NOTES + record, data)
 
     def _add_config(self, tar: tarfile.TarFile) -> None:
         """Add config.json, without keys unless they were asked for."""

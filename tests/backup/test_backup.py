@@ -236,3 +236,47 @@ def test_a_backup_says_that_notes_behind_listed_links_are_not_in_it(
     assert "config set" in reasons["other"]
     with tarfile.open(file) as archive:
         assert "notes/team/t.md" not in archive.getnames()
+
+
+def test_a_restored_project_still_belongs_to_its_repository(
+    home: Path, tmp_path: Path
+) -> None:
+    """Another repository of its name got its folder, and found all that is in it."""
+    record = home / "memory" / "projects" / "shop" / ".project"
+    record.write_text("origin\tgithub.com/acme/shop\n")
+    file = backed_up(home, tmp_path / "b.tar.gz")
+
+    with opened(tmp_path / "restored") as memory:
+        done = restore_backup(memory.places, str(file))
+
+    restored = tmp_path / "restored" / "memory" / "projects" / "shop" / ".project"
+    assert restored.read_bytes() == record.read_bytes()
+    assert stat.S_IMODE(restored.stat().st_mode) == 0o600
+    assert done.notes == len(list((home / "memory").rglob("*.md")))
+
+
+@pytest.mark.parametrize(
+    "name", ["notes/.project", "notes/projects/../.project", "notes/a/b/.project"]
+)
+def test_a_record_outside_a_project_is_refused(
+    home: Path, tmp_path: Path, name: str
+) -> None:
+    """An archive may be forged."""
+    record = home / "memory" / "projects" / "shop" / ".project"
+    record.write_text("origin\tgithub.com/acme/shop\n")
+    file = backed_up(home, tmp_path / "b.tar.gz")
+    forged = tmp_path / "forged.tar.gz"
+    with tarfile.open(file) as old, tarfile.open(forged, "w:gz") as new:
+        for info in old:
+            data = old.extractfile(info).read()  # type: ignore[union-attr]
+            real = "notes/projects/shop/.project"
+            info.name = name if info.name == real else info.name
+            data = data.replace(real.encode(), name.encode())
+            info.size = len(data)
+            new.addfile(info, io.BytesIO(data))
+
+    with (
+        opened(tmp_path / "restored") as memory,
+        pytest.raises(UsageError, match="is not a note"),
+    ):
+        restore_backup(memory.places, str(forged))
