@@ -97,9 +97,9 @@ def _find(
         rows = rows_named(index, ref, scopes)
         if not rows:
             raise
-        name = quote(masked(rows[0].key or rows[0].memory_id or rows[0].path))
-        message = f"The memory {name} is forgotten."
-        hint = f"`hm restore {name}` brings it back."
+        found = masked(rows[0].key or rows[0].memory_id or rows[0].path)
+        message = f"The memory {quote(found)} is forgotten."
+        hint = f"`hm restore {quote(found)}` brings it back."
         raise MemoryNotFoundError(message, hint=hint) from None
 
 

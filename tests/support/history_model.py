@@ -221,10 +221,17 @@ class Histories(RuleBasedStateMachine):
         except (NotSavedError, NoteUnreadableError, UsageError):
             return  # it cannot be read, or a link is in its place
         found = ask(memory, f"remember {word}", max_results=1000)
-        assert any(
-            hit.path == path and hit.start_line <= written.end_line <= hit.end_line
+        places = [
+            place
             for hit in found.hits
-        ), "a write is found at once"
+            for place in (
+                f"{hit.path}:{hit.start_line}-{hit.end_line}",
+                *hit.also_in,
+            )
+        ]
+        assert any(_holds(place, path, written.end_line) for place in places), (
+            "a write is found at once"
+        )
 
     # -- what happens to processes ---------------------------------------------
 
@@ -367,3 +374,10 @@ class Histories(RuleBasedStateMachine):
             work()
         except Crash:
             return  # what it had open is dropped, never closed in order
+
+
+def _holds(place: str, path: str, line: int) -> bool:
+    """Return whether a place, ``path:first-last``, holds a line of a note."""
+    named, _, lines = place.rpartition(":")
+    first, _, last = lines.partition("-")
+    return named == path and int(first) <= line <= int(last)
