@@ -197,7 +197,7 @@ FAULTS = (
         name="a term may be an operator of the full-text engine",
         rig="hostile_queries --queries 300 --chunks 300 --max-p99-ms 5000",
         module="index/sqlite/words.py",
-        code="assert _quoted\n_quoted = lambda term: term.text.upper()\n",
+        code="assert quoted\nquoted = lambda term: term.text.upper()\n",
         says=r"[1-9]\d* problems",
     ),
     Fault(
