@@ -137,7 +137,7 @@ FAULTS = (
         module="memory/freshness.py",
         code=(
             "def _compare(self, index, version, **_):\n"
-            "    self._in_step = self._verified = version\n"
+            "    self._looked_at = self._verified = version\n"
             "    return self._last\n\n\n"
             "assert FreshnessCheck._compare\n"
             "FreshnessCheck._compare = _compare\n"

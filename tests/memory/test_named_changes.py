@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 from unittest import mock
 
@@ -17,6 +17,7 @@ from hivemind_memory.memory import sync
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.memory.sync import Syncer
 from hivemind_memory.model.note_path import NotePath
+from tests.support.after_first import after_first
 from tests.support.sandbox import Sandbox, ask, difference_from_fresh, paths
 
 pytestmark = pytest.mark.skipif(
@@ -40,19 +41,6 @@ def other(sandbox: Sandbox) -> Iterator[Memory]:
     """Another process with the same notes."""
     with sandbox.memory() as memory:
         yield memory
-
-
-def after_first(method: Callable[..., Any], work: Callable[[], object]) -> Any:
-    """Return *method*, followed by some work the first time that it is called."""
-    todo = [work]
-
-    def call(*args: Any, **kwargs: Any) -> Any:
-        result = method(*args, **kwargs)
-        if todo:
-            todo.pop()()
-        return result
-
-    return call
 
 
 def no_scan() -> Any:

@@ -5,7 +5,7 @@ Each test stops one handle at the worst moment and lets another one finish its w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 from unittest import mock
 
@@ -19,6 +19,7 @@ from hivemind_memory.memory import sync
 from hivemind_memory.memory.freshness import FreshnessCheck
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.note_path import NotePath
+from tests.support.after_first import after_first
 from tests.support.index_race import RacePlan, race
 from tests.support.sandbox import Sandbox, ask, difference_from_fresh, paths
 
@@ -43,19 +44,6 @@ def other(sandbox: Sandbox) -> Iterator[Memory]:
         yield memory
 
 
-def after(method: Callable[..., Any], once: Callable[[], object]) -> Any:
-    """Return *method*, followed by *once* the first time that it is called."""
-    todo = [once]
-
-    def call(*args: Any, **kwargs: Any) -> Any:
-        result = method(*args, **kwargs)
-        if todo:
-            todo.pop()()
-        return result
-
-    return call
-
-
 def is_indexed(memory: Memory, word: str) -> bool:
     """Return whether the index as it is finds a word, without a scan of the notes."""
     from hivemind_memory.model.query import Query
@@ -71,7 +59,7 @@ def test_an_older_look_does_not_remove_a_newer_note(
     slow.sync()
     sandbox.save("a.md", "changed text\n")
     real = NotesFolder.snapshot
-    look = after(real, lambda: other.write("xylophone", file="b.md"))
+    look = after_first(real, lambda: other.write("xylophone", file="b.md"))
 
     with mock.patch.object(NotesFolder, "snapshot", look):
         answer = ask(slow, "changed")
@@ -93,7 +81,7 @@ def test_an_older_look_does_not_remove_a_note_that_came_back(
         sandbox.save("a.md", "xylophone\n")
         other.sync()
 
-    look = after(NotesFolder.snapshot, come_back)
+    look = after_first(NotesFolder.snapshot, come_back)
     with mock.patch.object(NotesFolder, "snapshot", look):
         slow.sync()
 
@@ -108,7 +96,7 @@ def test_an_older_reading_does_not_overwrite_a_newer_one(
     slow.sync()
     sandbox.save("a.md", "changed text\n")
     real = NotesFolder.read
-    read = after(
+    read = after_first(
         real,
         lambda: other.write("xylophone", file="a.md"),
     )
@@ -157,7 +145,7 @@ def test_an_answer_is_of_the_state_that_was_compared(
         index.remove([NotePath("a.md")])
         index.set_meta(MADE, "at another time")
 
-    replaced = after(FreshnessCheck.ensure_fresh, replace_by_older)
+    replaced = after_first(FreshnessCheck.ensure_fresh, replace_by_older)
 
     with mock.patch.object(FreshnessCheck, "ensure_fresh", replaced):
         answer = ask(slow, "text")
@@ -179,7 +167,7 @@ def test_a_note_that_was_deleted_meanwhile_does_not_come_back(
         other.sync()
 
     real = NotesFolder.read
-    read = after(real, delete)
+    read = after_first(real, delete)
     with mock.patch.object(NotesFolder, "read", read):
         slow.sync()
 
