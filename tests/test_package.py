@@ -33,14 +33,15 @@ MAX_LINES = 400
 # Library -> the only places that may import it.
 HOMES = {
     "anyio": ("mcp_server/",),
+    "certifi": ("providers/direct_request.py",),
     "apsw": ("index/sqlite/", "sqlite/", "state/"),
-    "httpx": ("providers/ollama_embedder.py",),
+    "httpx": ("providers/ollama_request.py",),
     "markdown_it": ("markdown/",),
     "h11": ("mcp_server/",),
     "mcp": ("mcp_server/",),
     "numpy": ("index/sqlite/vectors.py",),
-    "ollama": ("providers/ollama_embedder.py",),
-    "openai": ("providers/openai_embedder.py",),
+    "ollama": ("providers/ollama_request.py",),
+    "openai": ("providers/openai_request.py",),
     "pydantic": ("mcp_server/",),
     "tenacity": ("providers/retry.py",),
     "uvicorn": ("mcp_server/",),
@@ -183,7 +184,8 @@ def test_the_extra_of_a_provider_installs_all_that_it_needs(provider: str) -> No
     needed = {
         distribution_of(library)
         for name in (
-            f"providers/{provider}_embedder.py",
+            f"providers/{provider}_request.py",
+            "providers/direct_request.py",
             "providers/retry.py",
             "index/sqlite/vectors.py",
         )

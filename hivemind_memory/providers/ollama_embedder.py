@@ -1,33 +1,24 @@
-"""Embeds through an Ollama server. The only module that imports ollama.
-
-Import it only when Ollama is chosen: the library takes 0.4 s.
-"""
+"""Embeds through an Ollama server."""
 
 from __future__ import annotations
 
-import httpx
-import ollama
-
-from hivemind_memory.providers.errors import (
-    explain_bad_answer,
-    explain_no_answer,
-    explain_status,
-    explain_timeout,
-)
+from hivemind_memory.providers import ollama_wire
+from hivemind_memory.providers.direct_request import DirectRequest, can_ask_directly
 from hivemind_memory.providers.remote import (
+    LateRequest,
     RemoteEmbedder,
     RequestLimits,
     require_address,
-    transport_of,
 )
-from hivemind_memory.providers.vectors import pack
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from hivemind_memory.providers.fingerprint import VectorSpace
-    from hivemind_memory.providers.retry import RetryPolicy
+    from hivemind_memory.providers.remote import EmbeddingRequest
+    from hivemind_memory.providers.retry_policy import RetryPolicy
+
+_OF_THE_LIBRARY = ("OLLAMA_API_KEY",)
+"""Variables that the library turns into headers."""
 
 
 def connect(
@@ -45,55 +36,19 @@ def connect(
     """
     limits = limits or RequestLimits()
     require_address(space)
-    request = _OllamaRequest(space, limits.timeout_s)
+    timeout_s = limits.timeout_s
+
+    def open_library() -> EmbeddingRequest:
+        from hivemind_memory.providers.ollama_request import OllamaRequest
+
+        return OllamaRequest(space, timeout_s)
+
+    is_direct = can_ask_directly(space, settings_of_library=_OF_THE_LIBRARY)
     return RemoteEmbedder(
-        space, request, retry_policy=retry_policy, limits=limits, dims=dims
+        space,
+        LateRequest(open_library),
+        query_request=DirectRequest(space, ollama_wire) if is_direct else None,
+        retry_policy=retry_policy,
+        limits=limits,
+        dims=dims,
     )
-
-
-class _OllamaRequest:
-    """Sends one request."""
-
-    def __init__(self, space: VectorSpace, timeout_s: float) -> None:
-        self._space = space
-        self._client = ollama.Client(
-            space.base_url,
-            # For each step of every request, be it short of time or not: the client
-            # knows no other. The caller bounds the whole.
-            timeout=timeout_s,
-            **transport_of(space),
-        )
-
-    def __call__(self, texts: Sequence[str], *, timeout_s: float) -> list[bytes]:
-        """Return one packed vector for each text, in order."""
-        space = self._space
-        try:
-            answer = self._client.embed(space.model, list(texts), truncate=True)
-        # From None, all of them: what the library says may hold the text.
-        except ollama.ResponseError as error:
-            raise explain_status(
-                space,
-                error.status_code,
-                body=str(error.error),
-                headers=_find_headers(error),
-            ) from None
-        except httpx.TimeoutException:
-            raise explain_timeout(space, timeout_s) from None
-        except (httpx.HTTPError, ConnectionError):
-            raise explain_no_answer(space) from None
-        except (ValueError, TypeError, AttributeError, RecursionError):
-            # Not JSON, or JSON of another shape: the library does not look.
-            raise explain_bad_answer(space, "not with a list of vectors") from None
-        return [pack(values) for values in answer.embeddings]
-
-    def close(self) -> None:
-        """Close the connections."""
-        self._client.close()  # type: ignore[no-untyped-call]
-
-
-def _find_headers(error: ollama.ResponseError) -> dict[str, str]:
-    """Return the headers of a refusal, which the library keeps from its callers."""
-    cause = error.__context__
-    if isinstance(cause, httpx.HTTPStatusError):
-        return dict(cause.response.headers)
-    return {}

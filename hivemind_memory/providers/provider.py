@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hivemind_memory.providers.choose import ProviderChoice
     from hivemind_memory.providers.fingerprint import VectorSpace
     from hivemind_memory.providers.remote import RequestLimits
-    from hivemind_memory.providers.retry import RetryPolicy
+    from hivemind_memory.providers.retry_policy import RetryPolicy
 
     class Connect(Protocol):
         """The function ``connect`` of a provider's module."""
@@ -164,7 +164,7 @@ class Provider:
 
         from hivemind_memory.model.embedding_providers import provider_named
         from hivemind_memory.providers.remote import RequestLimits
-        from hivemind_memory.providers.retry import RetryPolicy
+        from hivemind_memory.providers.retry_policy import RetryPolicy
 
         settings = self._settings
         limits = RequestLimits(

@@ -1,7 +1,8 @@
 """Turns a function that sends one request into an ``Embedder``.
 
 Prefixes, limits, batches, timeouts and retries are the same for every provider. Only
-the request differs; it is in the module named after the provider.
+the request differs: what a provider is asked and answers is in its wire module, its own
+client in its request module.
 
 ``run_within`` bounds a whole call: HTTP clients bound each read, so a server that sends
 a byte now and then, or a name server that never answers, could hold one forever.
@@ -18,7 +19,6 @@ from functools import partial
 
 from hivemind_memory.errors import EmbeddingInvalidError, EmbeddingTooLongError
 from hivemind_memory.providers.errors import explain_no_address, explain_timeout
-from hivemind_memory.providers.retry import RetryPolicy, retry
 from hivemind_memory.providers.vectors import check_batch
 from hivemind_memory.redaction import mask
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from typing import Protocol, TypedDict, TypeVar
 
     from hivemind_memory.providers.fingerprint import VectorSpace
+    from hivemind_memory.providers.retry_policy import RetryPolicy
 
     class EmbeddingRequest(Protocol):
         """Sends one request."""
@@ -98,6 +99,28 @@ def transport_of(space: VectorSpace) -> TransportOptions:
     }
 
 
+class LateRequest:
+    """A request that is opened when it is first sent; opening loads a library."""
+
+    def __init__(self, open_request: Callable[[], EmbeddingRequest]) -> None:
+        self._open_request = open_request
+        self._opened: EmbeddingRequest | None = None
+        self._lock = threading.Lock()
+
+    def __call__(self, texts: Sequence[str], *, timeout_s: float) -> list[bytes]:
+        """Send it; see ``EmbeddingRequest``."""
+        with self._lock:
+            if self._opened is None:
+                self._opened = self._open_request()
+            opened = self._opened
+        return opened(texts, timeout_s=timeout_s)
+
+    def close(self) -> None:
+        """Close the connections, if it was opened."""
+        if self._opened is not None:
+            self._opened.close()
+
+
 class RemoteEmbedder:
     """An ``Embedder`` over a provider that is asked by HTTP."""
 
@@ -106,6 +129,7 @@ class RemoteEmbedder:
         space: VectorSpace,
         request: EmbeddingRequest,
         *,
+        query_request: EmbeddingRequest | None = None,
         retry_policy: RetryPolicy,
         limits: RequestLimits | None = None,
         dims: int | None = None,
@@ -115,12 +139,14 @@ class RemoteEmbedder:
         Args:
             space: Address, model, dimensions and prefixes.
             request: Sends one request.
+            query_request: Sends one with a query; None: *request* does.
             retry_policy: How often and how long to ask again.
             limits: What goes into one request.
             dims: Numbers that a vector of this space has; None: not known yet.
         """
         self._space = space
         self._request = request
+        self._query_request = query_request or request
         self._limits = limits or RequestLimits()
         self._retry_policy = retry_policy
         self._known_dims = dims
@@ -146,11 +172,12 @@ class RemoteEmbedder:
     def embed_query(self, text: str, *, timeout_s: float) -> bytes:
         """Return the vector of a query within *timeout_s* seconds; see the port."""
         prepared = self._prepare(text, self._space.query_prefix)
-        [vector] = self._ask([prepared], timeout_s)
+        [vector] = self._ask([prepared], timeout_s, self._query_request)
         return vector
 
     def close(self) -> None:
         """Close the connections; a request under way fails."""
+        self._query_request.close()
         self._request.close()
 
     def _prepare(self, text: str, prefix: str) -> str:
@@ -162,9 +189,13 @@ class RemoteEmbedder:
 
     def _embed_batch(self, batch: list[str]) -> list[bytes]:
         """Return the vectors of one batch, shortening a lone text that is too long."""
+        # The vector of a query is asked for once.
+        from hivemind_memory.providers.retry import retry
+
         while True:
+            ask = partial(self._ask, batch, request=self._request)
             try:
-                return retry(partial(self._ask, batch), self._retry_policy)
+                return retry(ask, self._retry_policy)
             except EmbeddingTooLongError:
                 size = len(batch[0].encode())
                 if len(batch) > 1 or size < 2 * _SHORTEST_BYTES:
@@ -173,15 +204,15 @@ class RemoteEmbedder:
                 # instead (ollama/ollama#14186). Half a text is better than none.
                 batch = [cut_text(batch[0], size // 2)]
 
-    def _ask(self, batch: list[str], left_s: float) -> list[bytes]:
+    def _ask(
+        self, batch: list[str], left_s: float, request: EmbeddingRequest
+    ) -> list[bytes]:
         """Send one request; return its vectors, checked."""
         timeout_s = min(self._limits.timeout_s, left_s)
         if timeout_s <= 0:
             raise explain_timeout(self._space, 0)
         try:
-            vectors = run_within(
-                timeout_s, lambda: self._request(batch, timeout_s=timeout_s)
-            )
+            vectors = run_within(timeout_s, lambda: request(batch, timeout_s=timeout_s))
         except TimeoutError:
             raise explain_timeout(self._space, timeout_s) from None
         expected = self._seen_dims

@@ -7,8 +7,6 @@ attempts and the total time are bounded.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tenacity import (
     RetryCallState,
     Retrying,
@@ -28,25 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeVar
 
+    from hivemind_memory.providers.retry_policy import RetryPolicy
+
     T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetryPolicy:
-    """How often, how long, and by which clock."""
-
-    now: Callable[[], float]
-    """Seconds on a clock that never goes back."""
-
-    sleep: Callable[[float], None]
-    """Waits for so many seconds."""
-
-    attempts: int = 5
-    total_s: float = 90.0
-    """Seconds for all attempts and the waits between them."""
-
-    first_wait_s: float = 0.5
-    longest_wait_s: float = 20.0
 
 
 def retry(call: Callable[[float], T], retry_policy: RetryPolicy) -> T:

@@ -10,7 +10,7 @@ from hivemind_memory.providers.fingerprint import VectorSpace
 from hivemind_memory.providers.ollama_embedder import connect as connect_ollama
 from hivemind_memory.providers.openai_embedder import connect as connect_openai
 from hivemind_memory.providers.remote import RemoteEmbedder, RequestLimits
-from hivemind_memory.providers.retry import RetryPolicy
+from hivemind_memory.providers.retry_policy import RetryPolicy
 from tests.support.embedding_server import EmbeddingServer
 
 KEY = "sk-test-3f9a77c0ffee"

@@ -12,7 +12,8 @@ from hivemind_memory.errors import (
     EmbeddingRefusedError,
 )
 from hivemind_memory.providers.errors import read_retry_after
-from hivemind_memory.providers.retry import RetryPolicy, retry
+from hivemind_memory.providers.retry import retry
+from hivemind_memory.providers.retry_policy import RetryPolicy
 from tests.providers.conftest import Hours
 
 

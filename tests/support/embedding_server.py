@@ -20,6 +20,7 @@ import socket
 import struct
 import threading
 from collections import deque
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
@@ -93,6 +94,13 @@ class EmbeddingServer:
         self.requests: list[dict[str, Any]] = []
         """What was posted to embed, in order; the key as ``_key``."""
 
+        self.headers: list[dict[str, str]] = []
+        """Headers of each of them, names in lower case."""
+
+        self.links: list[socket.socket] = []
+        self.connections = 0
+        """Connections that were opened."""
+
         self.strays: list[str] = []
         """Requests to paths that nobody should ask for."""
 
@@ -132,6 +140,12 @@ class EmbeddingServer:
     def texts(self) -> list[str]:
         """All texts asked for so far."""
         return [text for request in self.requests for text in request["input"]]
+
+    def drop_connections(self) -> None:
+        """Close every connection that a client keeps open."""
+        for link in list(self.links):
+            with suppress(OSError):
+                link.shutdown(socket.SHUT_RDWR)
 
     def script(self, *faults: str) -> None:
         """Give the next requests these faults, one each; "" for none."""
@@ -173,6 +187,11 @@ class _Handler(BaseHTTPRequestHandler):
     def owner(self) -> EmbeddingServer:
         return self.server.owner
 
+    def setup(self) -> None:
+        super().setup()
+        self.owner.connections += 1
+        self.owner.links.append(self.connection)
+
     def log_message(self, *_: object) -> None:
         """Say nothing."""
 
@@ -204,6 +223,8 @@ class _Handler(BaseHTTPRequestHandler):
                 request["input"] = [request["input"]]
             key = (self.headers.get("Authorization") or "").removeprefix("Bearer ")
             request |= {"_key": key, "_path": path}
+            headers = {name.lower(): text for name, text in self.headers.items()}
+            self.owner.headers.append(headers)
             fault = self.owner.take(request)
             self.owner.closing.wait(self.owner.latency_s)
             self._answer(request, fault)
