@@ -83,6 +83,57 @@ def find_injections(
     )
 
 
+def count_hashed(
+    context: CurationContext,
+    injected: InjectionRecords,
+    paths: Collection[str],
+    texts: Collection[str],
+) -> int:
+    """Return of how many memories folders of git keep hashes, of those seen."""
+    try:
+        folders = injected.git_folders()
+    except (HivemindError, OSError):
+        return 0  # ``find_injections`` says so
+    return sum(
+        injected.count_hashed(folder, paths, texts)
+        for folder, worktrees in folders.items()
+        if _is_seen(context, injected, worktrees)
+    )
+
+
+def prune_hashed(
+    context: CurationContext, injected: InjectionRecords
+) -> tuple[list[FailedItem], bool]:
+    """Remove the hashes of what no note says now from all folders of git.
+
+    Returns:
+        What failed, as far as the caller may know of it, and whether more did.
+    """
+    failed = []
+    is_hidden_left = False
+    try:
+        folders = injected.git_folders()
+    except (HivemindError, OSError):
+        return [], False
+    for folder, worktrees in folders.items():
+        why = injected.prune_hashed(folder)
+        if why and _is_seen(context, injected, worktrees):
+            failed.append(FailedItem(what=folder, why=why))
+        elif why:
+            is_hidden_left = True
+    return failed, is_hidden_left
+
+
+def _is_seen(
+    context: CurationContext, injected: InjectionRecords, worktrees: Collection[str]
+) -> bool:
+    """Return whether the caller may know of one of some worktrees."""
+    scopes = context.caller.scopes
+    return scopes is None or any(
+        injected.is_within(worktree, scopes) for worktree in worktrees
+    )
+
+
 def refresh_sections(
     injected: InjectionRecords, quoting: QuotingInjections
 ) -> dict[str, str]:

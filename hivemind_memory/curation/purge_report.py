@@ -11,6 +11,7 @@ from hivemind_memory.access.rules import may_read
 from hivemind_memory.curation.lookup import notes_in
 from hivemind_memory.curation.purge_injections import (
     QuotingInjections,
+    count_hashed,
     find_copies,
     find_injections,
 )
@@ -85,6 +86,9 @@ class PurgeReport:
         self.injections = QuotingInjections()
         """Records of the injection log that name one of the notes, and sections."""
 
+        self.hashed = 0
+        """Memories of which folders of git hold hashes, for the check of commits."""
+
         self.left: list[FailedItem] = []
         self.is_hidden_left = False
         """Something is left in a place of which the caller must not know."""
@@ -119,6 +123,12 @@ class PurgeReport:
             return
         self.injections = find_injections(self.context, self.injected, self.plan.notes)
         self.left += self.injections.unread
+        self.hashed = count_hashed(
+            self.context,
+            self.injected,
+            self.plan.notes,
+            [target.text for target in self.targets],
+        )
 
     def _find_same_ids(self) -> None:
         """Find the notes of other scopes that have the id of a target."""

@@ -16,6 +16,7 @@ from hivemind_memory.config import CONFIG_NAME
 from hivemind_memory.curation.purge_injections import (
     erase_copies,
     find_injections,
+    prune_hashed,
     refresh_sections,
 )
 from hivemind_memory.curation.purge_notes import (
@@ -61,6 +62,9 @@ class Store(NamedTuple):
 
     clean: Callable[[PurgeReport], None]
     """Removes the memories from the store, and reports what was removed."""
+
+    git_files: tuple[str, ...] = ()
+    """Patterns of paths below the folder of git of a repository."""
 
 
 def count_index(report: PurgeReport) -> None:
@@ -194,6 +198,20 @@ def _report_injections(report: PurgeReport, records: int, copies: int) -> None:
     report.add_count("copies of sections", copies, "files")
 
 
+def count_hashes(report: PurgeReport) -> None:
+    """Report of how many memories there are hashes for the check of commits."""
+    report.add_count("hashes in git folders", report.hashed, "memories")
+
+
+def clean_hashes(report: PurgeReport) -> None:
+    """Remove the hashes of what no note says any more, in every repository."""
+    if report.injected is not None:
+        failed, is_hidden_left = prune_hashed(report.context, report.injected)
+        report.left += failed
+        report.is_hidden_left |= is_hidden_left
+    count_hashes(report)
+
+
 def count_recalls(report: PurgeReport) -> None:
     """Report how many recall counters there are."""
     log = RecallLog(report.context.state())
@@ -260,6 +278,8 @@ STORES = (
     Store(("memory/*.tmp", f"{PARTIAL_PREFIX}*"), count_partial, clean_partial),
     # The log of earlier versions, which the first scan of the log takes in.
     Store(("injections.jsonl*",), count_injections, clean_injections),
+    # Behind the notes: what they still say stays.
+    Store((), count_hashes, clean_hashes, git_files=("info/hivemind-words",)),
     # With the log of injections. Vacuumed at the end of the purge, with the plan and
     # what else was deleted in it.
     Store(("state.db*",), count_changes, clean_changes),
@@ -283,3 +303,15 @@ FILES_WITHOUT_TEXT = (
     "project-move.json",
 )
 """Files below the home that hold nothing of a memory."""
+
+GIT_FILES_WITHOUT_TEXT = (
+    "config",
+    # Git keeps sizes and hashes of its own of the files in a worktree.
+    "index",
+    "hooks/*",
+    "info/attributes",
+    "info/exclude",
+    "info/hivemind-attributes",
+    "info/hivemind-fetched",
+)
+"""Files that an injection changes below a folder of git, with nothing of a memory."""

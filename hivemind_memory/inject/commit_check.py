@@ -7,6 +7,7 @@ of a program that runs no hooks.
 
 Both read what is new: the lines that a commit adds to what *all* its parents have, and
 its message. So a section that someone else has committed passes in a merge or a fetch.
+What was fetched is remembered, for a push knows only what remotes have.
 Where a file had a section already, what lies between its marks must stay as it was.
 Copies of one memory are told and let through, copies of two are refused.
 They are text for any POSIX shell and awk, and leave their input to the user's own hook.
@@ -14,13 +15,16 @@ They are text for any POSIX shell and awk, and leave their input to the user's o
 
 from __future__ import annotations
 
-from hivemind_memory.inject.word_file import WORDS_FILE
+from hivemind_memory.inject.word_file import FETCHED_FILE, WORDS_FILE
 
 CHECK_OPTION = "hivemind.check"
 """Option of git that switches the check off, for one command or for a repository."""
 
 MAX_COMMITS = 1000
 """Newest commits of an update that are read, so that an import stays fast."""
+
+MAX_FETCHED = 500
+"""Newest commits from other repositories that are remembered."""
 
 MARKS = "hivemind:begin v[0-9]|hivemind:end --|hivemind memory [(]auto-injected"
 """What a refused line contains, in lower case; for awk, git and Python."""
@@ -44,6 +48,42 @@ DIFF_DRIVERS = (
 # below a mark, which their headers name as they name functions, and compares what lies
 # between the marks before and after. It takes no binary files and no merges.
 _CHECK = r"""
+    hivemind_is_arriving() {  # the hook was started by a git that brings commits
+        set -f
+        set -- $({ tr '\000' ' ' <"/proc/$PPID/cmdline" || ps -o args= -p "$PPID"; } \
+            2>/dev/null)
+        case ${1##*/} in git-receive-pack | git-fetch) return 0 ;; esac
+        while [ $# -gt 1 ]; do
+            shift
+            case $1 in
+            -C | -c | --git-dir | --work-tree | --namespace) [ $# -eq 1 ] || shift ;;
+            -*) ;;
+            fetch | receive-pack) return 0 ;;
+            *) return 1 ;;
+            esac
+        done
+        return 1
+    }
+    hivemind_fetched=${GIT_DIR:-$(git rev-parse --git-dir)}/FETCH_HEAD
+    if [ -f "$hivemind_fetched" ]; then  # what is fetched from this repository is not
+        hivemind_fetched=$(sed -e '/ of \.$/d' -e 's/[^0-9a-f].*//' "$hivemind_fetched")
+    else
+        hivemind_fetched=
+    fi
+    hivemind_kept=$(git rev-parse --git-common-dir)/FETCHED_FILE
+    hivemind_before=
+    [ ! -f "$hivemind_kept" ] || hivemind_before=$(cat "$hivemind_kept")
+    case $hivemind_line$hivemind_before$hivemind_line in
+    *"$hivemind_line$hivemind_fetched$hivemind_line"*) ;;
+    *)
+        [ -z "$hivemind_fetched" ] || {
+            printf '%s\n' "$hivemind_before" "$hivemind_fetched" |
+                tail -n MAX_FETCHED >"$hivemind_kept.$$" &&
+                mv "$hivemind_kept.$$" "$hivemind_kept"
+        } 2>/dev/null ;;
+    esac
+    [ -z "$hivemind_before$hivemind_fetched" ] || hivemind_theirs=\
+"$hivemind_theirs$hivemind_before$hivemind_line$hivemind_fetched"
     hivemind_diff() {  # what commits add; options of git, a dash, options of diff-tree
         git --no-replace-objects -c core.bigFileThreshold=8m "$@" \
             --stdin --root --always -r -c -p -U0 --no-color --no-ext-diff \
@@ -83,15 +123,23 @@ _CHECK = r"""
         /^object [0-9a-f]+$/ { place = "the object " $2; columns = -1; next }
         /^diff --(git|cc|combined) / { columns = 0; next }
         columns == 0 && /^[+][+][+] / { place = substr($0, 7); next }
-        columns >= 0 && /^@@+ / { columns = index($0, " ") - 2; next }
+        columns >= 0 && /^@@+ / {
+            columns = index($0, " ") - 2
+            at = substr($(columns + 2), 2) - 1
+            next
+        }
         columns == 0 { next }
+        columns > 0 { if (substr($0, 1, columns) !~ /[-\\]/) at++ }
         columns > 0 && substr($0, 1, columns) !~ /^[+]+$/ { next }
         {
             text = tolower($0)
             gsub(/QUOTED_MARK/, "", text)
-            if (text !~ /MARKS/) next
-            if (!(place in told)) print "    " place
+            if (text !~ /MARKS/ || place in told) next
             told[place]
+            line = substr($0, columns > 0 ? columns + 1 : 5, 60)
+            gsub(/[[:cntrl:]]/, " ", line)
+            sub(/^ +/, "", line)
+            print "    " place (columns > 0 ? ":" at : "") ": " line
         }
     '
     hivemind_between() {
@@ -131,7 +179,7 @@ main(sys.argv[2], results=5)' "$hivemind_folder" "$hivemind_words" 2>/dev/null |
     set -- "$@" diff-tree --inter-hunk-context=0 --full-index
     {
         {
-            printf '%s\n--\n' "$hivemind_theirs"
+            printf '%s\n%s\n--\n' "$hivemind_known" "$hivemind_theirs"
             printf '%s\n' "$hivemind_later" | hivemind_diff "$@"
             hivemind_others 2>/dev/null
             printf '%s' "$hivemind_names" | sed 's/.*/object &/'
@@ -143,11 +191,11 @@ main(sys.argv[2], results=5)' "$hivemind_folder" "$hivemind_words" 2>/dev/null |
         /^[+][+][+] / { place = substr($0, 7) }
         /^@@ -[0-9,]+ [+][0-9]+(,[1-9][0-9]*)? @@ .*:[Bb]/ &&
             !seen[blobs[1], blobs[2], place]++ {
-            print blobs[1], blobs[2], place
+            print blobs[1], blobs[2], substr($3, 2) + 0, place
         }
-    ' | while read -r before after place; do
+    ' | while read -r before after at place; do
         [ "$(hivemind_between "$before")" = "$(hivemind_between "$after")" ] ||
-            echo "    $place"
+            echo "    $place:$at: between the marks of a section"
     done
     } 5>&1)
     [ -n "$hivemind_found" ] || exit 0
@@ -160,6 +208,7 @@ main(sys.argv[2], results=5)' "$hivemind_folder" "$hivemind_words" 2>/dev/null |
     hivemind_found=$(printf '%s\n' "$hivemind_found" | sed '/^[=?]/d')
     [ -n "$hivemind_found$hivemind_copied$hivemind_quoted" ] || exit 0
     [ "$(git config --type=bool --get CHECK_OPTION)" != false ] || exit 0
+    ! hivemind_is_arriving || exit 0
     if [ -z "$hivemind_found$hivemind_copied" ]; then
         echo 'hivemind: warning: this equals a memory that `hm inject` wrote:'
         printf '%s\n' "$hivemind_quoted"
@@ -167,19 +216,24 @@ main(sys.argv[2], results=5)' "$hivemind_folder" "$hivemind_words" 2>/dev/null |
         exit 0
     fi
     if [ -n "$hivemind_found" ]; then
-        echo 'hivemind: refused, because the section that `hm inject` wrote is in'
+        echo 'hivemind: refused: this has the marks of a section of `hm inject`:'
         printf '%s\n' "$hivemind_found"
-        echo 'Delete it from there, from hivemind:begin to hivemind:end, and try again.'
+        echo 'A section is for the agents on this machine and stays out of git.'
+        echo 'If this is a copy of one, delete it, from hivemind:begin to hivemind:end.'
+        echo 'If it is text of yours, put the marks in quotes or backticks.'
+        echo 'Then try again.'
     fi
     if [ -n "$hivemind_copied" ]; then
-        echo 'hivemind: refused, because memories that `hm inject` wrote are quoted in'
+        echo 'hivemind: refused: this quotes two or more memories of `hm inject`:'
         printf '%s\n' "$hivemind_copied"
-        echo 'Delete it from there, or say it in your own words, and try again.'
+        echo 'What is injected is for the agents on this machine and stays out of git.'
+        echo 'Delete it, or say it in other words, and try again.'
     fi
     echo 'To keep it on purpose, run the command as `git -c CHECK_OPTION=false ...`.'
     exit 1
 """.replace("MAX_COMMITS", str(MAX_COMMITS)).replace("CHECK_OPTION", CHECK_OPTION)
-_CHECK = _CHECK.replace("WORDS_FILE", WORDS_FILE)
+_CHECK = _CHECK.replace("WORDS_FILE", WORDS_FILE).replace("FETCHED_FILE", FETCHED_FILE)
+_CHECK = _CHECK.replace("MAX_FETCHED", str(MAX_FETCHED))
 _CHECK = _CHECK.replace("QUOTED_MARK", QUOTED_MARK).replace("MARKS", MARKS)
 _CHECK = _CHECK.replace("DIFF_DRIVERS", " ".join(DIFF_DRIVERS))
 
@@ -203,9 +257,6 @@ _REFERENCES = r"""
 $hivemind_input
 HIVEMIND_INPUT
     [ -n "$hivemind_commits" ] || exit 0
-    fetched=${GIT_DIR:-$(git rev-parse --git-dir)}/FETCH_HEAD
-    [ ! -f "$fetched" ] ||
-        hivemind_theirs="$hivemind_theirs$(sed 's/[^0-9a-f].*//' "$fetched")"
 """
 
 # What the remote has is not new, and neither is what any remote is known to have.

@@ -116,7 +116,8 @@ class CommitGuard:
 
     def exists(self) -> bool:
         """Return whether there is anything to remove."""
-        if any(map(os.path.exists, (self._file, words_file(self._repository)))):
+        words = words_file(self._repository.common_dir)
+        if any(map(os.path.exists, (self._file, words))):
             return True
         return any(map(self._has_block, (*HOOKS, *FORMER_HOOKS)))
 

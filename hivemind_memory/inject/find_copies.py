@@ -11,9 +11,11 @@ missed. Several runs of one memory in one file are a copy; one is a phrase. Copi
 two memories are a section that gets out; a copy of one may be a sentence that is in
 both by chance.
 
-What the repository had when a memory was first injected doesn't count, nor does what it
-fetched: a memory may be taken from the repository's own files. What the same commit
-removes elsewhere doesn't count either: it is moved or edited.
+What the repository had when a memory was first injected doesn't count: a memory may be
+taken from its own files. Nor does what is in any commit that it has, for instance of a
+colleague, see ``old_text``. What the same commit removes elsewhere is moved or edited.
+A memory that was forgotten, replaced or purged, or has expired, is compared no more,
+see ``active_text``.
 """
 
 from __future__ import annotations
@@ -28,7 +30,6 @@ from hivemind_memory.inject.added_text import (
     blocks_of,
     forms_of,
     named_sections,
-    removed_in,
 )
 from hivemind_memory.inject.letters import (
     HASH_BYTES,
@@ -36,32 +37,61 @@ from hivemind_memory.inject.letters import (
     STEP,
     hasher,
     letters,
-    readable,
     runs_of,
+)
+from hivemind_memory.inject.old_text import (
+    committed,
+    had_in,
+    had_in_history,
+    removed_lines,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    Sets = Mapping[int, set[bytes]]
-    """Number of a memory -> some of its runs."""
+    from hivemind_memory.inject.active_text import ActiveTexts
 
     Found = list[tuple[int, Block, set[bytes]]]
     """The number of a memory, what is new, and the runs that both have."""
 
-VERSION = "hivemind-words 3"
+VERSION = "hivemind-words 4"
 """First line of the file of hashes."""
 
-_FORMER_VERSION = "hivemind-words 2"
-"""In it, a memory that is too short to be compared has a fourth word."""
+_FORMER_VERSIONS = ("hivemind-words 3", "hivemind-words 2")
+"""In both, a memory has no note; one that is too short has four words."""
 
-_CHUNK_BYTES = 1 << 20
-_OVERLAP_LINES = 20
 _MAX_TOLD = 5
+
+_MAX_TREES = 20
+"""Fetched commits of which all files are compared, and not only what they changed."""
 
 _MAX_PREFIXED_BYTES = 4_000_000
 """In so much of one commit a word before every line is dropped; it costs 0.3 s."""
+
+
+class KnownMemory:
+    """What is known of a memory that was injected."""
+
+    __slots__ = ("name", "notes", "path", "place", "runs")
+
+    def __init__(
+        self, place: int, name: str, runs: bytes, notes: str = "", path: str = ""
+    ) -> None:
+        self.place = place
+        """In ``Known.commits``."""
+
+        self.name = name
+        """A hash of all of it."""
+
+        self.runs = runs
+        """The hashes of its runs, one after the other."""
+
+        self.notes = notes
+        """The notes folder; empty: an earlier version did not keep it."""
+
+        self.path = path
+        """Its note."""
 
 
 class Known:
@@ -74,24 +104,37 @@ class Known:
             ValueError: It is of another version, or damaged.
         """
         head, *rest = text.split("\n")
-        if head not in (VERSION, _FORMER_VERSION):
+        if head not in (VERSION, *_FORMER_VERSIONS):
             message = f"{head[:40]!r} is not {VERSION!r}"
             raise ValueError(message)
         self.key = b""
         self.commits: list[list[str]] = []
         """What each injection found committed: HEAD, then other branches."""
-        self.memories: list[tuple[int, str, bytes]] = []
-        """Each: its place in ``commits``, a hash of it all, its runs."""
+        self.memories: list[KnownMemory] = []
+        self.has_hooks = False
+        """The hooks were installed beside it."""
+
+        folders = [""]
         for line in rest:
             kind, *words = line.split(" ")
             if kind == "key":
                 self.key = bytes.fromhex(words[0])
             elif kind == "commits":
                 self.commits.append(words)
-            elif kind == "memory" and not any(words[3:]):
-                at, name, runs, *_ = words
-                self.memories.append((int(at), name, bytes.fromhex(runs)))
+            elif kind == "notes":
+                folders.append(_text(words[0]))
+            elif kind == "memory" and (head == VERSION or not any(words[3:])):
+                at, name, runs = words[:3]
+                memory = KnownMemory(int(at), name, bytes.fromhex(runs))
+                if head == VERSION:
+                    memory.notes, memory.path = folders[int(words[3])], _text(words[4])
+                self.memories.append(memory)
         self.hash_of = hasher(self.key)
+
+
+def _text(hexadecimal: str) -> str:
+    """Return a path as it was before it was written as a word."""
+    return bytes.fromhex(hexadecimal).decode("utf-8", "surrogateescape")
 
 
 def by_hash(hashes: Iterable[bytes]) -> dict[bytes, list[int]]:
@@ -112,7 +155,7 @@ class Copies:
 
     def __init__(self, known: Known) -> None:
         self._known = known
-        self._runs = by_hash(memory[2] for memory in known.memories)
+        self._runs = by_hash(memory.runs for memory in known.memories)
         self._left = _MAX_PREFIXED_BYTES
         self.found: Found = []
 
@@ -144,17 +187,24 @@ class Copies:
         return self._runs.get(self._known.hash_of(run), ())
 
     def left(
-        self, old: Callable[[Known, Sets], Sets], removed: Callable[[str], str]
+        self,
+        active: Callable[[KnownMemory, set[bytes]], set[bytes]],
+        old: Callable[[Known, Found], Found],
+        removed: Callable[[str], str],
     ) -> Found:
         """Return the copies that count.
 
         Args:
-            old: What was found of each memory -> what of that the repository had.
+            active: A memory and some of its runs -> those that its note still has.
+            old: Copies -> the same without what the repository had.
             removed: A commit -> the lines that it removes.
         """
         moved: dict[str, list[bytes]] = {"": []}
         found: Found = []
-        for number, block, some in self.found:
+        for number, block, runs in self.found:
+            some = runs
+            if _is_copy(some):
+                some = active(self._known.memories[number], some)
             if not _is_copy(some):
                 continue
             if block.commit not in moved:
@@ -166,10 +216,7 @@ class Copies:
             kept = {run for run in some if not any(run in text for text in texts)}
             if _is_copy(kept):
                 found.append((number, block, kept))
-        hits = _by_memory(found)
-        without = old(self._known, hits) if hits else {}
-        less = [(at, block, some - without[at]) for at, block, some in found]
-        return [(at, block, some) for at, block, some in less if _is_copy(some)]
+        return old(self._known, found) if found else []
 
     def count(self, found: Found) -> int:
         """Return how many different memories are copied.
@@ -212,77 +259,85 @@ def places_of(found: Found) -> list[str]:
     return list(told.values())
 
 
-def old_text(theirs: Sequence[str]) -> Callable[[Known, Sets], Sets]:
-    """Return what finds the text that the repository had before a memory.
+def without_old_text(
+    theirs: Sequence[str], reachable: str
+) -> Callable[[Known, Found], Found]:
+    """Return what removes the text that the repository had from some copies.
 
     Args:
         theirs: Commits that were fetched.
+        reachable: What else it has, as an option of git: ``--all`` or ``--remotes``.
     """
 
-    def find(known: Known, hits: Sets) -> Sets:
-        found: dict[int, set[bytes]] = {}
-        for place in {known.memories[number][0] for number in hits}:
-            here = [number for number in hits if known.memories[number][0] == place]
+    def find(known: Known, found: Found) -> Found:
+        hits = _by_memory(found)
+        for place in {known.memories[number].place for number in hits}:
+            here = [number for number in hits if known.memories[number].place == place]
             wanted = set[bytes]().union(*(hits[number] for number in here))
-            commits = list(dict.fromkeys((*known.commits[place], *theirs)))
-            had = had_in(wanted, _committed(commits))
-            found.update((number, hits[number] & had) for number in here)
-        return found
+            newest = theirs[-_MAX_TREES:]
+            commits = list(dict.fromkeys((*known.commits[place], *newest)))
+            had = had_in(wanted, committed(commits))
+            found = [
+                (number, block, runs - had if number in here else runs)
+                for number, block, runs in found
+            ]
+        found = _copies_in(found)
+        if found:
+            wanted = set[bytes]().union(*(runs for _, _, runs in found))
+            files = {block.place for _, block, _ in found if block.is_file}
+            had = had_in_history(wanted, [reachable, *theirs], sorted(files))
+            found = [(number, block, runs - had) for number, block, runs in found]
+        return _copies_in(found)
 
     return find
 
 
-def had_in(wanted: set[bytes], texts: Iterable[str]) -> set[bytes]:
-    """Return which runs some texts have."""
-    had: set[bytes] = set()
-    for raw in texts:
-        for has_tags in (False, True) if "<" in raw else (False,):
-            text = letters(readable(raw, has_tags=has_tags))
-            had.update(wanted.intersection(runs_of(text)))
-    return had
+def _copies_in(found: Found) -> Found:
+    """Return what is still a copy."""
+    return [copy for copy in found if _is_copy(copy[2])]
 
 
-def _committed(commits: Sequence[str]) -> Iterator[str]:
-    """Yield what commits hold: all of the first, and what is different in others."""
-    first = ""
-    for commit in commits:
-        if not first:
-            words: tuple[str, ...] = ("grep", "-h", "-I", "-e", "", commit, "--", ":/")
-        else:
-            options = ("-r", "-p", "-U0", "--no-renames", "--no-ext-diff")
-            words = ("diff-tree", *options, "--no-textconv", first, commit)
-        is_empty = True
-        for text in _printed(words):
-            yield text
-            is_empty = False
-        first = first or ("" if is_empty else commit)
+def _active_runs() -> Callable[[KnownMemory, set[bytes]], set[bytes]]:
+    """Return what finds the runs of a memory that its note still has.
+
+    If the rest of the program can't be loaded, that is all of them.
+    """
+    texts: list[ActiveTexts] = []
+
+    def find(memory: KnownMemory, runs: set[bytes]) -> set[bytes]:
+        if not memory.notes:
+            return runs
+        if not texts:
+            import site
+
+            site.main()  # the hooks start Python without the libraries
+            try:
+                from hivemind_memory.inject.active_text import ActiveTexts
+            except ImportError:
+                return runs
+            texts.append(ActiveTexts(today=_today()))
+        forms = texts[0].of_note(memory.notes, memory.path)
+        if forms is None:
+            return runs
+        return {run for run in runs if any(run in form for form in forms)}
+
+    return find
 
 
-def removed_lines(commit: str) -> str:
-    """Return the lines that a commit removes, from any of its parents."""
-    options = ("-r", "-c", "-p", "-U0", "--no-renames", "--no-ext-diff")
-    words = ("-c", "core.bigFileThreshold=8m", "diff-tree", *options)
-    return "".join(map(removed_in, _printed((*words, "--no-textconv", commit))))
+def _today() -> int:
+    """Return the local day, in days since the epoch."""
+    from time import localtime, time
 
-
-def _printed(words: Sequence[str]) -> Iterator[str]:
-    """Yield what git prints, by whole lines, and the last of them twice."""
-    from subprocess import DEVNULL, PIPE, Popen
-
-    command = ("git", "--no-replace-objects", *words)
-    above = b""
-    with Popen(command, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL) as process:
-        printed = process.stdout or BytesIO()
-        while lines := printed.readlines(_CHUNK_BYTES):
-            yield (above + b"".join(lines)).decode("utf-8", "replace")
-            above = b"".join(lines[-_OVERLAP_LINES:])
+    now_s = time()
+    return int((now_s + localtime(now_s).tm_gmtoff) // 86_400)
 
 
 def main(words_file: str, *, results: int) -> None:
     """Write where what is on standard input has the text of a memory.
 
-    First the commits that were fetched, a line each, then ``--``, then what is new. The
-    lines that name files, and sections in them, are given back.
+    First an option of git that names the commits that don't count, and those that were
+    fetched, a line each, then ``--``, then what is new. The lines that name files, and
+    sections in them, are given back.
 
     A place is written after an equals sign if it is refused, after a question mark if
     it is only told.
@@ -292,15 +347,16 @@ def main(words_file: str, *, results: int) -> None:
         results: Number of the open file for the places.
     """
     stream, given_back = sys.stdin.buffer, sys.stdout.buffer
-    theirs = [line.strip(b"^\n").decode() for line in iter(stream.readline, b"--\n")]
+    reachable, *theirs = [
+        line.strip(b"^\n").decode() for line in iter(stream.readline, b"--\n")
+    ]
     with open(words_file, encoding="utf-8", errors="surrogateescape") as file:
         copies = Copies(Known(file.read()))
     for diff in batches_of(stream):
         given_back.write(named_sections(diff))
         copies.look(diff)
-    found = copies.left(
-        old_text([commit for commit in theirs if commit]), removed_lines
-    )
+    old = without_old_text([commit for commit in theirs if commit], reachable)
+    found = copies.left(_active_runs(), old, removed_lines)
     places = places_of(found)
     sign = "=" if copies.count(found) > 1 else "?"
     if sign == "?" and len(places) > _MAX_TOLD:

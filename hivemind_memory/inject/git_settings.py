@@ -24,6 +24,8 @@ from hivemind_memory.files.marked_section import (
     put_section,
     remove_section,
 )
+from hivemind_memory.inject.section import CREATED
+from hivemind_memory.inject.section_form import HEADLINE, line_pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,13 +39,16 @@ SWITCH = "hivemind.inject"
 
 _OPTION = f"filter.{FILTER}.clean"
 
-# Lines are gathered from the begin mark to the end mark and then dropped. Without an
-# end mark nothing is dropped: the user's text after a damaged section must not vanish
+# Lines are gathered from the begin mark to the end mark and then dropped. Without our
+# headline, or without an end mark, nothing is dropped: the user's text must not vanish
 # from a commit. LC_ALL=C: any bytes are text. Only what every sed supports.
 _BEGIN = r"^<!-- hivemind:begin v[0-9]* -->[[:cntrl:][:blank:]]*$"
 _END = r"\n<!-- hivemind:end -->[[:cntrl:][:blank:]]*$"
+_TAIL = "[[:cntrl:][:blank:]]*$"
 _STEPS = (
     f"/{_BEGIN}/{{",
+    *("$b", "N", f"/\\n{line_pattern(CREATED)}{_TAIL}/{{", "$b", "N", "}"),
+    f"/\\n{line_pattern(HEADLINE)}{_TAIL}/!b",
     ":a",
     f"/{_END}/!{{",
     "$!{",

@@ -50,7 +50,9 @@ def _finding(injector: Injector, worktrees: Iterable[str]) -> Finding:
             continue
         try:
             repository = injector.repository_of(worktree)
-            if repository is None or not os.path.exists(words_file(repository)):
+            if repository is None:
+                continue
+            if not os.path.exists(words_file(repository.common_dir)):
                 continue
             warnings = CommitGuard(repository).install_hooks()
         except (HivemindError, OSError) as error:

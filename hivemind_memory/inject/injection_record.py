@@ -9,15 +9,22 @@ from hivemind_memory.inject.section import render_excerpt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from hivemind_memory.access.rules import Caller
     from hivemind_memory.model.injection import Excerpt, InjectionResult
+    from hivemind_memory.state.injection_log import InjectionLog
 
 
 SCOPES = "scopes"
 """In the log only: what those could see for whom an injection was made."""
+
+GIT_FOLDER = "git_folder"
+"""In the log only: where the repository keeps the hashes of what was injected."""
+
+
+_IN_LOG_ONLY = (SCOPES, GIT_FOLDER)
 
 
 def record_of(injection: InjectionResult, at: str) -> dict[str, Any]:
@@ -46,6 +53,28 @@ def record_of(injection: InjectionResult, at: str) -> dict[str, Any]:
         "why_empty": plan.why_empty,
         "warnings": [*injection.warnings, *plan.warnings],
     }
+
+
+def readable_records(
+    log: InjectionLog,
+    worktree: str,
+    caller: Caller,
+    is_there: Callable[[dict[str, Any]], bool],
+) -> list[dict[str, Any]]:
+    """Return the newest record about each file of a worktree that a caller may read.
+
+    Each says whether its section ``is_there``: since then it may have been removed, by
+    `hm eject`, a person, git, or an injection of other notes.
+    """
+    others = log.files_of_others(worktree)
+    return [
+        {
+            **{name: record[name] for name in record if name not in _IN_LOG_ONLY},
+            "is_there": record["file"] not in others and is_there(record),
+        }
+        for record in log.last_records(worktree)
+        if may_read_record(caller, record)
+    ]
 
 
 def may_read_record(caller: Caller, record: Mapping[str, Any]) -> bool:

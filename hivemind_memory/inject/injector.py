@@ -16,17 +16,18 @@ from hivemind_memory.files.atomic import PARTIAL_FILE
 from hivemind_memory.files.locks import exclusive
 from hivemind_memory.git.repository import find_repository
 from hivemind_memory.git.worktree import worktree_state
+from hivemind_memory.inject.active_text import ActiveTexts
 from hivemind_memory.inject.agent_files import KNOWN_FILES, choose_target
 from hivemind_memory.inject.commit_guard import CommitGuard, section_copies
 from hivemind_memory.inject.git_settings import GitSettings
 from hivemind_memory.inject.injection_record import (
+    GIT_FOLDER,
     SCOPES,
-    may_read_record,
+    readable_records,
     record_of,
 )
 from hivemind_memory.inject.leftovers import find_leftovers, worktrees_here
 from hivemind_memory.inject.section import (
-    excerpt_texts,
     plan_section,
     section_body,
     section_tokens,
@@ -127,7 +128,8 @@ class Injector:
             return replace(done, outcome=PLANNED)
         with self._lock(root, repository):
             if repository is not None:
-                remember_words(repository, excerpt_texts(planned.choice.excerpts))
+                excerpts, texts = planned.choice.excerpts, self.active_texts()
+                remember_words(repository, self.notes, excerpts, texts)
             placed = (
                 write_section(
                     root,
@@ -156,8 +158,13 @@ class Injector:
                 is_ours=placed.is_ours,
                 warnings=placed.warnings,
             )
-        self._log(done, caller)
+        self._log(done, caller, repository.common_dir if repository else "")
         return done
+
+    @property
+    def notes(self) -> str:
+        """The folder of the notes that are injected."""
+        return self._memory.places.notes
 
     def root_of(self, worktree: str) -> str:
         """Return the worktree around a folder.
@@ -281,24 +288,15 @@ class Injector:
 
         What was injected for a caller that sees more than the one that asks is treated
         as missing: figures and reasons would tell of memories that it may not see. Its
-        ``others`` are the records about files that other agents read. Each says
-        whether its section ``is_there``: since then it may have been removed, by
-        `hm eject`, a person, git, or an injection of other notes.
+        ``others`` are the records about files that other agents read.
         """
         root, repository = self._find(worktree)
-        log = InjectionLog(self._memory.state())
-        others = log.files_of_others(root)
-        records = [
-            {
-                **record,
-                "is_there": record["file"] not in others
-                and self._is_there(record, root, repository),
-            }
-            for record in log.last_records(root)
-            if may_read_record(self._memory.caller, record)
-        ]
-        for record in records:
-            record.pop(SCOPES, None)
+        records = readable_records(
+            InjectionLog(self._memory.state()),
+            root,
+            self._memory.caller,
+            lambda record: self._is_there(record, root, repository),
+        )
         return {**records[0], "others": records[1:]} if records else None
 
     def _is_there(
@@ -326,7 +324,10 @@ class Injector:
         self, root: str, repository: Repository | None
     ) -> AbstractContextManager[None]:
         """Be the only process that injects into a repository."""
-        subject = root if repository is None else repository.common_dir
+        return self.lock_of(root if repository is None else repository.common_dir)
+
+    def lock_of(self, subject: str) -> AbstractContextManager[None]:
+        """Be the only process that injects into a folder or below a git folder."""
         digest = sha256(os.fsencode(subject)).hexdigest()[:16]
         return exclusive(
             os.path.join(self._memory.places.locks, f"inject-{digest}.lock"),
@@ -374,10 +375,15 @@ class Injector:
         settings.remove()
         return True, ()
 
-    def _log(self, done: InjectionResult, caller: Caller) -> None:
+    def active_texts(self) -> ActiveTexts:
+        """Return what notes say today."""
+        return ActiveTexts(today=self._memory.clocks.today())
+
+    def _log(self, done: InjectionResult, caller: Caller, git_folder: str) -> None:
         """Add to the injection log; a failure to write it stops nothing."""
         scopes = sorted(caller.scopes or ())
         record = {**record_of(done, self._now_iso()), SCOPES: scopes}
+        record[GIT_FOLDER] = git_folder
         log = InjectionLog(self._memory.state())
         try:
             known = log.last_records(done.worktree)
@@ -386,7 +392,7 @@ class Injector:
                 for known_record in known
             )
             if done.outcome == UNCHANGED and is_known:
-                kept = ("at", "worktree", "agent", "outcome", "file")
+                kept = ("at", "worktree", "agent", "outcome", "file", GIT_FOLDER)
                 record = {key: record[key] for key in kept}
             log.append(record)
         except StateUnusableError:

@@ -12,7 +12,9 @@ from contextlib import suppress
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.files.marked_section import SECTION_MARKS
 from hivemind_memory.inject.commit_guard import files_with, section_copies
+from hivemind_memory.inject.injection_record import GIT_FOLDER
 from hivemind_memory.inject.section_file import erase_section, without_section
+from hivemind_memory.inject.word_file import count_words, prune_words, words_file
 from hivemind_memory.model.injection_outcomes import OFF
 from hivemind_memory.model.ports import INDEX, WORKTREE
 from hivemind_memory.state.injection_log import MEMORY_LISTS
@@ -80,6 +82,41 @@ class InjectionTraces:
         with suppress(OSError, HivemindError):
             self._injector.sweep(worktree)
         return "; ".join(dict.fromkeys(problems))
+
+    def git_folders(self) -> Mapping[str, Collection[str]]:
+        """Return folder of git -> the worktrees that were injected into."""
+        found: dict[str, set[str]] = {}
+        named = {
+            (str(record.get("worktree", "")), str(record.get(GIT_FOLDER) or ""))
+            for record in self._log.records()
+        }
+        for worktree, folder in named:
+            git_folder = folder
+            if not git_folder and os.path.isdir(worktree):
+                with suppress(HivemindError, OSError):  # of an earlier version
+                    repository = self._injector.repository_of(worktree)
+                    git_folder = repository.common_dir if repository else ""
+            if git_folder and os.path.exists(words_file(git_folder)):
+                found.setdefault(git_folder, set()).add(worktree)
+        return found
+
+    def count_hashed(
+        self, git_folder: str, paths: Collection[str], texts: Collection[str]
+    ) -> int:
+        """Return of how many memories of some notes hashes are kept."""
+        try:
+            return count_words(git_folder, self._injector.notes, paths, texts)
+        except OSError:
+            return 0  # removing them says why
+
+    def prune_hashed(self, git_folder: str) -> str:
+        """Remove the hashes of what no note says now; return why that failed."""
+        try:
+            with self._injector.lock_of(git_folder):
+                prune_words(git_folder, self._injector.active_texts())
+        except (HivemindError, OSError) as error:
+            return str(error)
+        return ""
 
     def count_copies(self, worktree: str) -> int:
         """Return how many copies of a section ``erase_copies`` would remove."""

@@ -23,6 +23,7 @@ from hivemind_memory.inject.agent_files import AGENTS_FILE, IMPORT, head_of
 from hivemind_memory.inject.commit_guard import COPY_FILTER, CommitGuard
 from hivemind_memory.inject.git_settings import FILTER, GitSettings
 from hivemind_memory.inject.section import CREATED, SHORTEN_HINT
+from hivemind_memory.inject.section_form import is_injected
 from hivemind_memory.inject.worktree_file import (
     UnusableFileError,
     delete_file,
@@ -182,8 +183,7 @@ def free_bytes(root: str, file: str, repository: Repository | None) -> int | Non
 def has_section(root: str, file: str, repository: Repository | None = None) -> bool:
     """Return whether a file contains a sound section."""
     try:
-        data = _open(os.path.realpath(root), file, repository).data
-        return data is not None and find_section(data) is not None
+        return _holds_section(_open(os.path.realpath(root), file, repository))
     except NotInjectedError:
         return False
 
@@ -191,10 +191,16 @@ def has_section(root: str, file: str, repository: Repository | None = None) -> b
 def may_hold_section(root: str, file: str, repository: Repository | None) -> bool:
     """Return whether a file contains a section, sound or damaged."""
     try:
-        data = _open(os.path.realpath(root), file, repository).data
-        return data is not None and find_section(data) is not None
+        return _holds_section(_open(os.path.realpath(root), file, repository))
     except NotInjectedError:
         return may_hold_marks(root, file)
+
+
+def _holds_section(old: WorktreeFile) -> bool:
+    """Return whether a file contains a section that we wrote; raises if damaged."""
+    if old.data is None or find_section(old.data) is None:
+        return False
+    return is_injected(body_of(old.data))
 
 
 def may_hold_marks(root: str, file: str) -> bool:
@@ -256,6 +262,12 @@ def _split(old: WorktreeFile) -> tuple[bytes, bool]:
     if old.data is None:
         return b"", True
     rest = remove_section(old.data)
+    if rest != old.data and not is_injected(body_of(old.data)):
+        message = (
+            f"{old.file} has text of yours between hivemind:begin and hivemind:end"
+        )
+        hint = "Put these marks in quotes or backticks, or delete them."
+        raise UnusableFileError(message, hint=hint)
     is_ours = body_of(old.data).startswith(CREATED) and rest in (b"", IMPORT)
     return rest, is_ours
 

@@ -1,6 +1,9 @@
 """Tells a section that ``hm inject`` wrote from a person's text between such marks.
 
-A section begins with the guide, word for word. Below it there are only quoted lines,
+In the file that is injected into, the headline below the first mark tells: what follows
+may have been cut short or added to by a person, or be of another version of the
+program, in another worktree. In any other file nobody has a reason to edit a section.
+There it begins with the guide, word for word. Below it there are only quoted lines,
 blank lines and what says that there is more. Any other line, or a code fence around it,
 makes it a person's text: documentation, say. That is never removed; the hooks of
 ``commit_check`` refuse its marks, so nothing of a section slips out with it.
@@ -29,7 +32,21 @@ _FENCE = re.compile(rb" {0,3}(`{3,}|~{3,})")
 _COUNT, _NOUN = "COUNT", "NOUN"
 
 
-def _pattern(line: str) -> str:
+HEADLINE = guide_lines(has_tools=True)[0]
+"""First line of every section, of every version of the program."""
+
+
+def is_injected(body: str) -> bool:
+    r"""Return whether ``hm inject`` wrote what is between two marks.
+
+    >>> is_injected("## Hivemind Memory (auto-injected, do not edit)\nedited")
+    True
+    """
+    lines = body.removeprefix(f"{CREATED}\n").split("\n")
+    return lines[0].rstrip() == HEADLINE
+
+
+def line_pattern(line: str) -> str:
     """Return a pattern for a line, for Python and for every sed."""
     text = re.sub(r"[^A-Za-z0-9 ,:;-]", ".", line)
     return text.replace(_COUNT, "[A-Za-z0-9 ]*").replace(_NOUN, "memor[iesy]*")
@@ -37,14 +54,14 @@ def _pattern(line: str) -> str:
 
 _GUIDES = tuple(
     zip(
-        map(_pattern, guide_lines(has_tools=True)),
-        map(_pattern, guide_lines(has_tools=False)),
+        map(line_pattern, guide_lines(has_tools=True)),
+        map(line_pattern, guide_lines(has_tools=False)),
         strict=True,
     )
 )
 """For each line of the guide: with and without the tools."""
 
-_OTHERS = tuple(map(_pattern, other_lines(_COUNT, _NOUN)))
+_OTHERS = tuple(map(line_pattern, other_lines(_COUNT, _NOUN)))
 
 
 def _steps() -> Iterator[str]:
@@ -55,7 +72,7 @@ def _steps() -> Iterator[str]:
     """
     yield from ("/^ \\{0,3\\}[`~<]/!b", f"/^{_BEGIN}{_TAIL}/!bf")
     yield from ("x", "/./{", "x", "b", "}", "x")
-    yield from ("$b", "N", f"/\\n{_pattern(CREATED)}{_TAIL}/{{", "$b", "N", "}")
+    yield from ("$b", "N", f"/\\n{line_pattern(CREATED)}{_TAIL}/{{", "$b", "N", "}")
     for at, (tools, commands) in enumerate(_GUIDES):
         yield from ("$b", "N") if at else ()
         if tools != commands:

@@ -229,6 +229,23 @@ class InjectionRecords(Protocol):
         """
         ...
 
+    def git_folders(self) -> Mapping[str, Collection[str]]:
+        """Return folder of git -> the worktrees that were injected into.
+
+        Each may keep hashes of what was injected, for the check of commits.
+        """
+        ...
+
+    def count_hashed(
+        self, git_folder: str, paths: Collection[str], texts: Collection[str]
+    ) -> int:
+        """Return of how many memories of some notes hashes are kept, by their texts."""
+        ...
+
+    def prune_hashed(self, git_folder: str) -> str:
+        """Remove the hashes of what no note says now; return why that failed."""
+        ...
+
     def rename(self, names: Mapping[str, str], *, kept: Collection[str] = ()) -> int:
         """Write another name for notes into the records; return how many changed.
 

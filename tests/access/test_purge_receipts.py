@@ -33,7 +33,7 @@ from tests.support.fake_provider import FakeProvider
 from tests.support.sandbox import Sandbox
 
 TEXT = "The walrus of the harbour eats at noon."
-RULE = "Every crane of the harbour is painted yellow."
+RULE = "Whoever feeds the walrus writes the time and the weight on the board."
 ENTRY, PORT, OLD, GUIDE, LAW, HIDDEN, CLAIM = (f"01JD{n:022d}" for n in range(1, 8))
 DAY = "2026-01-05"
 

@@ -92,8 +92,8 @@ def test_a_refused_commit_names_the_file_and_the_way_out(
 
     said = refused.stderr.decode()
     assert refused.returncode != 0
-    assert "hivemind: refused, because the section that `hm inject` wrote" in said
-    assert "\n    notes\n" in said
+    assert "hivemind: refused: this has the marks of a section of `hm inject`:" in said
+    assert "\n    notes:4: <!-- hivemind:begin v1 -->\n" in said
     assert "git -c hivemind.check=false" in said
     assert (done.returncode, done.stderr) == (0, b"")
 
@@ -315,11 +315,10 @@ def test_a_section_committed_on_purpose_carries_no_later_one(
 
     assert kept.returncode == 0, kept.stderr.decode()
     assert said.returncode != 0
-    assert f"the section that `hm inject` wrote is in\n    {name}\n" in (
-        said.stderr.decode()
-    )
+    told = f"\n    {name}:5: between the marks of a section\n"
+    assert told in said.stderr.decode()
     assert bypassed.returncode != 0
-    assert f"    {name}\n" in bypassed.stderr.decode()
+    assert told in bypassed.stderr.decode()
     on_purpose = "git -c hivemind.check=false push -q ../remote main"
     assert shell(worktree, on_purpose).returncode == 0
 

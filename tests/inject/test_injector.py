@@ -237,7 +237,8 @@ def test_a_section_that_is_committed_is_left_to_the_person(
     tmp_path: Path, injector: Injector
 ) -> None:
     """A program without filters committed it: with ours git would see it vanish."""
-    section = b"<!-- hivemind:begin v1 -->\nold\n<!-- hivemind:end -->\n"
+    heading = b"## Hivemind Memory (auto-injected, do not edit)\n"
+    section = b"<!-- hivemind:begin v1 -->\n" + heading + b"<!-- hivemind:end -->\n"
     worktree = make_repo(tmp_path / "shop", text=TEXT.encode() + section)
 
     with pytest.raises(NotInjectedError, match="has a section that is committed"):
@@ -496,7 +497,8 @@ def test_a_damaged_section_never_takes_text_out_of_a_commit(
     refused = git(worktree, "commit", "-qam", "Rule", check=False)
     git(worktree, "-c", "hivemind.check=false", "commit", "-qam", "Rule")
 
-    assert "CLAUDE.md\nDelete it from there" in refused
+    assert "    CLAUDE.md:4: <!-- hivemind:begin v1 -->\n" in refused
+    assert "delete it, from hivemind:begin to hivemind:end" in refused
     assert "My new rule." in git(worktree, "show", "HEAD:CLAUDE.md")
 
 

@@ -88,7 +88,9 @@ def test_the_text_of_a_memory_is_committed_on_purpose(worktree: Path) -> None:
     refused = shell(worktree, COMMIT)
     done = shell(worktree, "git -c hivemind.check=false commit -q -m all")
 
-    assert b"are quoted in\n    notes.txt:3: The portcullis\n" in refused.stderr
+    assert b"memories of `hm inject`:\n    notes.txt:3: The portcullis\n" in (
+        refused.stderr
+    )
     assert b"git -c hivemind.check=false" in refused.stderr
     assert (done.returncode, done.stderr) == (0, b"")
 
@@ -165,7 +167,15 @@ def test_two_repositories_hash_the_same_memory_in_different_ways(
     ]
 
     shared = {line.split(" ")[0] for line in lines[0] & lines[1]}
-    assert shared <= {"hivemind-words", "python", "folder", "commits", "hooks", ""}
+    assert shared <= {
+        "hivemind-words",
+        "python",
+        "folder",
+        "commits",
+        "notes",
+        "hooks",
+        "",
+    }
 
 
 def test_a_sentence_that_an_agent_writes_into_a_file_and_a_memory_is_committed(

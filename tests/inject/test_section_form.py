@@ -110,3 +110,59 @@ def test_the_filter_and_an_eject_remove_the_same_sections() -> None:
         data = text.replace("\n", chance.choice(["\n", "\r\n"])).encode()
 
         assert filtered(data) == without_sections(data), data
+
+
+OWN = "# Shop\n\nUse tabs.\n\n"
+
+
+@pytest.mark.parametrize("text", [PERSONS["own text"], PERSONS["own quote"]])
+def test_text_between_the_marks_in_the_injected_file_is_kept(
+    text: str, tmp_path: Path, injector: Injector
+) -> None:
+    """It was overwritten by the next injection, left out of commits, and ejected."""
+    worktree = tracked(tmp_path)
+    own = worktree / "CLAUDE.md"
+    injector.inject(str(worktree))
+    injector.eject(str(worktree))
+    own.write_text(OWN + text)
+
+    done = injector.inject(str(worktree))
+
+    assert done.file == ".claude/rules/hivemind-memory.md"
+    assert "CLAUDE.md has text of yours between" in done.warnings[0]
+    git(worktree, "add", "-A")
+    refused = git(worktree, "commit", "-qm", "manual", check=False)
+    line = (OWN + text).split("\n").index(BEGIN) + 1
+    assert f"CLAUDE.md:{line}: {BEGIN}" in refused
+    git(worktree, "-c", "hivemind.check=false", "commit", "-qm", "manual")
+    assert git(worktree, "show", "HEAD:CLAUDE.md") == OWN + text
+    assert injector.eject(str(worktree)).is_git_restored
+    assert own.read_text() == OWN + text
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        "sed -i '/memory_list/,/preferences, OS/d' CLAUDE.md",
+        "sed -i 's/^- `memory_get.*/my own line/' CLAUDE.md",
+        "sed -i '/^> /d' CLAUDE.md",
+        "sed -i 's/$/\\r/' CLAUDE.md",
+    ],
+)
+def test_a_section_that_a_person_cuts_short_stays_out_of_git(
+    edit: str, tmp_path: Path, injector: Injector
+) -> None:
+    """In the file that is injected into, the headline alone makes it a section."""
+    worktree = tracked(tmp_path)
+    before = (worktree / "CLAUDE.md").read_bytes()
+    injector.inject(str(worktree))
+    subprocess.run(["sh", "-c", edit], cwd=worktree, check=True)
+
+    done = git(worktree, "commit", "-q", "-a", "-m", "all", check=False)
+    injector.inject(str(worktree))
+    injector.eject(str(worktree))
+
+    assert "hivemind" not in done
+    assert "hivemind" not in git(worktree, "show", "HEAD:CLAUDE.md")
+    if "\\r" not in edit:
+        assert (worktree / "CLAUDE.md").read_bytes() == before
