@@ -2,8 +2,8 @@
 
 In the file that is injected into, the headline below the first mark tells: what follows
 may have been cut short or added to by a person, or be of another version of the
-program, in another worktree. In any other file there is no reason to edit
-a section. There it begins with the guide, word for word. Below it there are only quoted lines,
+program, in another worktree. In any other file there is no reason to edit a section.
+There it begins with the guide, word for word. Below it there are only quoted lines,
 blank lines and what says that there is more. Any other line, or a code fence around it,
 makes it a person's text: documentation, say. That is never removed; the hooks of
 ``commit_check`` refuse its marks, so nothing of a section slips out with it.

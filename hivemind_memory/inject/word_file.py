@@ -190,7 +190,9 @@ def _drop_inactive(
             continue
         if place not in found:
             forms = texts.of_note(*place) or ()
-            found[place] = {known.hash_of(run) for one in forms for run in runs_of(one)}
+            found[place] = {
+                known.hash_of(run) for form in forms for run in runs_of(form)
+            }
         runs = b"".join(run for run in _hashes_in(memory) if run in found[place])
         if runs == memory.runs:
             continue
