@@ -202,6 +202,20 @@ def signature_at(path: str, *, follows_link: bool) -> FileSignature | None:
         return None
 
 
+def is_there(path: str) -> bool:
+    """Return whether anything is at *path*, links followed; if in doubt, it is.
+
+    ``os.path.exists`` says no, too, when the system does not tell.
+    """
+    try:
+        os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True
+
+
 def identity_of(status: os.stat_result) -> FileIdentity:
     """Return what distinguishes a file from a later one of the same name."""
     return (status.st_dev, status.st_ino)

@@ -12,6 +12,7 @@ import time
 from contextlib import contextmanager
 
 from hivemind_memory.files import descriptors
+from hivemind_memory.files.descriptors import FileIdentity, identity_of
 from hivemind_memory.files.errors import cause_of
 
 TYPE_CHECKING = False
@@ -149,6 +150,11 @@ class KernelLock:
     def is_held(self) -> bool:
         """This object holds the lock."""
         return self._fd is not None
+
+    @property
+    def identity(self) -> FileIdentity | None:
+        """The identity of the file that is locked; None: this object holds no lock."""
+        return None if self._fd is None else identity_of(os.fstat(self._fd))
 
     def holder(self) -> str:
         """Return who holds the lock, like ``pid 123``; empty when it is free.

@@ -10,14 +10,19 @@ from contextlib import suppress
 import apsw
 
 from hivemind_memory.errors import IndexBusyError, IndexDamagedError, IndexUnusableError
-from hivemind_memory.files.descriptors import PRIVATE_FILE, set_mode
+from hivemind_memory.files.descriptors import PRIVATE_FILE, identity_at, set_mode
 from hivemind_memory.sqlite.writer_lock import WriterConnection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
+    from typing import TypeVar
 
+    from hivemind_memory.files.descriptors import FileIdentity
     from hivemind_memory.sqlite.writer_lock import WriterLock
+
+    C = TypeVar("C", bound=apsw.Connection)
 
 
 MINIMUM_SQLITE = 3_043_000
@@ -39,6 +44,8 @@ _PRAGMAS = (
     "PRAGMA mmap_size = 1073741824",
     "PRAGMA temp_store = MEMORY",
 )
+
+_OPEN_TRIES = 5
 
 _NEW_FILE = os.O_CREAT | os.O_RDWR | getattr(os, "O_CLOEXEC", 0)
 
@@ -99,6 +106,29 @@ def open_connection(path: str, *, read_only: bool = False) -> WriterConnection:
         for pragma in _PRAGMAS:
             connection.execute(pragma)
     return connection
+
+
+def open_as_named(
+    path: str, opened: Callable[[str], C]
+) -> tuple[C, FileIdentity | None]:
+    """Return a connection to the file that a path names, and the file's identity.
+
+    The identity is taken before and after: another process may put another file there
+    while the old one is opened, and what is written to that would be lost.
+
+    Args:
+        path: The file, which *opened* may make.
+        opened: Opens it.
+    """
+    identity = identity_at(path)
+    for _ in range(_OPEN_TRIES if path != IN_MEMORY else 0):
+        connection = opened(path)
+        before, identity = identity, identity_at(path)
+        if identity is not None and identity == before:
+            return connection, identity
+        connection.close()
+    # A file system that has no lasting identities: reopened with each use.
+    return opened(path), None
 
 
 def use_wal(connection: apsw.Connection, *, wait_ms: int) -> None:
@@ -231,6 +261,36 @@ class write_transaction:  # noqa: N801 - a context manager reads like a word
         if self._lock is not None:
             self._lock.release()
             self._lock = None
+
+
+class synced_transaction(write_transaction):  # noqa: N801 - as the one above
+    """A write transaction that is on the disk once it ends: a power cut keeps it.
+
+    With it, what the file committed before is on the disk, too.
+    """
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        """Have this commit wait for the disk."""
+        self._connection.execute("PRAGMA synchronous = FULL")
+        try:
+            super().__enter__()
+        except BaseException:
+            self._connection.execute("PRAGMA synchronous = NORMAL")
+            raise
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Commit and wait for the disk, or roll back when the body raised."""
+        try:
+            super().__exit__(kind, error, traceback)
+        finally:
+            self._connection.execute("PRAGMA synchronous = NORMAL")
 
 
 def select_int(connection: apsw.Connection, sql: str, *values: object) -> int:

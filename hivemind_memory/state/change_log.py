@@ -2,15 +2,16 @@
 
 It belongs to this machine, and no note can hold it. A
 record names ids and paths and keeps keyed hashes, never a text; a purge deletes those
-that name what it purges. The newest ``MAX_CHANGES`` are kept.
+that name what it purges. The newest ``MAX_CHANGES`` are kept. No write waits until its
+record is on the disk: after a power cut the last of them may be missing.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, replace
 
+from hivemind_memory.files.descriptors import is_there
 from hivemind_memory.model.changes import Change, ChangedItem
 from hivemind_memory.model.value import value
 from hivemind_memory.notes.edge import links_in
@@ -134,7 +135,7 @@ class ChangeLog:
                     )
                 return sum(_is_seen_about(change, names) for change in named)
 
-        if not os.path.exists(self._state.path):
+        if not is_there(self._state.path):
             return 0
         return self._state.run(delete, PROMISE_WAIT_MS)
 
@@ -156,7 +157,7 @@ class ChangeLog:
 
     def _select(self, rest: str, *values: str) -> Iterator[Change]:
         """Yield the changes that the end of a query selects."""
-        if not os.path.exists(self._state.path):
+        if not is_there(self._state.path):
             return iter(())
         bindings = (self._state.notes, *values)
         rows = self._state.run(

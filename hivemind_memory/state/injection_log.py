@@ -12,7 +12,7 @@ import os
 from contextlib import suppress
 
 from hivemind_memory.model.injection_outcomes import UNCHANGED
-from hivemind_memory.sqlite.connection import write_transaction
+from hivemind_memory.sqlite.connection import synced_transaction
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class InjectionLog:
         """
 
         def insert(connection: apsw.Connection) -> None:
-            with write_transaction(connection):
+            with synced_transaction(connection):
                 _insert(connection, record, self._state.notes)
                 connection.execute(
                     "DELETE FROM injections WHERE id <= ?",
@@ -138,7 +138,7 @@ class InjectionLog:
 
         def replace(connection: apsw.Connection) -> int:
             count = 0
-            with write_transaction(connection):
+            with synced_transaction(connection):
                 # Read within it: else what another process writes now is undone.
                 rows = connection.execute(
                     "SELECT id, record FROM injections WHERE notes = ?",
@@ -206,7 +206,7 @@ class InjectionLog:
         does not read the same file again.
         """
         for path in self._old_files:
-            with write_transaction(connection):
+            with synced_transaction(connection):
                 mark = _mark_of(path)
                 if mark is None:
                     continue  # another process was faster

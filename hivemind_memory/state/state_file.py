@@ -1,7 +1,8 @@
 """``state.db``: what no note can hold. This module keeps what was purged.
 
 For the rest see ``recall_log``, ``change_log`` and ``injection_log``. Tombstones are a
-promise: if they cannot be looked up, the call fails.
+promise: if they cannot be looked up, the call fails, and a power cut forgets neither
+them nor a purge that was begun.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ import threading
 import apsw
 
 from hivemind_memory.errors import StateTooNewError, StateUnusableError
-from hivemind_memory.files.descriptors import FileIdentity, identity_at
-from hivemind_memory.sqlite.connection import write_transaction
+from hivemind_memory.files.descriptors import FileIdentity, identity_at, is_there
+from hivemind_memory.sqlite.connection import open_as_named, synced_transaction
 from hivemind_memory.state.notes_folders import (
     EVERY_FOLDER,
     SCOPE_NAMES,
@@ -93,7 +94,7 @@ class StateFile:
                 (_tombstone(connection, text, name), self.notes) for text in texts
             ]
             before = connection.total_changes()
-            with write_transaction(connection):
+            with synced_transaction(connection):
                 connection.executemany(
                     "INSERT INTO tombstones(hash, notes) VALUES (?, ?)"
                     " ON CONFLICT DO NOTHING",
@@ -105,7 +106,7 @@ class StateFile:
 
     def has_tombstone(self, text: str, scope: str = "") -> bool:
         """Return whether a text was purged in a scope and must not be saved again."""
-        if not os.path.exists(self.path):
+        if not is_there(self.path):
             return False  # nothing was purged in this home, and no file is made
 
         def find(connection: apsw.Connection) -> bool:
@@ -124,13 +125,14 @@ class StateFile:
         """Allow a text to be saved again in a scope."""
 
         def lift(connection: apsw.Connection) -> None:
-            connection.executemany(
-                "DELETE FROM tombstones WHERE hash = ? AND notes IN (?, ?)",
-                [
-                    (tombstone, self.notes, EVERY_FOLDER)
-                    for tombstone in self._tombstones(connection, text, scope)
-                ],
-            )
+            found = [
+                (tombstone, self.notes, EVERY_FOLDER)
+                for tombstone in self._tombstones(connection, text, scope)
+            ]
+            with synced_transaction(connection):
+                connection.executemany(
+                    "DELETE FROM tombstones WHERE hash = ? AND notes IN (?, ?)", found
+                )
 
         self.run(lift, PROMISE_WAIT_MS)
 
@@ -138,7 +140,7 @@ class StateFile:
         """Let the tombstones of a scope count in its new name, and there only."""
 
         def rename(connection: apsw.Connection) -> None:
-            with write_transaction(connection):
+            with synced_transaction(connection):
                 names = self._scope_names(connection)
                 names[new] = list(
                     dict.fromkeys((*names.get(new, [new]), *names.get(old, [old])))
@@ -166,19 +168,20 @@ class StateFile:
 
         def put(connection: apsw.Connection) -> None:
             name = what if isinstance(what, bytes) else _hash(connection, what)
-            connection.execute(
-                """
-                INSERT INTO unfinished(hash, notes, work) VALUES (?, ?, ?)
-                ON CONFLICT (hash, notes) DO UPDATE SET work = excluded.work
-                """,
-                (name, self.notes, work),
-            )
+            with synced_transaction(connection):
+                connection.execute(
+                    """
+                    INSERT INTO unfinished(hash, notes, work) VALUES (?, ?, ?)
+                    ON CONFLICT (hash, notes) DO UPDATE SET work = excluded.work
+                    """,
+                    (name, self.notes, work),
+                )
 
         self.run(put, PROMISE_WAIT_MS)
 
     def unfinished(self) -> Mapping[bytes, str]:
         """Return hash of the purged selection -> what remains to be done."""
-        if not os.path.exists(self.path):
+        if not is_there(self.path):
             return {}
         sql = "SELECT hash, work FROM unfinished WHERE notes = ?"
         return self.run(lambda c: dict(c.execute(sql, (self.notes,))), PROMISE_WAIT_MS)
@@ -187,7 +190,7 @@ class StateFile:
         """Replace the rest of each purge by what *change* returns."""
 
         def rewrite(connection: apsw.Connection) -> None:
-            with write_transaction(connection):
+            with synced_transaction(connection):
                 rows = connection.execute(
                     "SELECT hash, work FROM unfinished WHERE notes = ?", (self.notes,)
                 ).fetchall()
@@ -202,8 +205,13 @@ class StateFile:
         """Forget work that is done."""
         values = [(hash_, self.notes) for hash_ in hashes]
         sql = "DELETE FROM unfinished WHERE hash = ? AND notes = ?"
+
+        def delete(connection: apsw.Connection) -> None:
+            with synced_transaction(connection):
+                connection.executemany(sql, values)
+
         if values:
-            self.run(lambda c: c.executemany(sql, values), PROMISE_WAIT_MS)
+            self.run(delete, PROMISE_WAIT_MS)
 
     def vacuum(self) -> bool:
         """Erase what was deleted; return False if another process reads the file."""
@@ -215,14 +223,14 @@ class StateFile:
             ).fetchone() or (1, 0, 0)
             return not busy
 
-        return not os.path.exists(self.path) or self.run(clean, PROMISE_WAIT_MS)
+        return not is_there(self.path) or self.run(clean, PROMISE_WAIT_MS)
 
     # -- for the other stores of the file --------------------------------------
 
     def why_too_new(self) -> str:
         """Return that a newer version made the file, and what to do; else nothing."""
         try:
-            if os.path.exists(self.path):
+            if is_there(self.path):
                 self.run(lambda _: None)
         except StateTooNewError as error:
             without = "recalls are not counted, and no change can be undone"
@@ -289,8 +297,9 @@ class StateFile:
         if self._connection is not None and identity_at(self.path) != self._identity:
             self.close()
         if self._connection is None:
-            self._connection = open_state(self.path, wait_ms=wait_ms)
-            self._identity = identity_at(self.path)
+            self._connection, self._identity = open_as_named(
+                self.path, lambda path: open_state(path, wait_ms=wait_ms)
+            )
         self._connection.set_busy_timeout(wait_ms)
         return self._connection
 

@@ -72,10 +72,9 @@ class Leadership:
             message = f"The lock {self._lock_path} cannot be acquired: {cause}."
             hint = "Use the option index_dir to put the index elsewhere."
             raise IndexUnusableError(message, hint=hint) from error
-        self._identity = identity_at(self._lock_path)
-        if self._identity is None:  # the index was deleted in this very moment
-            self._lock.release()
-        return self._identity is not None
+        # Of the open file: the path may name another one by now.
+        self._identity = self._lock.identity
+        return True
 
     def still_leads(self) -> bool:
         """This process leads, and by the lock that others see.

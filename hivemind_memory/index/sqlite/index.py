@@ -20,6 +20,7 @@ from hivemind_memory.index.sqlite.schema import make_tokenizer, upgrade
 from hivemind_memory.sqlite.connection import (
     IN_MEMORY,
     hold_writer_lock,
+    open_as_named,
     open_connection,
     read_transaction,
     translated_errors,
@@ -71,8 +72,7 @@ class SqliteIndex:
             from hivemind_memory.index.sqlite.lock import create_file
 
             create_file(path)
-        self._connection = open_connection(path)
-        self._opened = identity_at(path)
+        self._connection, self._opened = open_as_named(path, open_connection)
         with translated_errors(path):
             upgrade(self._connection)
             self._tokens_of = make_tokenizer(self._connection)
