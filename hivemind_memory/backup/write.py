@@ -18,6 +18,7 @@ import sys
 import tarfile
 import tempfile
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 
 from hivemind_memory.config import CONFIG_NAME, read_config
@@ -28,7 +29,7 @@ from hivemind_memory.errors import (
     NoteNotFoundError,
     UsageError,
 )
-from hivemind_memory.files.atomic import PartialFile
+from hivemind_memory.files.atomic import PartialFile, remove_partial_copies
 from hivemind_memory.files.descriptors import OpenFolder
 from hivemind_memory.files.errors import cause_of
 from hivemind_memory.files.folder import NotesFolder
@@ -113,6 +114,8 @@ def write_backup(
     folder, name = os.path.split(target)
     archive = _Archive(places, with_keys=with_keys, links=links)
     try:
+        # What a backup that was killed left where it wanted to write.
+        remove_partial_copies([folder], datetime.fromisoformat(at).timestamp())
         with (
             OpenFolder.at(folder) as parent,
             PartialFile(parent, b"", prepare=partial(archive.write, at=at)) as written,

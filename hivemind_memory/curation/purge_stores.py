@@ -145,7 +145,8 @@ def clean_partial(report: PurgeReport) -> None:
 def _partial_paths(report: PurgeReport) -> list[str]:
     """Return the half-written notes, and what a backup or a restore left unfinished."""
     places = report.context.places
-    return [*partial_files(places.notes), *partial_copies(places.home)]
+    beside = partial_copies(places.home, places.journal, places.index)
+    return [*partial_files(places.notes), *beside]
 
 
 def count_injections(report: PurgeReport) -> None:

@@ -19,12 +19,15 @@ from hivemind_memory.files.paths import PARTIAL_PREFIX
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Self
 
 
 PARTIAL_FILE = re.compile(re.escape(PARTIAL_PREFIX) + r"[0-9a-f]{16}\.tmp")
 """The name of a file that does not have its own name yet."""
+
+_STATE_COPY = "state.db"
+"""How the files begin that a backup writes to a folder of its own."""
 
 ABANDONED_S = 60.0
 """No write takes so long between a file's last byte and its name."""
@@ -192,18 +195,43 @@ def partial_files(folder: str) -> list[str]:
     return sorted(found)
 
 
-def partial_copies(home: str) -> list[str]:
-    """Return the files that a killed backup or restore left directly in a home."""
+def partial_copies(*folders: str) -> list[str]:
+    """Return the files that a killed backup, restore or write left directly in folders.
+
+    A backup copies ``state.db`` to a folder of its own in the home.
+    """
     found: list[str] = []
-    with suppress(OSError), os.scandir(home) as entries:
-        for entry in entries:
-            if not entry.name.startswith(PARTIAL_PREFIX):
-                continue
+    for entry in _partial_entries(folders):
+        with suppress(OSError):
             if entry.is_dir(follow_symlinks=False):
                 found += (os.path.join(entry, name) for name in os.listdir(entry))
             else:
                 found.append(entry.path)
     return sorted(found)
+
+
+def remove_partial_copies(folders: Iterable[str], now_s: float) -> int:
+    """Remove what ``partial_copies`` finds, if ours; return how many files.
+
+    Args:
+        folders: See ``partial_copies``.
+        now_s: See ``remove_partial_files``.
+    """
+    removed = 0
+    for entry in _partial_entries(folders):
+        if not entry.is_dir(follow_symlinks=False):
+            removed += remove_partial_files("", [entry.path], now_s)
+            continue
+        with suppress(OSError):  # not empty: a backup is at work, or it is not ours
+            made_s = os.stat(entry).st_mtime
+            removed += sum(
+                _remove_abandoned(os.path.join(entry, name), now_s)
+                for name in os.listdir(entry)
+                if name.startswith(_STATE_COPY)
+            )
+            if abs(now_s - made_s) >= ABANDONED_S:
+                os.rmdir(entry)
+    return removed
 
 
 def remove_partial_files(folder: str, paths: Iterable[str], now_s: float) -> int:
@@ -214,14 +242,26 @@ def remove_partial_files(folder: str, paths: Iterable[str], now_s: float) -> int
         paths: Paths in it, or below it; other files are left alone.
         now_s: The time; a file younger than ``ABANDONED_S`` may still get its name.
     """
-    removed = 0
-    for path in (os.path.join(folder, name) for name in paths):
-        if not PARTIAL_FILE.fullmatch(os.path.basename(path)):
-            continue
-        try:
-            if abs(now_s - os.lstat(path).st_mtime) >= ABANDONED_S:
-                os.unlink(path)
-                removed += 1
-        except OSError:
-            continue  # gone, or not ours to remove
-    return removed
+    return sum(
+        _remove_abandoned(os.path.join(folder, path), now_s)
+        for path in paths
+        if PARTIAL_FILE.fullmatch(os.path.basename(path))
+    )
+
+
+def _remove_abandoned(path: str, now_s: float) -> bool:
+    """Remove a file that no process can be writing any more; return whether."""
+    try:
+        if abs(now_s - os.lstat(path).st_mtime) < ABANDONED_S:
+            return False
+        os.unlink(path)
+    except OSError:
+        return False  # gone, or not ours to remove
+    return True
+
+
+def _partial_entries(folders: Iterable[str]) -> Iterator[os.DirEntry[str]]:
+    """Yield what is directly in some folders and is named as what has no name yet."""
+    for folder in folders:
+        with suppress(OSError), os.scandir(folder) as entries:
+            yield from [e for e in entries if e.name.startswith(PARTIAL_PREFIX)]

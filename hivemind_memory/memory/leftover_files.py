@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from hivemind_memory.errors import IndexUnusableError
-from hivemind_memory.files.atomic import partial_files, remove_partial_files
+from hivemind_memory.files.atomic import (
+    partial_files,
+    remove_partial_copies,
+    remove_partial_files,
+)
 from hivemind_memory.index.choose_engine import index_engine
 from hivemind_memory.model.results import Finding
 
@@ -15,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def leftover_findings(places: Places, now: Callable[[], float]) -> Iterator[Finding]:
-    """Remove half-written notes and the file of an interrupted rebuild.
+    """Remove half-written notes and files, and that of an interrupted rebuild.
 
     What a running process still uses stays.
     """
@@ -25,6 +29,13 @@ def leftover_findings(places: Places, now: Callable[[], float]) -> Iterator[Find
             name="half-written notes",
             is_ok=True,
             detail=f"removed {removed} that killed processes left",
+        )
+    removed = remove_beside_notes(places, now())
+    if removed:
+        yield Finding(
+            name="half-written files",
+            is_ok=True,
+            detail=f"removed {removed} that a killed backup or another process left",
         )
     name = "interrupted rebuild"
     try:
@@ -36,3 +47,13 @@ def leftover_findings(places: Places, now: Callable[[], float]) -> Iterator[Find
             )
     except IndexUnusableError as error:
         yield Finding(name=name, is_ok=False, detail=str(error), hint=error.hint)
+
+
+def remove_beside_notes(places: Places, now_s: float) -> int:
+    """Remove what killed processes left outside the notes; return how many files.
+
+    A backup leaves a copy of ``state.db`` in the home. Its archive lies where a person
+    wanted it, so the next backup to that folder removes it.
+    """
+    folders = (places.home, places.journal, places.index)
+    return remove_partial_copies(folders, now_s)

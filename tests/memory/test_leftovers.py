@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -130,3 +131,98 @@ def _refuse(*_: object, **__: object) -> None:
     """Refuse as SQLite does."""
     message = "unable to open database file"
     raise apsw.CantOpenError(message)
+
+
+KILLED_BACKUP = """
+import os, signal, sys
+from hivemind_memory.backup import write
+from hivemind_memory.files.places import places_of
+
+real = write.copy_state
+
+def copy_and_die(*words):
+    real(*words)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+write.copy_state = copy_and_die
+places = places_of(sys.argv[1], None, "")
+write.write_backup(places, sys.argv[2], at="2026-11-22T10:00:00+00:00")
+"""
+
+
+@pytest.fixture
+def leftovers(home: Path, tmp_path: Path) -> list[Path]:
+    """What a backup left that was killed while it copied ``state.db``."""
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    with open_memory(home=str(home)) as memory:
+        memory.state().add_tombstones(["purged"])
+    words = [sys.executable, "-c", KILLED_BACKUP, str(home), str(kept / "b.tar.gz")]
+    assert subprocess.run(words, check=False).returncode == -signal.SIGKILL
+    left = [*home.glob(".hm-*/state.db"), *kept.glob(".hm-*.tmp")]
+    assert len(left) == 2
+    return left
+
+
+@pytest.mark.parametrize("look", [sync, diagnose])
+def test_the_copy_of_state_db_that_a_killed_backup_left_is_cleared(
+    home: Path, leftovers: list[Path], look: object
+) -> None:
+    """It holds hashes and paths, and stayed for good; one at work is left alone."""
+    copy, _ = leftovers
+    with open_memory(home=str(home)) as memory:
+        assert callable(look)
+        look(memory)
+        assert copy.exists()
+
+        for path in (copy, copy.parent):
+            os.utime(path, (1e9, 1e9))
+        look(memory)
+
+    assert not copy.parent.exists()
+
+
+def test_doctor_names_what_a_killed_backup_left(
+    home: Path, leftovers: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As it names half-written notes."""
+    os.utime(leftovers[0], (1e9, 1e9))
+
+    main(["doctor"])
+
+    told = capsys.readouterr().out
+    assert "half-written files" in told
+    assert "removed 1 that a killed backup or another process left" in told
+
+
+def test_the_next_backup_clears_the_archive_that_a_killed_one_left(
+    home: Path, leftovers: list[Path]
+) -> None:
+    """It lies where no sync looks, under a name that no listing shows."""
+    _, archive = leftovers
+    mine, young = archive.parent / ".hm-mine.tmp", archive.parent / LEFT
+    for path in (mine, young):
+        path.write_text("other")
+    for path in (archive, mine):
+        os.utime(path, (1e9, 1e9))
+
+    assert main(["backup", str(archive.parent / "b.tar.gz")]) == 0
+
+    assert not archive.exists()
+    assert mine.exists()
+    assert young.exists()
+
+
+def test_what_a_killed_write_left_beside_the_index_or_the_journal_is_cleared(
+    home: Path,
+) -> None:
+    """The leader's state and the list of recovered entries are written like notes."""
+    with open_memory(home=str(home)) as memory:
+        memory.write("The giraffe is tall.")
+        left = [Path(memory.places.index, LEFT), Path(memory.places.journal, LEFT)]
+        for path in left:
+            path.write_text("half a l")
+            os.utime(path, (1e9, 1e9))
+        memory.sync()
+
+    assert not any(path.exists() for path in left)
