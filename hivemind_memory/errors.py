@@ -10,6 +10,7 @@ HivemindError
 ├── NoteNotFoundError     there is no note of that name
 ├── LineNotFoundError     the note ends before the line that was asked for
 ├── NoteUnreadableError   a note exists, and its bytes cannot be read now
+│   └── NoteTooLargeError it is larger than max_note_mb, and is never read
 ├── MemoryNotFoundError   there is no memory of that key or id
 ├── NotSavedError         nothing was saved; the notes are as they were
 │   └── KeyTakenError     an active memory has that key, and no reason was given
@@ -106,6 +107,10 @@ class LineNotFoundError(HivemindError):
 
 class NoteUnreadableError(HivemindError):
     """The note is there, but the system does not give its bytes now."""
+
+
+class NoteTooLargeError(NoteUnreadableError):
+    """The note is larger than ``max_note_mb``: it was not read, and never will be."""
 
 
 class NotSavedError(HivemindError):

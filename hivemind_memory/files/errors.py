@@ -47,6 +47,11 @@ def is_in_the_way(error: OSError) -> bool:
     return error.errno in _IN_THE_WAY
 
 
+def is_gone(error: OSError) -> bool:
+    """Whether nothing is at a path; any other error says nothing about that."""
+    return isinstance(error, FileNotFoundError | NotADirectoryError)
+
+
 def cause_of(error: OSError) -> tuple[str, str]:
     """Return why the system refused, as a clause, and what to do about it."""
     if error.errno in _CAUSES:

@@ -16,13 +16,19 @@ from io import FileIO
 from hivemind_memory.errors import (
     HivemindError,
     NotePathError,
-    NoteUnreadableError,
+    NoteTooLargeError,
     NotSavedError,
     UsageError,
 )
 from hivemind_memory.files import descriptors
 from hivemind_memory.files.descriptors import OpenFolder, signature_of
-from hivemind_memory.files.errors import cause_of, read_error, save_error
+from hivemind_memory.files.errors import (
+    cause_of,
+    is_gone,
+    is_in_the_way,
+    read_error,
+    save_error,
+)
 from hivemind_memory.files.scan import (
     DEFAULT_MAX_NOTE_BYTES,
     FolderSnapshot,
@@ -122,16 +128,22 @@ class NotesFolder:
             os.close(fd)
 
     def signature(self, path: NotePath) -> FileSignature | None:
-        """Return the signature of a note; None: it is not a regular file."""
+        """Return the signature of a note; None: nothing is there, or no regular file.
+
+        Raises:
+            NoteUnreadableError: The system does not say now.
+        """
         try:
             with self.open_parent(path, is_read=True) as parent:
                 fd = parent.open_file(_name(path), descriptors.READ)
-        except OSError:
-            return None
-        try:
-            return signature_of(os.fstat(fd))
-        finally:
-            os.close(fd)
+            try:
+                return signature_of(os.fstat(fd))
+            finally:
+                os.close(fd)
+        except OSError as error:
+            if is_gone(error) or is_in_the_way(error):
+                return None
+            raise read_error(path, error) from error
 
     def replace(
         self, path: NotePath, data: bytes, *, expected: FileSignature | None
@@ -352,7 +364,7 @@ def _read_quiet(fd: int, max_bytes: int | None) -> tuple[bytes, FileSignature]:
     """Return what an open file holds, if possible at one moment, and its signature."""
     signature = signature_of(os.fstat(fd))
     if max_bytes is not None and signature[2] > max_bytes:
-        raise NoteUnreadableError(too_large(max_bytes))
+        raise NoteTooLargeError(too_large(max_bytes))
     data = b""
     for attempt in range(_TRIES):
         if attempt:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from hivemind_memory.errors import NoteUnreadableError
 from hivemind_memory.files.paths import SUFFIX, path_problem
 from hivemind_memory.model.note_path import NotePath
 
@@ -27,7 +28,7 @@ def signatures_of(
 
     Returns:
         None: One of them is something that only a scan can judge: no note by its name,
-        too large, not a regular file, or a file with another name, too.
+        too large, not a regular file, not readable, or a file with another name, too.
     """
     found: dict[NotePath, FileSignature | None] = {}
     for name in names:
@@ -36,11 +37,13 @@ def signatures_of(
         if not name.endswith(SUFFIX) or path_problem(name):
             return None
         path = NotePath(name)
-        found[path] = folder.signature(path)
         try:
+            found[path] = folder.signature(path)
             status = os.lstat(os.path.join(folder.root, name))
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             continue
+        except (OSError, NoteUnreadableError):
+            return None
         is_small = status.st_size <= folder.max_note_bytes
         if found[path] is None or status.st_nlink > 1 or not is_small:
             return None

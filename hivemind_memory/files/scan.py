@@ -10,6 +10,7 @@ from __future__ import annotations
 import marshal
 from operator import attrgetter
 
+from hivemind_memory.files.errors import is_gone, is_in_the_way
 from hivemind_memory.files.paths import (
     DEVICE_STARTS,
     MAX_PARTS,
@@ -62,6 +63,7 @@ class FolderSnapshot:
         "has_hard_links",
         "partial",
         "skipped",
+        "unlisted",
     )
 
     def __init__(
@@ -71,6 +73,7 @@ class FolderSnapshot:
         partial: tuple[str, ...],
         *,
         has_hard_links: bool = False,
+        unlisted: tuple[str, ...] = (),
     ) -> None:
         self._folders = folders
         self._digest = ""
@@ -83,6 +86,10 @@ class FolderSnapshot:
 
         self.has_hard_links = has_hard_links
         """Whether a note has another name, under which it changes without an event."""
+
+        self.unlisted = unlisted
+        """Paths of notes and, with a slash, of folders that the system did not show:
+        what is there is unknown, so nothing there is gone. Each is skipped, too."""
 
     @property
     def signatures(self) -> dict[NotePath, FileSignature]:
@@ -144,6 +151,7 @@ def take_snapshot(
         tuple(skipped),
         tuple(pass_.partial),
         has_hard_links=pass_.has_hard_links,
+        unlisted=tuple(sorted(pass_.unlisted)),
     )
 
 
@@ -158,6 +166,7 @@ class _Pass:
         "max_bytes",
         "partial",
         "skipped",
+        "unlisted",
     )
 
     def __init__(self, max_bytes: int, follow: FollowLink | None) -> None:
@@ -168,6 +177,7 @@ class _Pass:
         self.skipped: dict[str, str] = {}
         self.partial: list[str] = []
         self.has_hard_links = False
+        self.unlisted: list[str] = []
 
     def scan(self, folder: OpenFolder, prefix: str, depth: int) -> None:
         """Gather the notes of *folder*, then of the folders in it."""
@@ -186,8 +196,9 @@ class _Pass:
                 if name.endswith(SUFFIX) and entry.is_file(follow_symlinks=False):
                     try:
                         status = entry.stat(follow_symlinks=False)
-                    except FileNotFoundError:
-                        continue  # deleted meanwhile
+                    except OSError as error:
+                        self._skip_unread(prefix + name, error)
+                        continue
                     if status.st_size > max_bytes:
                         self.skipped[prefix + name] = too_large(max_bytes)
                         continue
@@ -243,10 +254,16 @@ class _Pass:
         try:
             with folder.child(name) as child:
                 self.scan(child, path, depth + 1)
-        except (FileNotFoundError, NotADirectoryError):
-            return  # deleted, or swapped for a link, meanwhile
         except OSError as error:
-            self.skipped[path] = f"the folder cannot be listed: {error.strerror}"
+            self._skip_unread(path, error)
+
+    def _skip_unread(self, path: str, error: OSError) -> None:
+        """Skip what the system does not show now; what is there is not gone."""
+        if is_gone(error):
+            return  # deleted, or swapped for a link, meanwhile
+        what = "the folder cannot be listed" if path[-1] == "/" else "it cannot be read"
+        self.skipped[path] = f"{what}: {error.strerror}"
+        self.unlisted.append(path)
 
     def _take_link(
         self, folder: OpenFolder, link: os.DirEntry[str], prefix: str, depth: int
@@ -260,6 +277,8 @@ class _Pass:
             child = self._follow(path) if self._follow else None
         except OSError as error:
             self.skipped[path] = f"the link is not followed: {error.strerror}"
+            if not (is_gone(error) or is_in_the_way(error)):
+                self.unlisted.append(f"{path}/")
             return
         if child is None:
             self._skip_link(folder, link, path)
@@ -270,6 +289,7 @@ class _Pass:
                 self.scan(child, f"{path}/", depth + 1)
         except OSError as error:
             self.skipped[path] = f"the folder cannot be listed: {error.strerror}"
+            self.unlisted.append(f"{path}/")
         finally:
             self._is_behind_link = was_behind
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hivemind_memory.access.rules import check_readable, may_read
-from hivemind_memory.errors import LineNotFoundError, NoteUnreadableError, UsageError
+from hivemind_memory.errors import LineNotFoundError, NoteTooLargeError, UsageError
 from hivemind_memory.files.paths import parse_note_path
 from hivemind_memory.files.scan import too_large
 from hivemind_memory.markdown.text import decode
@@ -48,7 +48,7 @@ def read_passage(
             is no error: reading a note from its beginning returns what it holds.
         NoteNotFoundError: The caller sees no such note.
         NotePathError: *path* is not a plain relative name of a note.
-        NoteUnreadableError: It is larger than ``max_note_mb``.
+        NoteTooLargeError: It is larger than ``max_note_mb``.
         UsageError: A number is too small.
     """
     if start_line < 1:
@@ -89,7 +89,7 @@ def read_provenance(
 
     Raises:
         NoteNotFoundError: The caller sees no such note.
-        NoteUnreadableError: It is larger than ``max_note_mb``.
+        NoteTooLargeError: It is larger than ``max_note_mb``.
     """
     from hivemind_memory.markdown.entry import OPENING
     from hivemind_memory.markdown.front_matter import split_front_matter
@@ -116,7 +116,7 @@ def _bounded(folder: NotesFolder, note: NotePath) -> bytes:
     limit, signature = folder.max_note_bytes, folder.signature(note)
     if signature is not None and signature[2] > limit:
         message = f"{note} was not read: {too_large(limit)}."
-        raise NoteUnreadableError(message)
+        raise NoteTooLargeError(message)
     return folder.read(note, max_bytes=limit)[0]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from hivemind_memory.errors import IndexDamagedError
+from hivemind_memory.errors import IndexDamagedError, NoteUnreadableError
 from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.memory.note_indexer import LARGE_NOTE_BYTES
 from hivemind_memory.model.results import LARGE_UNINDEXED, MemoryStatus
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from hivemind_memory.files.places import Places
     from hivemind_memory.files.scan import FolderSnapshot
     from hivemind_memory.memory.embed import EmbeddingService
-    from hivemind_memory.memory.open_index import IndexHandle, OpenIndex
+    from hivemind_memory.memory.index_fallback import OpenIndex
+    from hivemind_memory.memory.open_index import IndexHandle
     from hivemind_memory.memory.sync import Syncer
     from hivemind_memory.model.snapshot import FolderChanges
     from hivemind_memory.providers.provider import Provider
@@ -87,7 +88,10 @@ def _status_of(
         retrievers=("words", "vectors") if vectors else ("words",),
         leader=KernelLock(places.leader_lock).holder(),
         stale_notes=len(changes.changed) + len(changes.gone),
-        skipped=(*_skipped(opened, snapshot.skipped), *_large_notes(changes, snapshot)),
+        skipped=(
+            *_skipped(opened, snapshot.skipped),
+            *_unread(changes, snapshot, syncer),
+        ),
         unsettled_entries=_unsettled(places, now_s),
     )
 
@@ -129,11 +133,18 @@ def _skipped(
     return (SkippedNote(path=".index", reason=f"{problem}; {remedy}"), *skipped)
 
 
-def _large_notes(changes: FolderChanges, scan: FolderSnapshot) -> Iterator[SkippedNote]:
-    """Yield the changed notes that a search does not wait for."""
+def _unread(
+    changes: FolderChanges, scan: FolderSnapshot, syncer: Syncer
+) -> Iterator[SkippedNote]:
+    """Yield the changed notes that a search has not, or cannot, read."""
     for path in changes.changed:
-        if scan.signatures[path][2] > LARGE_NOTE_BYTES:
-            yield SkippedNote(path=path, reason=LARGE_UNINDEXED)
+        try:
+            syncer.folder.signature(path)
+        except NoteUnreadableError as error:
+            yield SkippedNote(path=path, reason=str(error))
+        else:
+            if scan.signatures[path][2] > LARGE_NOTE_BYTES:
+                yield SkippedNote(path=path, reason=LARGE_UNINDEXED)
 
 
 def _size(path: str) -> int:

@@ -6,7 +6,7 @@ from hivemind_memory.model.value import value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from hivemind_memory.model.note_path import NotePath
 
@@ -82,12 +82,19 @@ class FolderChanges:
 
 
 def compare_files(
-    folder: Mapping[NotePath, FileSignature], index: IndexedFiles
+    folder: Mapping[NotePath, FileSignature],
+    index: IndexedFiles,
+    unlisted: Collection[str] = (),
 ) -> FolderChanges:
     """Return what changed between the index and a scan of the folder, sorted by path.
 
     A note counts as changed when its signature differs, and also when the signature is
     equal but not settled: then only its bytes can tell.
+
+    Args:
+        folder: What the scan found.
+        index: What the index knows.
+        unlisted: What the system did not show, see ``FolderSnapshot.unlisted``.
     """
     known = index.signatures
     # Comparing two dictionaries runs in C: the usual answer, "nothing", costs next to
@@ -101,4 +108,14 @@ def compare_files(
         if known.get(path) != signature or path in unsettled
     ]
     gone = [path for path in known if path not in folder]
+    if unlisted:
+        gone = [path for path in gone if not is_unlisted(path, unlisted)]
     return FolderChanges(changed=tuple(sorted(changed)), gone=tuple(sorted(gone)))
+
+
+def is_unlisted(path: str, unlisted: Collection[str]) -> bool:
+    """Return whether a note is among, or below, what the system did not show."""
+    return any(
+        path.startswith(hidden) if hidden[-1] == "/" else path == hidden
+        for hidden in unlisted
+    )

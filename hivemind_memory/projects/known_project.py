@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import stat
 
+from hivemind_memory.errors import ProjectUnknownError
 from hivemind_memory.git.git_folder import find_git_folder, git_folder_mark
 from hivemind_memory.model.scope import FOLDERS
 
@@ -36,19 +37,34 @@ def known_scope(folder: str, notes: str) -> str:
     if not mark:
         return ""
     above = os.path.join(notes, FOLDERS["project"])
-    for slug in listed_projects(above):
+    try:
+        slugs = listed_projects(above)
+    except ProjectUnknownError:
+        return ""  # a search says nothing of projects; it only orders its hits
+    for slug in slugs:
         if _has_seen(os.path.join(above, slug, IDENTITY_FILE), mark):
             return f"{FOLDERS['project']}/{slug}"
     return ""
 
 
 def listed_projects(above: str) -> list[str]:
-    """Return the names of all folders of projects."""
+    """Return the names of all folders of projects.
+
+    Raises:
+        ProjectUnknownError: The system does not say which there are. An empty answer
+            would make a known project a new one.
+    """
     try:
         with os.scandir(above) as entries:
             return sorted(entry.name for entry in entries if entry.is_dir())
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return []
+    except OSError as error:
+        from hivemind_memory.files.errors import cause_of
+
+        cause, hint = cause_of(error)
+        message = f"The folder {above} cannot be listed: {cause}."
+        raise ProjectUnknownError(message, hint=hint) from error
 
 
 def read_record_bytes(path: str) -> bytes:

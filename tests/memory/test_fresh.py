@@ -384,23 +384,61 @@ def test_a_note_that_cannot_be_read_hides_no_other(
     assert sorted(paths(ask(asked, "old"))) == ["bad.md", "note.md"]
 
 
-def test_a_note_that_may_not_be_read_any_more_is_not_answered_from_memory(
-    sandbox: Sandbox, memory: Memory
+@pytest.mark.parametrize("number", [13, 24, 23, 5], ids=os.strerror)
+def test_a_note_that_cannot_be_read_now_is_not_gone(
+    sandbox: Sandbox, memory: Memory, number: int
 ) -> None:
-    """Its owner took it away; and the index stays what a rebuild would make."""
-    ask(memory, "old")
-    (sandbox.notes / "note.md").chmod(0o600)
+    """With too many open files every note left the index, and came back as a new one.
+
+    What the index holds may be outdated by then, so the answer is not called fresh.
+    """
+    sandbox.save("zebra.md", "The zebra is striped.\n")
+    ask(memory, "zebra")
+    (sandbox.notes / "zebra.md").chmod(0o600)
     original = OpenFolder.open_file
 
     def open_file(folder: OpenFolder, name: str, flags: int) -> int:
-        if name == "note.md":
-            raise PermissionError(13, "Permission denied")
+        if name == "zebra.md":
+            raise OSError(number, os.strerror(number))
         return original(folder, name, flags)
 
     with mock.patch.object(OpenFolder, "open_file", open_file):
-        assert paths(ask(memory, "old")) == []
+        answer = ask(memory, "zebra")
+        [skipped] = memory.status().skipped
 
-    (sandbox.notes / "note.md").chmod(0o600)
+    assert paths(answer) == ["zebra.md"]
+    assert not answer.report.is_fresh
+    assert (answer.report.stale_notes, answer.report.skipped_notes) == (1, 1)
+    assert (skipped.path, "cannot be read" in skipped.reason) == ("zebra.md", True)
+    (sandbox.notes / "zebra.md").chmod(0o600)
+    assert ask(memory, "zebra").report.is_fresh
+
+
+@pytest.mark.parametrize("number", [13, 24, 5], ids=os.strerror)
+def test_the_notes_of_a_folder_that_cannot_be_listed_now_are_not_gone(
+    sandbox: Sandbox, memory: Memory, number: int
+) -> None:
+    """They left the index with the first scan that could not enter their folder."""
+    sandbox.save("deep/inner.md", "the old zebra\n")
+    assert sorted(paths(ask(memory, "old"))) == ["deep/inner.md", "note.md"]
+    original = OpenFolder.child
+
+    def child(folder: OpenFolder, name: str) -> OpenFolder:
+        if name == "deep":
+            raise OSError(number, os.strerror(number))
+        return original(folder, name)
+
+    with mock.patch.object(OpenFolder, "child", child):
+        sandbox.save("other.md", "another one\n")
+        answer = ask(memory, "old")
+        synced = memory.sync()
+
+    assert sorted(paths(answer)) == ["deep/inner.md", "note.md"]
+    assert not answer.report.is_fresh
+    assert synced.removed == 0
+    assert [skipped.path for skipped in synced.skipped] == ["deep/"]
+    assert ask(memory, "old").report.is_fresh
+    (sandbox.notes / "deep" / "inner.md").unlink()
     assert paths(ask(memory, "old")) == ["note.md"]
 
 
