@@ -20,6 +20,7 @@ from hivemind_memory.model.changes import (
     ChangedItem,
 )
 from hivemind_memory.model.curation import ENTRY, MEMORY
+from hivemind_memory.model.display import not_indexed_text
 from hivemind_memory.notes.memory_file import fit_content
 from hivemind_memory.state.change_log import ChangeLog
 
@@ -125,6 +126,9 @@ def record_saved(
         digest = digest_of(context.state(), content)
         item = ChangedItem(kind=MEMORY, path=saved.path, id=saved.id, digest=digest)
         record(context, SAVE, [item])
+    if left := context.notes_left():
+        was, were = "its text was not compared", "their texts were not compared"
+        warnings += (not_indexed_text(left, was, were),)
     return replace(
         saved,
         is_indexed=context.update_index(saved.changed_paths),

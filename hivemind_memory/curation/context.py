@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from hivemind_memory.access.rules import may_read
 from hivemind_memory.errors import HivemindError, NotSavedError
 from hivemind_memory.files.locks import LOCK_WAIT_S, exclusive
 from hivemind_memory.model.curation import AffectedItem, FailedItem
@@ -89,6 +90,10 @@ class CurationContext:
     def now_iso(self) -> str:
         """Return the current time as ISO 8601 in the local time zone."""
         return self.clocks.local_iso(self.clocks.now())
+
+    def notes_left(self) -> tuple[str, ...]:
+        """Return the large notes, of those the caller may read, not indexed yet."""
+        return tuple(path for path in self.index.left if may_read(self.caller, path))
 
     def journal(self) -> Journal:
         """Return the journal of acknowledged entries."""

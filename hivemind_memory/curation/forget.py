@@ -68,7 +68,7 @@ def forget(
         UsageError: The selector is empty, its key is in several scopes, or it names
             what cannot be hidden.
     """
-    index = context.index.fresh(leaves_outdated=not selector.is_set)
+    index = context.index.fresh(is_lookup=not selector.is_set)
     targets = find_targets(context, index, selector)
     shown = [target for target in targets if not target.forgotten]
     if is_dry_run:
@@ -144,7 +144,7 @@ def restore(context: CurationContext, selector: MemorySelector) -> RestoreResult
         UsageError: The selector is empty, its key is in several scopes, or an agent
             restores what another forgot.
     """
-    index = context.index.fresh(leaves_outdated=not selector.is_set)
+    index = context.index.fresh(is_lookup=not selector.is_set)
     targets = find_targets(context, index, selector)
     hidden = [target for target in targets if target.forgotten]
     forgets = forgets_of(context, hidden)
@@ -255,7 +255,7 @@ def _refuse_second(context: CurationContext, target: CurationTarget) -> None:
     """Raise if another memory is active under the key, whose lock is held."""
     if not target.key:
         return
-    for row in context.index.fresh(leaves_outdated=True).memories(
+    for row in context.index.fresh(is_lookup=True).memories(
         key=target.key, scopes=frozenset({target.scope}), statuses={ACTIVE}
     ):
         if row.path != target.path:
@@ -313,7 +313,7 @@ def _current_path(context: CurationContext, target: CurationTarget) -> NotePath:
         MemoryNotFoundError: It is gone.
     """
     if target.id:
-        for row in context.index.fresh(leaves_outdated=True).memories(
+        for row in context.index.fresh(is_lookup=True).memories(
             memory_id=target.id, scopes=frozenset({target.scope})
         ):
             return NotePath(row.path)

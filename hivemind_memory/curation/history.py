@@ -28,6 +28,7 @@ from hivemind_memory.model.curation import (
     RecallCounts,
     StoredMemory,
 )
+from hivemind_memory.model.display import not_indexed_text
 from hivemind_memory.model.memories import (
     ACTIVE,
     FORGOTTEN,
@@ -67,7 +68,7 @@ def history(context: CurationContext, ref: str, *, scope: str | None = None) -> 
         MemoryNotFoundError: The caller sees no such memory.
     """
     ref = with_own_day(context, ref.strip())
-    index = context.index.fresh(leaves_outdated=True)
+    index = context.index.fresh(is_lookup=True)
     entry = find_entry(context, index, ref, scope)
     if entry is not None:
         shown = memories_for(context.caller, [entry])
@@ -117,7 +118,7 @@ def show(
         MemoryNotFoundError: The caller sees no such memory.
     """
     ref = with_own_day(context, ref.strip())
-    index = context.index.fresh(leaves_outdated=True)
+    index = context.index.fresh(is_lookup=True)
     entry = find_entry(context, index, ref, scope)
     if entry is not None:
         (shown,) = memories_for(context.caller, [entry])
@@ -133,6 +134,7 @@ def show(
         edges=tuple(_edges(context, index, memory)),
         chain=memories_for(context.caller, chain),
         recall=_recalls_of(context, memory),
+        warnings=_large_note_warnings(context),
     )
 
 
@@ -219,7 +221,9 @@ class _Chain:
                 self.is_cut = True
                 return
             memory = load_memory(self._context, row.path)
-            if memory is not None:
+            if memory is None:
+                self.missing[row.path] = None  # deleted this moment, or unreadable
+            else:
                 self.found[row.path] = memory
                 waiting += self._named_by(memory)
                 waiting += self._joined_to(memory)
@@ -229,6 +233,7 @@ class _Chain:
         for end in (*memory.supersedes, memory.superseded_by):
             if not end:
                 continue
+            self._context.index.index_named(end)
             row = self._index.resolve_ref(end, scopes=self._scopes, near=memory.scope)
             if row is None:
                 self.missing[end] = None
@@ -290,6 +295,15 @@ def _edges(
             id=edge.to_id if is_outgoing else edge.from_id,
             key=masked(rows[0].key) if rows else "",
         )
+
+
+def _large_note_warnings(context: CurationContext) -> tuple[str, ...]:
+    """Return which large notes may link to a memory unseen, of those that may be."""
+    paths = context.notes_left()
+    lack = "a link from {} may be missing"
+    if not paths:
+        return ()
+    return (not_indexed_text(paths, lack.format("it"), lack.format("them")),)
 
 
 def _recalls_of(context: CurationContext, memory: StoredMemory) -> RecallCounts:

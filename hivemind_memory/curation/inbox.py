@@ -91,7 +91,7 @@ def find_pending(context: CurationContext, ref: str) -> PendingClaim:
         MemoryNotFoundError: There is none, or the caller may not see it.
         UsageError: Several claims have the key, or are in the note.
     """
-    wanted, index = ref.strip(), context.index.fresh(leaves_outdated=True)
+    wanted, index = ref.strip(), context.index.fresh(is_lookup=True)
     found: list[PendingClaim] = []
     meant: tuple[str, ...] = ()
     if context.caller.is_member and wanted and is_name(wanted):
@@ -223,7 +223,7 @@ def accept_claim(context: CurationContext, ref: str) -> AcceptedClaim:
         claim = read_memory_file(context.folder, path)
         data, signature = context.folder.read(path)
         active, _ = find_active(
-            context, context.index.fresh(leaves_outdated=True), row.scope, key
+            context, context.index.fresh(is_lookup=True), row.scope, key
         )
         if active is not None and active.body != claim.body:
             raise KeyTakenError(

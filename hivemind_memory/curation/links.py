@@ -138,12 +138,12 @@ def _locked_start(
     """Yield the index and the memory that an edge starts at, under its locks."""
     with context.updates_lock(effect) if kind == UPDATES else nullcontext():
         row = find_one(
-            context, context.index.fresh(leaves_outdated=True), start, effect=effect
+            context, context.index.fresh(is_lookup=True), start, effect=effect
         )
         check_writable(context.caller, parse_note_path(row.path), effect)
         with context.key_lock(row.scope, row.key, effect):
             # It may have changed while another process held the lock.
-            index = context.index.fresh(leaves_outdated=True)
+            index = context.index.fresh(is_lookup=True)
             yield index, find_memory(context, index, start, scope=row.scope)
 
 
@@ -212,6 +212,7 @@ def _without(
         for target in targets(item):
             if target in (other.memory_id, other.path):
                 return True
+            context.index.index_named(target)
             end = index.resolve_ref(
                 target, scopes=context.caller.scopes, near=row.scope
             )

@@ -54,7 +54,7 @@ def list_memories(
     from hivemind_memory.model.memory_types import all_types, resolve_type
 
     types = {resolve_type(name, context.types).name for name in wanted.types}
-    index = context.index.fresh(leaves_outdated=True)
+    index = context.index.fresh(is_lookup=True)
     rows = index.memories(scopes=_scopes(context, wanted.scope))
     if wanted.folder:
         paths = context.folder.signatures()

@@ -54,7 +54,7 @@ def locate(context: CurationContext, name: str) -> tuple[str, int, int]:
     if path == note and _is_there(context, note):
         return (note, *_checked_lines(name, start_line, end_line, is_place=is_place))
     if is_name(name):
-        index = context.index.fresh(leaves_outdated=True)
+        index = context.index.fresh(is_lookup=True)
         entry = None if is_place else find_entry(context, index, name, None)
         if entry is not None:
             return entry.path, entry.start_line, entry.end_line

@@ -75,6 +75,7 @@ def find_memory(
     meant: tuple[str, ...] = ()
     # Visitors do not see whole notes.
     if wanted and context.caller.is_member and is_name(wanted):
+        context.index.index_named(wanted)
         rows = rows_named(index, wanted, scopes)
         shown = [row for row in rows if row.status != FORGOTTEN]
         if len({row.scope for row in shown}) > 1:
@@ -291,10 +292,7 @@ def own_scope(context: CurationContext) -> str:
 
 
 def is_name(text: str, limit_chars: int = 1_100) -> bool:
-    """Return whether a text can be a name: not too long, and without lone surrogates.
-
-    No note holds a lone surrogate, and SQLite does not take one.
-    """
+    """Return whether a text can be a name: short, and as SQLite takes it."""
     return len(text) <= limit_chars and text == text.encode("utf-8", "replace").decode()
 
 

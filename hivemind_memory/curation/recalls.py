@@ -38,7 +38,7 @@ def _settle(context: CurationContext, log: RecallLog, refs: Collection[str]) -> 
     If notes of several scopes have it, it is not known whose counter it was.
     """
     try:
-        index = context.index.fresh(leaves_outdated=True)
+        index = context.index.fresh(is_lookup=True)
         found = {ref: index.scopes_with(ref) for ref in refs}
     except HivemindError:  # they wait
         return

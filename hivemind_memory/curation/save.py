@@ -100,7 +100,7 @@ def save(
     except OSError as error:
         raise save_error(usual_path, error) from error
     with context.key_lock(new.scope, new.key, "Nothing was saved"):
-        index = context.index.fresh(leaves_outdated=True)
+        index = context.index.fresh(is_lookup=True)
         candidates = tuple(near(new.content)) if near else ()
         new = replace(new, key=_spelled(index, new))
         old, others = find_active(context, index, new.scope, new.key)

@@ -270,7 +270,7 @@ def _relink(
 ) -> UndoResult:
     """Make the list of links as it was before the change."""
     [item] = change.items
-    index = context.index.fresh(leaves_outdated=True)
+    index = context.index.fresh(is_lookup=True)
     row = next(_rows(index, item), None)
     if row is None:
         raise gone(item.path)
@@ -329,7 +329,7 @@ def _targets(context: CurationContext, change: Change) -> list[CurationTarget]:
     Raises:
         MemoryNotFoundError: None of it is there any more.
     """
-    index = context.index.fresh(leaves_outdated=True)
+    index = context.index.fresh(is_lookup=True)
     targets = [target for item in change.items for target in _now(context, index, item)]
     if not targets:
         raise gone(change.items[0].path if change.items else change.id)

@@ -15,8 +15,8 @@ from hivemind_memory.errors import EmbeddingError, HivemindError, IndexUnusableE
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.files.scan import BYTES_PER_MB
 from hivemind_memory.index.choose_engine import index_engine
+from hivemind_memory.memory.index_fallback import open_index
 from hivemind_memory.memory.leftover_files import leftover_findings
-from hivemind_memory.memory.open_index import open_index
 from hivemind_memory.model.curation import UnfinishedPurge
 from hivemind_memory.model.display import count_text
 from hivemind_memory.model.results import (

@@ -8,20 +8,20 @@ another mount changes a file without an event.
 
 from __future__ import annotations
 
-import os
-
 from hivemind_memory.errors import IndexDamagedError, IndexUnusableError
-from hivemind_memory.model.snapshot import IndexedFiles, compare_files
+from hivemind_memory.memory.kernel_proof import MAX_UNCHECKED_S, KernelProof
+from hivemind_memory.memory.large_notes import leave_all
+from hivemind_memory.model.snapshot import IndexedFiles, compare_files, is_unlisted
 from hivemind_memory.model.value import replaced, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hivemind_memory.files.inotify import InotifyProbe
     from hivemind_memory.files.places import Places
     from hivemind_memory.files.scan import FolderSnapshot
     from hivemind_memory.index.port import Index
+    from hivemind_memory.memory.large_notes import LargeNoteRule
     from hivemind_memory.memory.sync import Syncer
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.results import RecoveredEntry
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 
 MAX_SCANS = 5
 """How often an answer looks again because notes change while it looks."""
-
-MAX_UNCHECKED_S = 1.0
-"""How long the result of a scan is trusted while no event contradicts it."""
 
 
 @value
@@ -77,11 +74,8 @@ class FreshnessCheck:
         self._index_rest = index_rest
         self._places = places
         self._stopwatch = stopwatch
-        self._inotify_probe: InotifyProbe | None = None
-        self._can_watch = True
-        self._has_hard_links = False
-        self._looked_s = self._read_all_s = -MAX_UNCHECKED_S
-        self._read_all_of: tuple[object, ...] = ()
+        self._proof = KernelProof(places, has_links=syncer.has_links)
+        self._looked_s = -MAX_UNCHECKED_S
         self._looked_at: object = None
         self._verified: object = None
         self._unreadable: frozenset[str] = frozenset()
@@ -90,20 +84,21 @@ class FreshnessCheck:
 
     def close(self) -> None:
         """Stop watching."""
-        if self._inotify_probe is not None:
-            self._inotify_probe.close()
-            self._inotify_probe = None
-        self._read_all_s = -MAX_UNCHECKED_S
+        self._proof.close()
 
     def ensure_fresh(
-        self, index: Index, *, is_whole: bool = False, leaves_outdated: bool = False
+        self,
+        index: Index,
+        *,
+        may_take_large: LargeNoteRule | None = leave_all,
+        leaves_outdated: bool = False,
     ) -> Freshness:
         """Update *index* if the folder has changed, and say how far that went.
 
         Args:
             index: The index.
-            is_whole: Index large notes at once, however long that takes; else they
-                are indexed in the background.
+            may_take_large: Which large notes are indexed at once, however long that
+                takes; the others are in the background. None: all of them.
             leaves_outdated: Many notes that have to be read again because the rules
                 have changed are left to the background, too.
         """
@@ -112,19 +107,14 @@ class FreshnessCheck:
             now_s = self._stopwatch()
             version = index.version()
             is_recent = now_s - self._looked_s < MAX_UNCHECKED_S
-            is_quiet = (
-                self._inotify_probe is not None and self._inotify_probe.is_quiet()
-            )
-            if self._inotify_probe is not None and not self._inotify_probe.is_complete:
-                self.close()
+            is_quiet = self._proof.is_quiet()
             if is_quiet and is_recent and version is self._looked_at:
                 return self._last
-            can_watch = self._can_watch and not self._has_hard_links
-            if self._inotify_probe is None and is_recent and can_watch:
+            if is_recent:
                 # Before the scan, so that no change during it is missed.
-                self._watch()
+                self._proof.watch()
             origin = (index, *self._syncer.origin_of(index))
-            changed = self._named_changes(origin, now_s)
+            changed = self._proof.changed_since(origin, now_s)
             if (
                 changed is not None
                 and scans < MAX_SCANS - 1
@@ -134,38 +124,24 @@ class FreshnessCheck:
                     continue  # something else has changed meanwhile
                 return replaced(self._last, recovered=recovered)
             self._looked_s = now_s
-            self._has_hard_links = False
             freshness = self._compare(
                 index,
                 version,
-                is_whole=is_whole,
+                may_take_large=may_take_large,
                 leaves_outdated=leaves_outdated,
                 changed=changed,
             )
             if not (freshness.stale or freshness.outdated or freshness.warning):
                 self._last = Freshness(skipped=freshness.skipped)
-                if self._is_rest_named() and changed is None:
-                    self._read_all_s, self._read_all_of = now_s, origin
+                is_rest_named = self._proof.forget_before(
+                    self._behind, self._unreadable, may_ask=self._verified is None
+                )
+                if is_rest_named and changed is None:
+                    self._proof.record_comparison(origin, now_s)
             recovered += freshness.recovered
             if self._verified is not None or freshness.warning:
                 break
         return replaced(freshness, recovered=recovered) if recovered else freshness
-
-    def _is_rest_named(self) -> bool:
-        """Return whether the kernel names all that differs after a comparison.
-
-        What it named before has been compared.
-        """
-        probe = self._inotify_probe
-        if probe is None:
-            return False
-        before, probe.changed = probe.changed, set()
-        if self._verified is None:
-            probe.is_quiet()
-        is_named = self._behind <= probe.changed
-        # No event tells when a note can be read again.
-        probe.changed |= self._unreadable if is_named else before
-        return is_named
 
     def is_verified(self, index: Index) -> bool:
         """Return whether the index still is as the last scan found it or made it.
@@ -174,21 +150,6 @@ class FreshnessCheck:
         in its place that was filled before the snapshot.
         """
         return self._verified is not None and index.version() is self._verified
-
-    def _named_changes(
-        self, origin: tuple[object, ...], now_s: float
-    ) -> frozenset[str] | None:
-        """Return the paths of all that changed since all notes were last compared.
-
-        Returns:
-            None: Nothing says so, or that was too long ago.
-        """
-        is_recent = now_s - self._read_all_s < MAX_UNCHECKED_S
-        if self._inotify_probe is None or not is_recent:
-            return None
-        if self._read_all_of != origin:
-            return None
-        return frozenset(self._inotify_probe.changed)
 
     def _sync_named(
         self, index: Index, version: object, changed: frozenset[str]
@@ -202,7 +163,7 @@ class FreshnessCheck:
         Args:
             index: The index.
             version: Its version before the kernel was asked.
-            changed: See ``_named_changes``.
+            changed: See ``KernelProof.changed_since``.
 
         Returns:
             False: All notes have to be compared.
@@ -214,30 +175,28 @@ class FreshnessCheck:
             raise
         except IndexUnusableError:
             return False  # a comparison of all notes says why
-        if self._inotify_probe is None or not is_done:
+        if not is_done or not self._proof.take(changed):
             return False
-        self._inotify_probe.changed -= changed
         if index.version() is version:
             self._looked_at = self._verified = version
             return True
         # Another process may have indexed later changes, and of a rename one half: the
         # note is gone under its old name, and not there yet under its new one.
         version = index.version()
-        if (index, *self._syncer.origin_of(index)) != self._read_all_of:
-            return False
-        self._inotify_probe.has_lost_name = False
-        if self._inotify_probe.is_quiet():
+        origin = (index, *self._syncer.origin_of(index))
+        is_complete, is_quiet, has_all_names = self._proof.ask_again(origin)
+        if is_quiet:
             self._looked_at = version
-        if not self._inotify_probe.has_lost_name:
+        if has_all_names:
             self._verified = version
-        return self._inotify_probe.is_complete
+        return is_complete
 
     def _compare(
         self,
         index: Index,
         version: object,
         *,
-        is_whole: bool,
+        may_take_large: LargeNoteRule | None,
         leaves_outdated: bool,
         changed: frozenset[str] | None,
     ) -> Freshness:
@@ -249,9 +208,9 @@ class FreshnessCheck:
         Args:
             index: The index.
             version: Its version.
-            is_whole: See ``ensure_fresh``.
+            may_take_large: See ``ensure_fresh``.
             leaves_outdated: See ``ensure_fresh``.
-            changed: See ``_named_changes``.
+            changed: See ``KernelProof.changed_since``.
         """
         self._looked_at = self._verified = None
         self._behind = self._unreadable = frozenset()
@@ -267,29 +226,32 @@ class FreshnessCheck:
         # A lost entry shows as a change of its note; the sync puts it back.
         snapshot = self._scan()
         if known is None:
-            if digest == snapshot.digest:
+            if digest == snapshot.digest and not snapshot.unlisted:
                 return self._equal(version, snapshot)
             known = index.files()
             if index.version() is not version:
                 version, known = index.version(), index.files()
                 snapshot = self._scan()
-        is_settled = not known.unsettled
         is_file = index.path == self._places.index_file
         leaves_outdated = leaves_outdated and is_file
         later = self._syncer.left_for_later(known) if leaves_outdated else frozenset()
+        is_settled = not known.unsettled
         if changed is not None:
             young = known.unsettled & changed | known.outdated
             known = replaced(known, unsettled=young)
         changes = compare_files(
-            snapshot.signatures, replaced(known, unsettled=known.unsettled - later)
+            snapshot.signatures,
+            replaced(known, unsettled=known.unsettled - later),
+            snapshot.unlisted,
         )
-        if may_trust and changes.is_empty:
+        hidden = _unlisted(known, snapshot)
+        if may_trust and changes.is_empty and not hidden:
             if later:
                 self._verified = version
                 self._index_rest()
                 skipped = _paths(snapshot.skipped)
                 return Freshness(outdated=tuple(sorted(later)), skipped=skipped)
-            if is_settled:
+            if is_settled and not snapshot.unlisted:
                 index.record_scan(version, snapshot.digest)
             return self._equal(version, snapshot)
         left: set[NotePath] = set()
@@ -297,9 +259,9 @@ class FreshnessCheck:
             result = self._syncer.sync(
                 index,
                 seen=(known, snapshot),
-                may_take_large=None
-                if is_whole
-                else self._large_note_rule(is_file=is_file),
+                may_take_large=self._within_budget()
+                if may_take_large is leave_all and not is_file
+                else may_take_large,
                 leaves_outdated=leaves_outdated,
                 left=left,
             )
@@ -315,7 +277,9 @@ class FreshnessCheck:
         skipped = _paths(result.skipped)
         self._unreadable = frozenset(skipped).difference(_paths(snapshot.skipped))
         behind = compare_files(
-            snapshot.signatures, IndexedFiles(signatures=indexed.signatures)
+            snapshot.signatures,
+            IndexedFiles(signatures=indexed.signatures),
+            snapshot.unlisted,
         )
         # Of outdated notes alone it is known that their text has not changed.
         outdated = left & indexed.outdated - set(behind.changed)
@@ -325,8 +289,11 @@ class FreshnessCheck:
             self._verified = version
         if left and is_file:
             self._index_rest()
+        # Of what cannot be read now, the index has what it held before.
         return Freshness(
-            stale=tuple(sorted(large)),
+            stale=tuple(
+                sorted({*large, *hidden, *self._unreadable & set(indexed.signatures)})
+            ),
             left=tuple(sorted(large)),
             outdated=tuple(sorted(outdated)),
             skipped=skipped,
@@ -336,10 +303,7 @@ class FreshnessCheck:
     def _scan(self) -> FolderSnapshot:
         """Return what the folder holds now."""
         snapshot = self._syncer.snapshot()
-        if snapshot.has_hard_links:
-            # An event names a file as it was called by whoever changed it.
-            self._has_hard_links = True
-            self.close()
+        self._proof.see_hard_links(are_there=snapshot.has_hard_links)
         return snapshot
 
     def _equal(self, version: object, snapshot: FolderSnapshot) -> Freshness:
@@ -348,36 +312,26 @@ class FreshnessCheck:
         self._last = Freshness(skipped=_paths(snapshot.skipped))
         return self._last
 
-    def _large_note_rule(self, *, is_file: bool) -> Callable[[], bool]:
-        """Return what decides whether a large note is indexed before the answer.
+    def _within_budget(self) -> LargeNoteRule:
+        """Return what takes large notes until the budget of a search is spent.
 
-        Nothing but this process can fill an index in memory, so there some are, until
-        the budget is spent.
+        Nothing but this process can fill an index in memory.
         """
-        if is_file:
-            return bool
         from hivemind_memory.memory.background_sync import WAIT_S
 
         end_s = self._stopwatch() + WAIT_S
-        return lambda: self._stopwatch() < end_s
+        return lambda _path, _data: self._stopwatch() < end_s
 
-    def _watch(self) -> None:
-        """Have the kernel report changes, if that works for this folder."""
-        if self._syncer.has_links:
-            self._can_watch = False  # they lead to where nothing is watched
-            return
-        # Loaded by a process that is asked again and again, never by a cold answer.
-        from hivemind_memory.files.inotify import InotifyProbe
-        from hivemind_memory.files.mounts import shared_type
 
-        notes = self._places.notes
-        cookie = os.path.join(self._places.index, "cookie")
-        try:
-            if not shared_type(notes):
-                self._inotify_probe = InotifyProbe(notes, cookie)
-        except OSError:
-            self._inotify_probe = None
-        self._can_watch = self._inotify_probe is not None
+def _unlisted(known: IndexedFiles, snapshot: FolderSnapshot) -> list[str]:
+    """Return the indexed notes that the system does not show now."""
+    if not snapshot.unlisted:
+        return []
+    return [
+        path
+        for path in known.signatures
+        if path not in snapshot.signatures and is_unlisted(path, snapshot.unlisted)
+    ]
 
 
 def _paths(skipped: tuple[SkippedNote, ...]) -> tuple[str, ...]:

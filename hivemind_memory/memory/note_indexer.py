@@ -5,6 +5,7 @@ from __future__ import annotations
 from hivemind_memory.errors import (
     NoteNotFoundError,
     NotePathError,
+    NoteTooLargeError,
     NoteUnreadableError,
 )
 from hivemind_memory.model.scope import scope_of
@@ -114,10 +115,13 @@ class NoteIndexer:
                 found = self._read(path, indexed.get(path), work, reader)
             except NoteNotFoundError:
                 gone.append(path)  # since the scan
-            except (NotePathError, NoteUnreadableError) as error:
-                # A rebuild could not read it either, so it is not found any more.
+            except (NotePathError, NoteTooLargeError) as error:
+                # A rebuild would not read it either, so it is not found any more.
                 work.skipped.append(SkippedNote(path=path, reason=str(error)))
                 gone.append(path)
+            except NoteUnreadableError as error:
+                # It is there: what the index has of it stays until it can be read.
+                work.skipped.append(SkippedNote(path=path, reason=str(error)))
             else:
                 if found is not None:
                     batch.append(found)
@@ -176,7 +180,8 @@ class NoteIndexer:
             len(read.data) > LARGE_NOTE_BYTES
             and self._blocks().count_new_chars(path, read.data) > LARGE_NOTE_BYTES
         )
-        if is_large and work.may_take_large is not None and not work.may_take_large():
+        rule = work.may_take_large
+        if is_large and rule is not None and not rule(path, read.data):
             work.left.append(path)
             return None
         before = known.digest if known is not None else ""

@@ -6,7 +6,6 @@ answered all the same.
 
 from __future__ import annotations
 
-import os
 from contextlib import contextmanager
 from threading import RLock
 
@@ -16,12 +15,19 @@ from hivemind_memory.errors import (
     IndexDamagedError,
     IndexTooNewError,
     IndexUnusableError,
-    NotesMissingError,
     NotSavedError,
 )
 from hivemind_memory.index.choose_engine import index_engine
 from hivemind_memory.memory.freshness import FreshnessCheck
-from hivemind_memory.model.value import replaced, value
+from hivemind_memory.memory.index_fallback import (
+    OpenIndex,
+    memory_fallback,
+    open_index,
+    reopen_index,
+)
+from hivemind_memory.memory.large_notes import leave_all, may_mean
+from hivemind_memory.model.note_path import NotePath
+from hivemind_memory.model.value import replaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +41,6 @@ if TYPE_CHECKING:
     from hivemind_memory.memory.sync import Syncer
     from hivemind_memory.model.clocks import Clocks
     from hivemind_memory.model.filters import Access
-    from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.results import SyncResult
 
     T = TypeVar("T")
@@ -59,6 +64,9 @@ class IndexHandle:
         self._open: OpenIndex | None = None
         self._fresh: FreshnessCheck | None = None
         self._background: BackgroundSync | None = None
+        self.left: tuple[str, ...] = ()
+        """Paths of the large notes that the last ``fresh`` left to the background."""
+
         self._beyond_repair: tuple[tuple[int, ...], ...] | None = None
 
     def close(self) -> None:
@@ -122,7 +130,8 @@ class IndexHandle:
         engine = index_engine(self._places, self._clocks.now)
         try:
             engine.rebuild(
-                lambda index: self.syncer.sync(index, may_take_large=bool), wait_s=0
+                lambda index: self.syncer.sync(index, may_take_large=leave_all),
+                wait_s=0,
             )
             index = engine.open()
         except IndexBusyError:
@@ -214,13 +223,16 @@ class IndexHandle:
             result = self.syncer.sync(
                 opened.index,
                 progress=progress,
-                may_take_large=bool,
+                may_take_large=leave_all,
                 leaves_outdated=True,
                 left=left,
             )
         if left and is_whole:
             result = result.followed_by(self.background_sync().sync(progress))
         if is_whole:
+            from hivemind_memory.memory.leftover_files import remove_beside_notes
+
+            remove_beside_notes(self._places, self._clocks.now())
             # The index is up to date, so it costs nothing to give up the other one.
             index_engine(self._places, self._clocks.now).remove_unfinished_rebuild()
         return replaced(result, took_s=self._clocks.stopwatch() - started)
@@ -246,13 +258,14 @@ class IndexHandle:
         """
         return self._background is not None and self._background.wait()
 
-    def fresh(self, *, leaves_outdated: bool = False) -> Index:
+    def fresh(self, *, is_lookup: bool = False) -> Index:
         """Return the index, updated from the folder, large notes included.
 
         Args:
-            leaves_outdated: Many notes that other rules indexed are left to the
-                background, unless these rules knew other types: a row tells where a
-                memory is, and what it says is read from its note.
+            is_lookup: Memories and entries are looked up, by their names and links.
+                Left to the background is what that does not need: large notes of free
+                text (see ``index_named``), and many notes that other rules indexed,
+                unless these rules knew other types.
 
         Raises:
             NotSavedError: It cannot be updated now.
@@ -260,13 +273,16 @@ class IndexHandle:
         opened = self.opened()
         check = self.freshness_check()
         freshness = check.ensure_fresh(
-            opened.index, is_whole=True, leaves_outdated=leaves_outdated
+            opened.index,
+            may_take_large=self.syncer.holds_memory if is_lookup else None,
+            leaves_outdated=is_lookup,
         )
         if freshness.outdated:
             from hivemind_memory.memory.rule_changes import has_old_types
 
             if has_old_types(opened.index):
-                freshness = check.ensure_fresh(opened.index, is_whole=True)
+                freshness = check.ensure_fresh(opened.index, may_take_large=None)
+        self.left = freshness.left
         if freshness.warning:
             raise NotSavedError(
                 freshness.warning,
@@ -274,6 +290,17 @@ class IndexHandle:
                 effect="Nothing was changed",
             )
         return opened.index
+
+    def index_named(self, name: str) -> None:
+        """Index the large notes that ``fresh`` left and that a name may mean.
+
+        Raises:
+            IndexUnusableError: The index cannot be written now.
+        """
+        meant = [path for path in self.left if may_mean(name, path)]
+        for path in map(NotePath, meant):
+            self.syncer.sync_note(self.opened().index, path)
+        self.left = tuple(path for path in self.left if path not in meant)
 
     def index_after_purge(self) -> None:
         """Index what changed, and have every process drop what it read before.
@@ -313,84 +340,9 @@ class IndexHandle:
             index = self.opened().index
             if is_whole or index.path != self._places.index_file:
                 return self.syncer.sync_note(index, path)
-            if self.syncer.sync_note(index, path, may_take_large=bool):
+            if self.syncer.sync_note(index, path, may_take_large=leave_all):
                 return True
         except HivemindError:
             return False  # it is saved all the same, and the next scan indexes it
         self.background_sync().start()
         return False
-
-
-@value
-class OpenIndex:
-    """An index that answers."""
-
-    index: Index
-    warning: str = ""
-    """Why it is a substitute in memory; empty when it is the file."""
-
-    notice: str = ""
-    """What the next answer has to say of it; empty: nothing."""
-
-    error: IndexUnusableError | None = None
-    """Why the file cannot be used."""
-
-    broken: tuple[tuple[int, ...], ...] = ()
-    """What the file looked like that could not be used."""
-
-
-def open_index(places: Places, now: Callable[[], float]) -> OpenIndex:
-    """Return the index of a memory, made if it is not there.
-
-    A folder that cannot be written, or a file that is damaged, does not stop a reader:
-    it gets an index in memory, filled from the notes for this process alone.
-
-    Raises:
-        NotesMissingError: There is no notes folder.
-        IndexBusyError: Another process kept the file locked for 10 s.
-        IndexTooNewError: A newer version of the program made the file.
-    """
-    if not os.path.isdir(places.notes):
-        raise NotesMissingError(
-            f"there is no notes folder {places.notes}",
-            hint="`hm init` creates it; --memory-dir or HIVEMIND_HOME selects another",
-        )
-    try:
-        return OpenIndex(index=index_engine(places, now).open())
-    except (IndexBusyError, IndexTooNewError):
-        raise
-    except IndexUnusableError as error:
-        return memory_fallback(places, now, error)
-
-
-def memory_fallback(
-    places: Places, now: Callable[[], float], error: IndexUnusableError
-) -> OpenIndex:
-    """Return an empty index in memory, for the file that cannot be used."""
-    remedy = error.hint or "`hm doctor` checks for problems"
-    return OpenIndex(
-        index=index_engine(places, now).open_in_memory(),
-        warning=f"{str(error).removesuffix('.')}; this answer was made from the notes"
-        f" alone. {remedy}",
-        error=error,
-        broken=index_engine(places, now).state(),
-    )
-
-
-def reopen_index(
-    places: Places, now: Callable[[], float], opened: OpenIndex
-) -> OpenIndex:
-    """Return the index file in the place of a substitute, once it can be used.
-
-    A file that looks as it did when it could not be used is not tried again, because
-    opening may not notice what is wrong.
-    """
-    state = index_engine(places, now).state()
-    if state and state == opened.broken:
-        return opened
-    try:
-        file = OpenIndex(index=index_engine(places, now).open())
-    except IndexUnusableError:
-        return opened
-    opened.index.close()
-    return file

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
     from hivemind_memory.access.rules import Caller, ProjectHere
     from hivemind_memory.index.port import Index, IndexView
-    from hivemind_memory.memory.open_index import IndexHandle, OpenIndex
+    from hivemind_memory.memory.index_fallback import OpenIndex
+    from hivemind_memory.memory.open_index import IndexHandle
     from hivemind_memory.model.clocks import Clocks
     from hivemind_memory.model.filters import Access, SearchFilter
     from hivemind_memory.model.matches import WordMatches

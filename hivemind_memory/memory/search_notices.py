@@ -5,7 +5,7 @@ Loaded only when there is something to say.
 
 from __future__ import annotations
 
-from hivemind_memory.model.display import count_text
+from hivemind_memory.model.display import count_text, not_indexed_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from hivemind_memory.memory.retrieve import RetrievedCandidates
     from hivemind_memory.model.filters import Access, SearchFilter
     from hivemind_memory.search.ranking import Ranking
-
-MAX_NAMED = 5
-"""Large notes that a report names one by one."""
 
 
 def freshness_notices(freshness: Freshness, access: Access) -> tuple[str, ...]:
@@ -57,17 +54,8 @@ def _large_note_notices(freshness: Freshness, access: Access) -> Iterator[str]:
     """Yield which large notes the answer does not know yet, if a caller may see any."""
     seen = access.readable(freshness.left)
     if seen:
-        named = ", ".join(seen[:MAX_NAMED])
-        more = f" and {len(seen) - MAX_NAMED} more" if len(seen) > MAX_NAMED else ""
-        is_are, text, it = (
-            ("is", "its text", "it")
-            if len(seen) == 1
-            else ("are", "their text", "them")
-        )
-        yield (
-            f"{named}{more} {is_are} large and not indexed yet, so the answer may lack"
-            f" {text}; `hm sync` indexes {it}"
-        )
+        lack = "the answer may lack {} text"
+        yield not_indexed_text(seen, lack.format("its"), lack.format("their"))
 
 
 def _outdated_notices(freshness: Freshness, access: Access) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hivemind_memory.errors import HivemindError, NotSavedError
 from hivemind_memory.files.places import has_journal_entries
+from hivemind_memory.memory.large_notes import holds_memory, leave_all
 from hivemind_memory.memory.note_indexer import (
     BATCH_BYTES,
     BATCH_NOTES,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from hivemind_memory.files.folder import NotesFolder
     from hivemind_memory.files.scan import FolderSnapshot
     from hivemind_memory.index.port import Index, IndexedNote
+    from hivemind_memory.memory.large_notes import LargeNoteRule
     from hivemind_memory.memory.note_indexer import ChunkSettings, Progress
     from hivemind_memory.memory.sync_round import SyncRound
     from hivemind_memory.model.memory_types import MemoryType
@@ -90,7 +92,7 @@ class Syncer:
         *,
         progress: Progress | None = None,
         seen: tuple[IndexedFiles, FolderSnapshot] | None = None,
-        may_take_large: Callable[[], bool] | None = None,
+        may_take_large: LargeNoteRule | None = None,
         leaves_outdated: bool = False,
         left: set[NotePath] | None = None,
     ) -> SyncResult:
@@ -131,6 +133,7 @@ class Syncer:
             changes = compare_files(
                 snapshot.signatures,
                 replaced(known, unsettled=known.unsettled - later),
+                snapshot.unlisted,
             )
             later = later.difference(changes.changed, changes.gone)
             self._apply(index, changes, work, progress)
@@ -182,6 +185,10 @@ class Syncer:
             # answer nothing now.
             return ()
 
+    def holds_memory(self, path: NotePath, data: bytes) -> bool:
+        """Return whether a note is more than free text; see ``large_notes``."""
+        return holds_memory(path, data, self._types)
+
     def snapshot(self) -> FolderSnapshot:
         """Return what the folder holds now."""
         return self._folder.snapshot()
@@ -189,7 +196,8 @@ class Syncer:
     def find_changes(self, known: IndexedFiles) -> tuple[FolderChanges, FolderSnapshot]:
         """Return what differs between the folder and *known*, and the scan itself."""
         snapshot = self._folder.snapshot()
-        return compare_files(snapshot.signatures, known), snapshot
+        changes = compare_files(snapshot.signatures, known, snapshot.unlisted)
+        return changes, snapshot
 
     def origin_of(self, index: Index) -> tuple[str, ...]:
         """Return what changes once the index is another one, though no note changed."""
@@ -206,7 +214,7 @@ class Syncer:
         self,
         index: Index,
         path: NotePath,
-        may_take_large: Callable[[], bool] | None = None,
+        may_take_large: LargeNoteRule | None = None,
     ) -> bool:
         """Update the index of one note; return whether that was done."""
         from hivemind_memory.memory.sync_round import SyncRound
@@ -249,7 +257,9 @@ class Syncer:
             return True
         from hivemind_memory.memory.sync_round import SyncRound
 
-        work = SyncRound(self._folder, index, _signatures(indexed), may_take_large=bool)
+        work = SyncRound(
+            self._folder, index, _signatures(indexed), may_take_large=leave_all
+        )
         self._apply(index, changes, work, None)
         return not (work.overtaken or work.skipped or work.left)
 
@@ -284,8 +294,15 @@ class Syncer:
         """Return whether changes are few and small: then others may wait for them."""
         if len(changes.changed) > QUICK_NOTES:
             return False
-        sizes = (self._folder.signature(path) for path in changes.changed)
-        return sum(size[2] for size in sizes if size) <= LARGE_NOTE_BYTES
+        return sum(map(self._size_of, changes.changed)) <= LARGE_NOTE_BYTES
+
+    def _size_of(self, path: NotePath) -> int:
+        """Return the bytes of a note; 0 if it cannot be read now."""
+        try:
+            signature = self._folder.signature(path)
+        except HivemindError:
+            return 0
+        return signature[2] if signature else 0
 
     def _apply_all(
         self,

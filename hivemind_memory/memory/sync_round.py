@@ -6,18 +6,20 @@ before is then not written. Counts what one round of a sync did.
 
 from __future__ import annotations
 
-from hivemind_memory.errors import HivemindError
+from hivemind_memory.errors import HivemindError, NoteUnreadableError
 from hivemind_memory.files.reader import read_note
+from hivemind_memory.model.snapshot import SkippedNote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from hivemind_memory.files.folder import NotesFolder
     from hivemind_memory.files.reader import ReadNote
     from hivemind_memory.index.port import Index, TouchedNote
+    from hivemind_memory.memory.large_notes import LargeNoteRule
     from hivemind_memory.model.note_path import NotePath
-    from hivemind_memory.model.snapshot import FileSignature, SkippedNote
+    from hivemind_memory.model.snapshot import FileSignature
 
 
 LAST_PURGE = "last purge"
@@ -33,7 +35,7 @@ class SyncRound:
         index: Index,
         known: Mapping[NotePath, FileSignature],
         skipped: tuple[SkippedNote, ...] = (),
-        may_take_large: Callable[[], bool] | None = None,
+        may_take_large: LargeNoteRule | None = None,
     ) -> None:
         self.may_take_large = may_take_large
         self.known = known
@@ -92,10 +94,15 @@ class SyncRound:
     def may_remove(
         self, path: NotePath, signature: FileSignature | None, _: str
     ) -> bool:
-        """Return whether a note may be removed that was gone or could not be read."""
+        """Return whether a note may be removed: it is gone, or no note any more."""
         is_unreadable = any(note.path == path for note in self.skipped)
         is_unchanged = is_unreadable and signature == self.known.get(path)
-        if not is_unchanged and self._folder.signature(path) is not None:
+        try:
+            is_there = self._folder.signature(path) is not None
+        except NoteUnreadableError as error:
+            self.skipped.append(SkippedNote(path=path, reason=str(error)))
+            return False
+        if not is_unchanged and is_there:
             self.overtaken.append(path)
             return False
         self.removed += signature is not None

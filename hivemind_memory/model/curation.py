@@ -229,6 +229,7 @@ class MemoryDetails:
     """Newest to oldest, itself included."""
 
     recall: RecallCounts = RecallCounts()
+    warnings: tuple[str, ...] = ()
 
 
 ENTRY, MEMORY, NOTE = "entry", "memory", "note"

@@ -15,6 +15,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_MAX_NAMED = 5
+"""Notes that a notice names one by one."""
+
 _MAX_PLACES = 3
 """Places that are named where one text stands in several."""
 
@@ -57,6 +60,23 @@ _EMOJI = (
     "[\xa9\xae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u24c2\u25a0-\u27bf"
     "\u2900-\u297f\u2b00-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]"
 )
+
+
+def not_indexed_text(paths: Sequence[str], of_one: str, of_several: str) -> str:
+    """Return that large notes are not indexed yet, and what an answer may so lack.
+
+    Args:
+        paths: The notes, at least one.
+        of_one: The consequence for a single note, as a clause.
+        of_several: The same for several.
+    """
+    more = f" and {len(paths) - _MAX_NAMED} more" if len(paths) > _MAX_NAMED else ""
+    is_one = len(paths) == 1
+    return (
+        f"{', '.join(paths[:_MAX_NAMED])}{more} {'is' if is_one else 'are'} large and"
+        f" not indexed yet, so {of_one if is_one else of_several};"
+        f" `hm sync` indexes {'it' if is_one else 'them'}"
+    )
 
 
 def _escape(code: int) -> str:

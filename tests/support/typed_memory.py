@@ -16,8 +16,8 @@ from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.text import decode
 from hivemind_memory.memory.freshness import FreshnessCheck
+from hivemind_memory.memory.index_fallback import open_index
 from hivemind_memory.memory.note_indexer import ChunkSettings
-from hivemind_memory.memory.open_index import open_index
 from hivemind_memory.memory.sync import Syncer
 from hivemind_memory.model.clocks import Clocks
 from hivemind_memory.model.curation import NewMemory, SaveResult, StoredMemory
@@ -153,6 +153,10 @@ class ShelfHandle:
 
     fresh: Callable[..., MemoryIndex]
     lock: RLock = field(default_factory=RLock)
+    left: tuple[str, ...] = ()
+
+    def index_named(self, _: str) -> None:
+        pass
 
     def index_note(self, _: str) -> bool:
         return True

@@ -44,6 +44,8 @@ def show(request: CommandRequest) -> int:
     with request.open_memory() as memory:
         shown = memory.curation.show(values["ref"], scope=values["scope"] or "")
     _print_memory(shown, as_json=values["json"])
+    if not values["json"]:
+        print_notices(shown.warnings)
     return 0
 
 

@@ -1,0 +1,96 @@
+"""Opens the index file, or an index in memory when the file cannot be used."""
+
+from __future__ import annotations
+
+import os
+
+from hivemind_memory.errors import (
+    IndexBusyError,
+    IndexTooNewError,
+    IndexUnusableError,
+    NotesMissingError,
+)
+from hivemind_memory.index.choose_engine import index_engine
+from hivemind_memory.model.value import value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hivemind_memory.files.places import Places
+    from hivemind_memory.index.port import Index
+
+
+@value
+class OpenIndex:
+    """An index that answers."""
+
+    index: Index
+    warning: str = ""
+    """Why it is a substitute in memory; empty when it is the file."""
+
+    notice: str = ""
+    """What the next answer has to say of it; empty: nothing."""
+
+    error: IndexUnusableError | None = None
+    """Why the file cannot be used."""
+
+    broken: tuple[tuple[int, ...], ...] = ()
+    """What the file looked like that could not be used."""
+
+
+def open_index(places: Places, now: Callable[[], float]) -> OpenIndex:
+    """Return the index of a memory, made if it is not there.
+
+    A folder that cannot be written, or a file that is damaged, does not stop a reader:
+    it gets an index in memory, filled from the notes for this process alone.
+
+    Raises:
+        NotesMissingError: There is no notes folder.
+        IndexBusyError: Another process kept the file locked for 10 s.
+        IndexTooNewError: A newer version of the program made the file.
+    """
+    if not os.path.isdir(places.notes):
+        raise NotesMissingError(
+            f"there is no notes folder {places.notes}",
+            hint="`hm init` creates it; --memory-dir or HIVEMIND_HOME selects another",
+        )
+    try:
+        return OpenIndex(index=index_engine(places, now).open())
+    except (IndexBusyError, IndexTooNewError):
+        raise
+    except IndexUnusableError as error:
+        return memory_fallback(places, now, error)
+
+
+def memory_fallback(
+    places: Places, now: Callable[[], float], error: IndexUnusableError
+) -> OpenIndex:
+    """Return an empty index in memory, for the file that cannot be used."""
+    remedy = error.hint or "`hm doctor` checks for problems"
+    return OpenIndex(
+        index=index_engine(places, now).open_in_memory(),
+        warning=f"{str(error).removesuffix('.')}; this answer was made from the notes"
+        f" alone. {remedy}",
+        error=error,
+        broken=index_engine(places, now).state(),
+    )
+
+
+def reopen_index(
+    places: Places, now: Callable[[], float], opened: OpenIndex
+) -> OpenIndex:
+    """Return the index file in the place of a substitute, once it can be used.
+
+    A file that looks as it did when it could not be used is not tried again, because
+    opening may not notice what is wrong.
+    """
+    state = index_engine(places, now).state()
+    if state and state == opened.broken:
+        return opened
+    try:
+        file = OpenIndex(index=index_engine(places, now).open())
+    except IndexUnusableError:
+        return opened
+    opened.index.close()
+    return file
