@@ -220,6 +220,10 @@ class Vocabulary(Protocol):
         """
         ...
 
+    def inflections(self, word: str, *, limit: int) -> list[str]:
+        """Return *word* with other endings, as notes have it, the commonest first."""
+        ...
+
     def shortest_spelling(self, token: str) -> str:
         """Return the shortest word of the notes that becomes *token*.
 

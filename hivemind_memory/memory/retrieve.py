@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hivemind_memory.memory.query_forms import with_forms
 from hivemind_memory.memory.same_text import shown_text
 from hivemind_memory.model.filters import DEFAULT_FILTER
 from hivemind_memory.model.matches import QueryVector
@@ -86,6 +87,7 @@ def retrieve(
     word_limit = max(word_limit, WANTED_FACTOR * wanted)
     vector_limit = max(FUSED_VECTOR_CANDIDATES, WANTED_FACTOR * wanted)
     terms, ignored = query_terms(text)
+    terms = with_forms(view, terms)
     words = view.find_words(terms, limit=word_limit)
     if any(not term.chunks for term in words.asked):
         from hivemind_memory.memory.unknown_words import with_longer_words

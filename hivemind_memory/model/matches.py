@@ -53,6 +53,15 @@ class HitDetails(NamedTuple):
     """``name=value``, one a line; see ``model.memories``."""
 
 
+class WordForm(NamedTuple):
+    """Another form of a word of the query, which some note holds."""
+
+    text: str
+    tokens: tuple[str, ...]
+    chunks: int
+    """How many chunks hold it."""
+
+
 class TermCount(NamedTuple):
     """A term of the query and how common it is among the notes."""
 
@@ -61,9 +70,14 @@ class TermCount(NamedTuple):
     """What the index makes of it; several for a phrase."""
 
     chunks: int
-    """How many chunks hold it; 0: none."""
+    """How many chunks hold it or one of its forms; 0: none."""
 
     is_phrase: bool
+    is_generic: bool = False
+    """It says little in any text, and counts half."""
+
+    forms: tuple[WordForm, ...] = ()
+    """Its other forms, as far as some chunk holds them."""
 
 
 class WordCandidate(NamedTuple):

@@ -14,6 +14,8 @@ import re
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+from hivemind_memory.model.generic_words import is_generic
+
 MAX_TERMS = 64
 """Terms of one query that count; what is beyond is reported as ignored."""
 
@@ -119,8 +121,8 @@ def _patterns() -> _Patterns:
 
 
 # Words that ask and carry nothing: closed classes of English (pronouns, auxiliaries,
-# articles, prepositions, question words). In other languages the rarity of a word
-# among the notes does the same, a little more slowly.
+# articles, prepositions, question words). Those of other languages count half; see
+# ``generic_words``.
 _QUESTION_WORDS = """
 a about am an and any are as at be been being by can could did do does doing for from
 had has have having he her hers him his how i if in into is it its itself just me mine
@@ -170,6 +172,12 @@ class QueryTerm(NamedTuple):
     is_phrase: bool = False
     """Several words side by side, looked up beside each of them."""
 
+    is_generic: bool = False
+    """It says little in any text; see ``generic_words``."""
+
+    forms: tuple[str, ...] = ()
+    """Other forms of the word, each as good as it: ``went`` for ``go``."""
+
 
 class QueryTerms(NamedTuple):
     """A query, ready to be looked up."""
@@ -213,7 +221,7 @@ def query_terms(query: str) -> QueryTerms:
             words.update(dict.fromkeys(_terms_of_word(part)))
     weighty = [word for word in words if word not in QUESTION_WORDS]
     kept = weighty or list(words)
-    terms = [QueryTerm(word) for word in kept]
+    terms = [QueryTerm(word, is_generic=is_generic(word)) for word in kept]
     terms += [QueryTerm(phrase, is_phrase=True) for phrase in phrases]
     ignored = max(0, len(terms) - MAX_TERMS) + len(rest.split())
     return QueryTerms(tuple(terms[:MAX_TERMS]), ignored)

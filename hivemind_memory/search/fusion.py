@@ -175,6 +175,11 @@ headings or the path counts like one in the text, damped by the length of the
 breadcrumbs on its own: two fields of equal weight, as in BM25F (same source, section
 3.6)."""
 
+GENERIC_WEIGHT = 0.5
+"""What a word counts that says little in any text; see ``model.generic_words``. Rarity
+alone doesn't tell in a small memory, nor of a word that is rare in writing and common
+in questions."""
+
 SUBCHUNK_WEIGHT = 0.5
 """What the best bullet or paragraph adds, scored like a chunk of its own."""
 
@@ -287,7 +292,10 @@ def unknown_share(matches: WordMatches) -> float:
 
 def _weight(term: TermCount, chunk_count: int) -> float:
     """Return a term's weight: BM25's inverse document frequency, above 0."""
-    return log(1 + (chunk_count - term.chunks + 0.5) / (term.chunks + 0.5))
+    # Chunks that hold several forms of a word are counted for each of them.
+    chunks = min(term.chunks, chunk_count)
+    weight = log(1 + (chunk_count - chunks + 0.5) / (chunks + 0.5))
+    return GENERIC_WEIGHT * weight if term.is_generic else weight
 
 
 def _raw_score(

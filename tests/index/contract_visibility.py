@@ -78,6 +78,7 @@ class VisibilityContract:
         put(index, "projects/shop/plain.md", "no such word\n")
         put(index, "projects/shop/inbox/claim.md", "the kettle waits\n")
         terms = [QueryTerm(word) for word in ("kettle", "boils", "absent", "when it")]
+        terms.append(QueryTerm("waits", forms=("off", "over", "absent")))
         caller = Caller(project="projects/shop")
         for access in (None, access_of(caller, frozenset())):
             view = index.view(access, SearchFilter(), TODAY)

@@ -25,6 +25,26 @@ class WordsContract:
         ]
         assert matches.chunk_count == len(matches.candidates) == 2
 
+    def test_a_word_and_its_other_forms_are_counted_together(
+        self, open_index: OpenIndex
+    ) -> None:
+        """As one term, whichever of them a chunk holds."""
+        index = open_index()
+        put(index, "a.md", "we went, and went home\n")
+        put(index, "b.md", "they go and went\n")
+        put(index, "c.md", "home again\n")
+        terms = [QueryTerm("go", forms=("went", "gone", "goes")), QueryTerm("home")]
+
+        matches = index.view().find_words(terms, limit=10)
+
+        [go, home] = matches.known
+        assert (go.chunks, home.chunks) == (3, 2)
+        assert [form.text for form in go.forms] == ["went"]
+        counts = {one.place.path: one.counts for one in matches.candidates}
+        assert counts["a.md"] == [(2, 0), (1, 0)]
+        assert counts["b.md"] == [(2, 0), (0, 0)]
+        assert counts["c.md"] == [(0, 0), (1, 0)]
+
     def test_a_place_and_a_text_belong_to_each_chunk(
         self, open_index: OpenIndex
     ) -> None:

@@ -8,13 +8,12 @@ changes.
 
 from __future__ import annotations
 
+from hivemind_memory.index.sqlite.expressions import bringing_terms, by_term, quoted
 from hivemind_memory.index.sqlite.words import (
     LOCATION,
     MAX_COUNTS,
     RowMatches,
-    bringing_terms,
     candidate_of,
-    quoted,
 )
 from hivemind_memory.model.matches import ChunkLocation
 from hivemind_memory.sqlite.connection import translated_errors
@@ -59,10 +58,12 @@ class NearRows:
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
         self._row: RowMatches | None = None
+        self._term: TermCount | None = None
         connection.register_fts5_function("seen_near", self._record_row)
 
     def read(self, term: TermCount, chunks: Collection[int]) -> dict[int, RowMatches]:
         """Return what those of *chunks* hold that hold a term."""
+        self._term = term
         values = (quoted(term), min(chunks), max(chunks), _listed(chunks))
         return {
             chunk: self._row
@@ -73,9 +74,10 @@ class NearRows:
     def _record_row(self, api: apsw.FTS5ExtensionApi, *_: object) -> None:
         """Record what a row holds of the one term that is looked up."""
         sizes = [api.column_size(column) for column in range(4)]
-        self._row = RowMatches(
-            [api.phrase_locations(0)], sizes[0] + sizes[1], sizes[2], sizes[3]
-        )
+        locations = [api.phrase_locations(phrase) for phrase in range(api.phrase_count)]
+        if self._term is not None and self._term.forms:
+            locations = by_term(locations, [self._term])
+        self._row = RowMatches(locations, sizes[0] + sizes[1], sizes[2], sizes[3])
 
 
 class NearWords:
@@ -105,8 +107,8 @@ class NearWords:
         """Chunk -> its rank among chunks that hold the same words: typed memories come
         first, then the newest."""
         self._bounds = (min(self._order, default=0), max(self._order, default=0))
-        self._holding: dict[tuple[str, ...], frozenset[int]] = {}
-        self._seen: dict[tuple[str, ...], dict[int, RowMatches]] = {}
+        self._holding: dict[TermCount, frozenset[int]] = {}
+        self._seen: dict[TermCount, dict[int, RowMatches]] = {}
         self._places: dict[int, tuple[ChunkLocation, bytes]] = {}
 
     def find(self, words: WordMatches, *, limit: int) -> Sequence[WordCandidate]:
@@ -141,14 +143,14 @@ class NearWords:
 
     def _chunks_with(self, term: TermCount) -> frozenset[int]:
         """Return the near chunks that hold a term."""
-        known = self._holding.get(term.tokens)
+        known = self._holding.get(term)
         if known is None:
             if len(self._holding) >= MAX_COUNTS:
                 self._holding.clear()
                 self._seen.clear()
             rows = self._connection.execute(_HOLDING, (quoted(term), *self._bounds))
             known = frozenset(self._order.keys() & {row for (row,) in rows})
-            self._holding[term.tokens] = known
+            self._holding[term] = known
         return known
 
     def _candidates(
@@ -171,7 +173,7 @@ class NearWords:
 
     def _rows(self, term: TermCount, chunks: frozenset[int]) -> dict[int, RowMatches]:
         """Return where a term stands in chunks that hold it."""
-        seen = self._seen.setdefault(term.tokens, {})
+        seen = self._seen.setdefault(term, {})
         missing = chunks.difference(seen)
         if missing:
             seen.update(self._rows_of.read(term, missing))

@@ -79,6 +79,24 @@ class SqliteVocabulary:
             for token, _ in found[:limit]
         ]
 
+    def inflections(self, word: str, *, limit: int) -> list[str]:
+        """Return words of the notes that are *word* with other endings; see the port.
+
+        What the caller may not see is left out when its chunks are counted.
+        """
+        from hivemind_memory.model.inflections import beginnings, stem_of
+
+        token = (self._tokens_of(word) or [""])[0]
+        found = []
+        with translated_errors(self._path):
+            for start in beginnings(token):
+                values = (start, start + LAST_CHARACTER)
+                rows = self._connection.execute(_LONGER, values)
+                found += [(-count, other) for other, count in rows if other != token]
+        stem = stem_of(token)
+        found = sorted(row for row in found if stem_of(row[1]) == stem)
+        return [other for _, other in found[:limit]]
+
     def shortest_spelling(self, token: str, *, chunks: int = SPELLINGS) -> str:
         """Return the shortest word that becomes *token*, in the first *chunks*.
 

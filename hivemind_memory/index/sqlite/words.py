@@ -10,11 +10,13 @@ from __future__ import annotations
 from math import log
 from typing import NamedTuple
 
+from hivemind_memory.index.sqlite.expressions import by_term, match_expression
 from hivemind_memory.index.sqlite.schema import REASON_WEIGHT
 from hivemind_memory.model.matches import (
     ChunkLocation,
     TermCount,
     WordCandidate,
+    WordForm,
     WordMatches,
 )
 from hivemind_memory.sqlite.connection import (
@@ -29,17 +31,11 @@ if TYPE_CHECKING:
 
     import apsw
 
+    from hivemind_memory.index.sqlite.expressions import Locations
     from hivemind_memory.index.sqlite.filters import SqlFilter
     from hivemind_memory.index.sqlite.stats import CorpusStats
     from hivemind_memory.model.terms import QueryTerm
 
-    Locations = list[list[list[int]]]
-    """For each phrase, for each column: offsets in tokens."""
-
-ROW_BUDGET = 1_000
-"""Rows that the rarest terms of a query may bring before the common ones bring no
-candidates of their own. They still count in the candidates found. benchmarks/speed.py
-shows what it saves."""
 
 MAX_COUNTS = 10_000
 """Tokens whose counts are cached until the file changes."""
@@ -97,7 +93,7 @@ class _VisibleRanks:
 
     __slots__ = ("_chunks", "_mean", "_phrases", "_rows", "_weights")
 
-    def __init__(self, phrases: Sequence[TermCount], visible: CorpusStats) -> None:
+    def __init__(self, phrases: Sequence[WordForm], visible: CorpusStats) -> None:
         """Take the phrases in the order of the expression, and what is visible."""
         self._rows, *tokens = visible.totals
         self._mean = sum(tokens) / max(1, self._rows)
@@ -146,6 +142,7 @@ class WordRetriever:
         self._tokens_of = tokens_of
         self._row: RowMatches | None = None
         self._totals = (0, 0, 0, 0)
+        self._known: Sequence[TermCount] = ()
         self._phrases = 0
         self._document_counts: dict[str, int] = {}
         self._counted_at = (-1, -1)
@@ -186,7 +183,8 @@ class WordRetriever:
             return WordMatches(asked=asked)
         phrases, expression = match_expression(known)
         self._totals = (0, 0, 0, 0)
-        self._phrases = len(known)
+        self._known = known
+        self._phrases = sum(1 + len(term.forms) for term in known)
         self._visible_ranks = None
         if visible is not None:
             self._visible_ranks = _VisibleRanks(phrases, visible)
@@ -229,9 +227,27 @@ class WordRetriever:
             tokens = tuple(self._tokens_of(term.text))
             if not tokens or tokens in counted:
                 continue
-            rows = min(count(token) for token in tokens)
-            counted[tokens] = TermCount(term.text, tokens, rows, term.is_phrase)
+            rows = min(map(count, tokens))
+            forms = self._forms(term, tokens, count) if term.forms else ()
+            rows += sum(form.chunks for form in forms)
+            counted[tokens] = TermCount(
+                term.text, tokens, rows, term.is_phrase, term.is_generic, forms
+            )
         return tuple(counted.values())
+
+    def _forms(
+        self,
+        term: QueryTerm,
+        tokens: tuple[str, ...],
+        count: Callable[[str], int],
+    ) -> tuple[WordForm, ...]:
+        """Return the other forms of a term that some chunk holds, each once."""
+        found = {tokens: WordForm(term.text, tokens, 0)}
+        for text in term.forms:
+            of_form = tuple(self._tokens_of(text))
+            if of_form and of_form not in found:
+                found[of_form] = WordForm(text, of_form, min(map(count, of_form)))
+        return tuple(form for form in found.values() if form.chunks)
 
     def _document_count(self, token: str) -> int:
         """Return how many chunks hold *token*; FTS5 reads all their postings for it."""
@@ -265,8 +281,11 @@ class WordRetriever:
             )
         # A term that brings candidates stands in the expression twice, the second time
         # behind all of them.
+        locations = [api.phrase_locations(phrase) for phrase in range(self._phrases)]
+        if self._phrases > len(self._known):
+            locations = by_term(locations, self._known)
         self._row = RowMatches(
-            [api.phrase_locations(phrase) for phrase in range(self._phrases)],
+            locations,
             api.column_size(0) + api.column_size(1),
             api.column_size(2),
             api.column_size(3),
@@ -308,38 +327,6 @@ def texts_of(
 def _place_of(candidate: WordCandidate) -> tuple[str, int]:
     """Return what decides between candidates of one rank."""
     return (candidate.place.path, candidate.place.start_line)
-
-
-def match_expression(known: Sequence[TermCount]) -> tuple[list[TermCount], str]:
-    """Return the full-text expression for terms that are in the index, and its phrases.
-
-    The rarest terms bring the candidates. A common one that would go over the budget
-    is joined by AND to what the rare ones found: it is seen where it stands, and
-    brings no rows of its own.
-    """
-    everything = " OR ".join(quoted(term) for term in known)
-    bringing = bringing_terms(known)
-    if len(bringing) == len(known):
-        return list(known), everything
-    rare = " OR ".join(quoted(term) for term in bringing)
-    return [*known, *bringing], f"({everything}) AND ({rare})"
-
-
-def bringing_terms(known: Sequence[TermCount]) -> list[TermCount]:
-    """Return the terms that bring candidates: the rarest, within the budget."""
-    rows = 0
-    bringing: list[TermCount] = []
-    for term in sorted(known, key=lambda term: term.chunks):
-        if bringing and rows + term.chunks > ROW_BUDGET:
-            break
-        bringing.append(term)
-        rows += term.chunks
-    return bringing
-
-
-def quoted(term: TermCount) -> str:
-    """Return a term as a string of the full-text language: no operator survives."""
-    return '"' + term.text.replace('"', '""') + '"'
 
 
 def candidate_of(
