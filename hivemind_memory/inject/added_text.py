@@ -24,6 +24,7 @@ _HEADERS = (b"index ", b"+++ ", b"@@ ")
 _IS_BELOW_MARK = re.compile(rb"(?m)^@@ [^@]* @@ .*:[Bb]")
 _ADDED = re.compile(rb"(?m)^(?:diff --\S+ |object |[+ ][+]|[+]|    )(.*\n?)")
 _REMOVED = re.compile(r"(?m)^ *-.*\n?")
+_WORD = re.compile(r"[^\W\d_]{3,}")
 _FIRST_WORD = re.compile(rb"(?m)^[ \t]*(\S*)")
 
 
@@ -43,20 +44,34 @@ class Block:
         """Return the place, with the line in which the first run begins."""
         shown = [readable(line.decode("utf-8", "replace")) for line in self.lines]
         data = [letters(line) for line in shown]
-        whole = b"".join(data)
-        at = min((at for at in map(whole.find, hits) if at >= 0), default=-1)
-        if at < 0:
+        index = self._line_of(data, hits)
+        if index < 0:
             return self.place
-        index = 0
-        while index < len(data) - 1 and at >= len(data[index]):
-            at -= len(data[index])
-            index += 1
         starts = [start for start in self.starts if start[0] <= index]
         signs = (sign if sign.isprintable() else " " for sign in shown[index])
         line = "".join(signs).strip()[:_MAX_SHOWN]
         if not self.is_file or not starts:
             return f"{self.place}: {line}"
         return f"{self.place}:{starts[-1][1] + index - starts[-1][0]}: {line}"
+
+    def _line_of(self, data: list[bytes], hits: set[bytes]) -> int:
+        """Return in which line the first run begins, by their letters; -1: in none."""
+        whole = b"".join(data)
+        at = min((at for at in map(whole.find, hits) if at >= 0), default=-1)
+        if at < 0:
+            return -1
+        index = 0
+        while index < len(data) - 1 and at >= len(data[index]):
+            at -= len(data[index])
+            index += 1
+        return index
+
+    def longest_word(self, hits: set[bytes]) -> str:
+        """Return the longest word of the line in which the first run begins."""
+        shown = [readable(line.decode("utf-8", "replace")) for line in self.lines]
+        line = max(0, self._line_of(list(map(letters, shown)), hits))
+        words = _WORD.findall(" ".join(shown[line : line + 2]))
+        return max(words, key=len, default="")
 
 
 def blocks_of(stream: Iterable[bytes]) -> Iterator[Block]:

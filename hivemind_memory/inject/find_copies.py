@@ -41,7 +41,7 @@ from hivemind_memory.inject.letters import (
 )
 from hivemind_memory.inject.old_text import (
     committed,
-    had_in,
+    found_in,
     had_in_history,
     removed_lines,
 )
@@ -62,6 +62,9 @@ _FORMER_VERSIONS = ("hivemind-words 3", "hivemind-words 2")
 """In both, a memory has no note; one that is too short has four words."""
 
 _MAX_TOLD = 5
+
+_MAX_WORDS = 50
+"""Of as many copies the history is searched; a commit that has more is a dump."""
 
 _MAX_TREES = 20
 """Fetched commits of which all files are compared, and not only what they changed."""
@@ -276,7 +279,7 @@ def without_old_text(
             wanted = set[bytes]().union(*(hits[number] for number in here))
             newest = theirs[-_MAX_TREES:]
             commits = list(dict.fromkeys((*known.commits[place], *newest)))
-            had = had_in(wanted, committed(commits))
+            had = found_in(wanted, committed(commits))
             found = [
                 (number, block, runs - had if number in here else runs)
                 for number, block, runs in found
@@ -285,7 +288,9 @@ def without_old_text(
         if found:
             wanted = set[bytes]().union(*(runs for _, _, runs in found))
             files = {block.place for _, block, _ in found if block.is_file}
-            had = had_in_history(wanted, [reachable, *theirs], sorted(files))
+            words = {block.longest_word(runs) for _, block, runs in found} - {""}
+            sought = sorted(words, key=len)[-_MAX_WORDS:]
+            had = had_in_history(wanted, [reachable, *theirs], sorted(files), sought)
             found = [(number, block, runs - had) for number, block, runs in found]
         return _copies_in(found)
 

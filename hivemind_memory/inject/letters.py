@@ -61,7 +61,7 @@ def readable(text: str, *, has_tags: bool = False) -> str:
 def letters(text: str) -> bytes:
     """Return the letters of a readable text, in lower case and without accents."""
     if not text.isascii():
-        text = _NO_LETTERS.sub("", _without_accents(text))
+        text = _NO_LETTERS.sub("", _with_accents_apart(text))
     return text.encode("utf-8", "ignore").translate(_LOWER, _DELETED)
 
 
@@ -83,9 +83,9 @@ def hasher(key: bytes) -> Callable[[bytes], bytes]:
     return hash_of
 
 
-def _without_accents(text: str) -> str:
-    """Return a text in lower case, in which a letter with an accent is without it."""
-    from unicodedata import combining, normalize
+def _with_accents_apart(text: str) -> str:
+    """Return a text in lower case, in which an accent follows its letter."""
+    from unicodedata import normalize
 
-    text = normalize("NFKD", text).casefold()
-    return "".join(letter for letter in text if not combining(letter))
+    # Apart from their letters, accents are no letters, and go with what is none.
+    return normalize("NFKD", text).casefold()

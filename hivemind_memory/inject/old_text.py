@@ -14,11 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-MAX_COMMITS = 2_000
+MAX_COMMITS = 1_000
 """Newest commits that are searched for a text; those of its own file all are."""
-
-_MAX_BYTES = 32 << 20
-"""Of what they changed; more than that takes over two seconds."""
 
 _CHUNK_BYTES = 1 << 20
 _OVERLAP_LINES = 20
@@ -34,6 +31,18 @@ def had_in(wanted: set[bytes], texts: Iterable[str]) -> set[bytes]:
             text = letters(readable(raw, has_tags=has_tags))
             had.update(wanted.intersection(runs_of(text)))
     return had
+
+
+def found_in(wanted: set[bytes], texts: Iterable[str]) -> set[bytes]:
+    """Return the same for a few runs, which is faster; it ends when all are found."""
+    left = set(wanted)
+    for text in texts:
+        for form in {readable(text), readable(text, has_tags=True)}:
+            data = letters(form)
+            left -= {run for run in left if run in data}
+        if not left:
+            break
+    return wanted - left
 
 
 def committed(commits: Sequence[str]) -> Iterator[str]:
@@ -52,7 +61,10 @@ def committed(commits: Sequence[str]) -> Iterator[str]:
 
 
 def had_in_history(
-    wanted: set[bytes], commits: Sequence[str], files: Iterable[str]
+    wanted: set[bytes],
+    commits: Sequence[str],
+    files: Iterable[str],
+    likely: Iterable[str],
 ) -> set[bytes]:
     """Return which runs are in what some commits, or those before them, changed.
 
@@ -63,20 +75,18 @@ def had_in_history(
         wanted: The runs.
         commits: As ``git log`` takes them, ``--all`` for instance.
         files: Where the text is found now; all of their history is searched first.
+        likely: Words of the text; git shows only what has one of them.
     """
-    log = (*_SMALL, "log", "--format=%B", "--full-history", "-c", *_DIFF, *commits)
-    paths = [f":(top,literal){file}" for file in files]
-    left, room = set(wanted), _MAX_BYTES
-    searches = [(*log, "--", *paths)] if paths else []
-    for words in (*searches, (*log, f"-n{MAX_COMMITS}", "--")):
-        for text in _printed(words):
-            for form in {readable(text), readable(text, has_tags=True)}:
-                data = letters(form)
-                left -= {run for run in left if run in data}
-            room -= len(text)
-            if not left or room < 0:
-                break
-    return wanted - left
+    newest = f"-n{MAX_COMMITS}"
+    searches: list[tuple[str, ...]] = [("log", newest, "--format=%B", *commits, "--")]
+    pattern = "|".join(likely)
+    if pattern:
+        log = (*_SMALL, "log", "--format=", "--full-history", "-c", *_DIFF)
+        log = (*log, "-i", f"-G{pattern}", *commits)
+        paths = [f":(top,literal){file}" for file in files]
+        searches += [(*log, "--", *paths)] if paths else []
+        searches.append((*log, newest, "--"))
+    return found_in(wanted, (text for words in searches for text in _printed(words)))
 
 
 def removed_lines(commit: str) -> str:

@@ -61,6 +61,7 @@ _WHY = {"older": "earlier version", "inbox": "pending claim", "copy": "same text
 """Why a memory is affected that was not named -> in words."""
 
 _SINGULAR = {
+    "memories": "memory",
     "entries": "entry",
     "files": "file",
     "texts": "text",
