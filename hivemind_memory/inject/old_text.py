@@ -81,8 +81,8 @@ def had_in_history(
     searches: list[tuple[str, ...]] = [("log", newest, "--format=%B", *commits, "--")]
     pattern = "|".join(likely)
     if pattern:
-        log = (*_SMALL, "log", "--format=", "--full-history", "-c", *_DIFF)
-        log = (*log, "-i", f"-G{pattern}", *commits)
+        shown = ("--format=", "--full-history", "-c", *_DIFF)
+        log = (*_SMALL, "log", *shown, "-i", f"-G{pattern}", *commits)
         paths = [f":(top,literal){file}" for file in files]
         searches += [(*log, "--", *paths)] if paths else []
         searches.append((*log, newest, "--"))
