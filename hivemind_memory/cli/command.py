@@ -93,7 +93,8 @@ class Flag:
         """As typed, the long one last."""
         self.kind = kind
         """``flag`` takes no value; ``int``, ``float`` and ``text`` take one. ``day`` is
-        text that names a day, ``due`` one to come; their value is in ISO form.
+        text that names a day, ``due`` one to come, ``moment`` a day or so many minutes
+        or hours ago; their value is in ISO form.
         ``path`` is text whose bytes need not be UTF-8."""
         self.description = description
         self.metavar = metavar or kind.upper()

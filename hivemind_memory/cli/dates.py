@@ -1,12 +1,16 @@
-"""Dates: days as people type them (2026-11-21, today, 7d), and times as shown. Pure."""
+"""Reads days and moments as people type them, and shows times. Pure.
+
+A day is 2026-11-21, today, yesterday, 7d or 2w; a moment is a day, or 30m or 2h.
+"""
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from datetime import date
+    from datetime import date, datetime
 
 _UNITS = {"d": 1, "w": 7}
+_SECONDS = {"m": 60, "h": 3600}
 _WORDS = {"yesterday": -1, "today": 0, "tomorrow": 1}
 _MAX_DAYS = 36_500
 
@@ -14,6 +18,7 @@ PAST_HINT = (
     "A day is 2026-11-21, today, yesterday, 7d or 2w (seven days, two weeks ago)."
 )
 FUTURE_HINT = "A day is 2026-11-21, tomorrow, 7d or 2w (in seven days, in two weeks)."
+MOMENT_HINT = "A time is 2026-11-21, today, yesterday, or 30m, 2h, 7d, 2w ago."
 
 
 def parse_day(text: str, today: date, *, is_future: bool = False) -> str | None:
@@ -33,9 +38,9 @@ def parse_day(text: str, today: date, *, is_future: bool = False) -> str | None:
     word = text.strip().lower()
     if word in _WORDS:
         return (today + timedelta(days=_WORDS[word])).isoformat()
-    number, unit = word[:-1], word[-1:]
-    if unit in _UNITS and number.isascii() and number.isdigit() and len(number) < 6:
-        days = int(number) * _UNITS[unit]
+    number, unit = _count_of(word)
+    if unit in _UNITS and number is not None:
+        days = number * _UNITS[unit]
         if days > _MAX_DAYS:
             return None
         return (today + timedelta(days=days if is_future else -days)).isoformat()
@@ -45,6 +50,33 @@ def parse_day(text: str, today: date, *, is_future: bool = False) -> str | None:
         return date.fromisoformat(word).isoformat()
     except ValueError:
         return None
+
+
+def parse_moment(text: str, now: datetime) -> str | None:
+    """Return a day, or for minutes and hours ago a moment, in ISO form.
+
+    Args:
+        text: As typed.
+        now: In the time zone of the person.
+
+    >>> from datetime import UTC, datetime
+    >>> now = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
+    >>> parse_moment("2h", now), parse_moment("7d", now), parse_moment("soon", now)
+    ('2026-11-21T07:30:00+00:00', '2026-11-14', None)
+    """
+    from datetime import timedelta
+
+    number, unit = _count_of(text.strip().lower())
+    if unit not in _SECONDS or number is None:
+        return parse_day(text, now.date())
+    return (now - timedelta(seconds=number * _SECONDS[unit])).isoformat()
+
+
+def _count_of(word: str) -> tuple[int | None, str]:
+    """Return the number and the unit of a word such as 7d; None: it has no number."""
+    number, unit = word[:-1], word[-1:]
+    is_number = number.isascii() and number.isdigit() and len(number) < 6
+    return (int(number) if is_number else None), unit
 
 
 def minute_text(moment: str) -> str:

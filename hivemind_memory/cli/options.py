@@ -36,9 +36,9 @@ SOURCE = Flag(
 )
 SINCE = Flag(
     ("--since",),
-    "day",
-    "Only items from this day or later: 2026-11-21, yesterday, 7d.",
-    metavar="DAY",
+    "moment",
+    "Only items from this time or later: 2026-11-21, yesterday, 30m, 2h, 7d, 2w.",
+    metavar="WHEN",
 )
 TYPE = Flag(
     ("--type",),

@@ -107,7 +107,7 @@ class _CommandLine:
             if (flag := self._option(word)) is not None:
                 self._take_option(flag, word, rest)
             elif self._is_text(word, rest):
-                self._note_options_in(rest)
+                self._note_options_in([word, *rest])
                 self._places += [word, *rest]
                 break
             else:
@@ -208,8 +208,10 @@ class _CommandLine:
         """Whether *word* begins a text, which ends the options."""
         if self._reads not in (TEXT, VERBATIM) or len(self._places) < self._text_at:
             return False
-        # A dash by itself stands for standard input, with options on either side.
-        return word != "-" or not self._are_options(rest)
+        # A dash by itself stands for standard input, and a word with a blank was in
+        # quotes: it is the whole text, with options on either side of it.
+        is_whole = word == "-" or (self._reads == TEXT and _has_blank(word))
+        return not is_whole or not self._are_options(rest)
 
     def _are_options(self, words: list[str]) -> bool:
         """Whether *words* are nothing but options with their values."""
@@ -227,13 +229,18 @@ class _CommandLine:
         """Say which words of a text are also options, for they may have been meant."""
         if self._reads == VERBATIM:
             return
-        names = [word.partition("=")[0] for word in text if word.startswith("-")]
+        names = [word.partition("=")[0] for word in text[1:] if word.startswith("-")]
         found = [name for name in names if name in self._flags or name in HELP]
+        if not found and _has_blank(text[0]):  # of what stands behind a quoted text
+            from hivemind_memory.cli.unknown_names import nearest
+
+            found = [name for name in names[:1] if nearest(name, self._flags)]
         if found:
             shown = ", ".join(f"`{name}`" for name in dict.fromkeys(found))
             verb = "is" if len(set(found)) == 1 else "are"
             self._notes.append(
-                f"{shown} {verb} part of the text: options go before the text"
+                f"{shown} {verb} part of the text: options go before the text,"
+                " or after a text in quotes"
             )
 
     def _note_unknown_option(self, name: str) -> None:

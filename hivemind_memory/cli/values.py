@@ -15,6 +15,8 @@ def parse_value(name: str, flag: Flag, text: str) -> object:
     """Return the value of an option in its type."""
     if flag.kind in ("day", "due"):
         return _day(name, flag, text)
+    if flag.kind == "moment":
+        return _moment(name, text)
     if flag.kind in ("text", "path"):
         if flag.choices and text not in flag.choices:
             from hivemind_memory.cli.unknown_names import nearest
@@ -54,3 +56,15 @@ def _day(name: str, flag: Flag, text: str) -> str:
         hint = FUTURE_HINT if is_future else PAST_HINT
         raise UsageError(f"`{name}` takes a day, not `{text}`.", hint=hint)
     return day
+
+
+def _moment(name: str, text: str) -> str:
+    """Return a day or a moment in ISO form."""
+    from datetime import datetime
+
+    from hivemind_memory.cli.dates import MOMENT_HINT, parse_moment
+
+    moment = parse_moment(text, datetime.now().astimezone())
+    if moment is None:
+        raise UsageError(f"`{name}` takes a time, not `{text}`.", hint=MOMENT_HINT)
+    return moment

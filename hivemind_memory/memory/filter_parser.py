@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hivemind_memory.errors import UsageError
+from hivemind_memory.model.clocks import is_moment, seconds_of
 from hivemind_memory.model.filters import SearchFilter
 
 TYPE_CHECKING = False
@@ -29,8 +30,8 @@ def parse_filter(
         own_types: Types defined in config.json.
         types: Names of types or aliases, separated by commas; empty: any.
         scope: Only this scope; None: all that the caller reads.
-        since: First day, ``2026-11-21``.
-        until: Last day.
+        since: First day, ``2026-11-21``, or moment, ``2026-11-21T09:30:00+01:00``.
+        until: Last day or moment.
         source_ref: How what it was derived from begins; empty: anything.
         inbox: Include pending claims of untrusted sources.
         expired: Include what has expired.
@@ -42,8 +43,10 @@ def parse_filter(
     return SearchFilter(
         types=_types(types, own_types),
         scope=scope,
-        since_day=_day(since),
-        until_day=_day(until),
+        since_day=None if is_moment(since) else _day(since),
+        until_day=None if is_moment(until) else _day(until),
+        since_ms=_milliseconds(since) if is_moment(since) else None,
+        until_ms=_milliseconds(until) if is_moment(until) else None,
         source_ref=source_ref.strip(),
         has_pending=inbox,
         has_expired=expired,
@@ -70,3 +73,12 @@ def _day(text: str) -> int | None:
     if day is None:
         raise UsageError(f"{text!r} is not a day.", hint="A day looks like 2026-11-21.")
     return day
+
+
+def _milliseconds(text: str) -> int:
+    """Return a moment in milliseconds since the epoch."""
+    seconds = seconds_of(text.strip())
+    if seconds is None:
+        hint = "A moment looks like 2026-11-21T09:30:00+01:00."
+        raise UsageError(f"{text!r} is not a moment.", hint=hint)
+    return round(seconds * 1000)

@@ -52,3 +52,37 @@ def iso_day(day: int | None) -> str:
         return ""
     # datetime would cost a millisecond and a half on the way to a cold answer.
     return time.strftime("%Y-%m-%d", time.gmtime(day * SECONDS_PER_DAY))
+
+
+def is_moment(text: str) -> bool:
+    """Return whether an ISO 8601 time is more than a day."""
+    return "T" in text
+
+
+def seconds_of(moment: str) -> float | None:
+    """Return an ISO 8601 time in seconds since the epoch; None if it is none.
+
+    >>> seconds_of("1970-01-01T01:00:10+01:00"), seconds_of("soon")
+    (10.0, None)
+    """
+    from datetime import datetime
+
+    try:
+        return datetime.fromisoformat(moment).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def is_since(at: str, first: str) -> bool:
+    """Return whether a time is not before *first*, a day or a moment; empty: any is.
+
+    >>> is_since("2026-11-21T09:30:00+01:00", "2026-11-21")
+    True
+    >>> is_since("2026-11-21T09:30:00+01:00", "2026-11-21T09:00:00+00:00")
+    False
+    """
+    if not is_moment(first):
+        return at[:10] >= first
+    seconds = seconds_of(at) if is_moment(at) else None
+    start = seconds_of(first)
+    return seconds is not None and start is not None and seconds >= start

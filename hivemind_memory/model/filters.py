@@ -75,6 +75,11 @@ class SearchFilter:
     until_day: int | None = None
     """Days since the epoch, both included."""
 
+    since_ms: int | None = None
+    until_ms: int | None = None
+    """Milliseconds since the epoch, both included: of an entry and a memory, by its id,
+    of other text, by the last change of its note."""
+
     source_ref: str = ""
     """Only what was derived from a source that begins with this; empty: any."""
 
@@ -87,9 +92,9 @@ class SearchFilter:
     @property
     def is_narrow(self) -> bool:
         """It leaves out more than what is hidden from every query."""
-        days = (self.since_day, self.until_day)
+        times = (self.since_day, self.until_day, self.since_ms, self.until_ms)
         has_place = self.scope is not None or bool(self.source_ref)
-        return bool(self.types) or has_place or days != (None, None)
+        return bool(self.types) or has_place or any(at is not None for at in times)
 
 
 DEFAULT_FILTER = SearchFilter()

@@ -26,7 +26,7 @@ class MemoryFilter:
     """As a caller names it, ``team/red``; empty: all that the caller reads."""
 
     since: str = ""
-    """First day of writing, ISO 8601."""
+    """First day or moment of writing, ISO 8601."""
 
     by: str = ""
     """Who wrote it, in any case of letters."""

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hivemind_memory.cli.command import QUERY, TEXT, VERBATIM, Command
-from hivemind_memory.cli.dates import parse_day
+from hivemind_memory.cli.dates import parse_day, parse_moment
 from hivemind_memory.cli.options import MEMORY_DIR, SOURCES
 from hivemind_memory.cli.parse import parse_request
 from hivemind_memory.cli.table import ALIASES, all_commands, find_command
@@ -122,10 +122,11 @@ def test_the_notes_folder_may_be_named_anywhere(line: str) -> None:
         ("write --source humn x", "human, agent, tool or external", "mean human?"),
         ("link a", "`hm link` needs TO.", "Usage: hm link"),
         ("get a b", "takes PATH only: unexpected argument `b`", "Usage: hm get"),
-        ("search --since 2026-02-30 x", "takes a day, not `2026-02-30`", "7d or 2w"),
-        ("search --until soon x", "`--until` takes a day, not `soon`.", "yesterday"),
-        ("search --since 99999w x", "takes a day", "yesterday"),
-        ("search --since 20261121 x", "takes a day", "2026-11-21"),
+        ("search --since 2026-02-30 x", "takes a time, not `2026-02-30`", "2h, 7d"),
+        ("search --until soon x", "`--until` takes a time, not `soon`.", "yesterday"),
+        ("search --since 99999w x", "takes a time", "yesterday"),
+        ("search --since 20261121 x", "takes a time", "2026-11-21"),
+        ("forget --day 2h", "takes a day, not `2h`", "7d or 2w"),
         ("forget --day ''", "The value of `--day` is empty.", "Leave it out"),
         ("save --expires never k x", "takes a day, not `never`", "tomorrow"),
         (
@@ -183,6 +184,30 @@ def test_a_day_is_typed_as_people_say_it(
 
 
 @pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("30m", "2026-02-28T23:45:00+01:00"),
+        ("2h", "2026-02-28T22:15:00+01:00"),
+        (" 1H ", "2026-02-28T23:15:00+01:00"),
+        ("7d", "2026-02-22"),
+        ("2w", "2026-02-15"),
+        ("yesterday", "2026-02-28"),
+        ("2026-02-21", "2026-02-21"),
+        ("h", None),
+        ("-1h", None),
+        ("1.5h", None),
+        ("999999m", None),
+    ],
+)
+def test_a_time_may_be_minutes_or_hours_ago(text: str, moment: str | None) -> None:
+    """`hm log --since 1h` was refused."""
+    zone = dt.timezone(dt.timedelta(hours=1))
+    now = dt.datetime(2026, 3, 1, 0, 15, tzinfo=zone)
+
+    assert parse_moment(text, now) == moment
+
+
+@pytest.mark.parametrize(
     ("line", "text", "note"),
     [
         ("write never git push --force", "never git push --force", "`--force`"),
@@ -209,6 +234,50 @@ def test_the_first_word_of_a_text_ends_the_options(
     assert " ".join(request.values[request.command.arguments[-1].name]) == text
     assert " ".join(request.notes).startswith(note)
     assert bool(request.notes) == bool(note)
+
+
+@pytest.mark.parametrize(
+    ("line", "values"),
+    [
+        ("save k 'a b' --tags x", {"text": ("a b",), "tags": "x"}),
+        ("save k 'a b' --tags x --pin", {"text": ("a b",), "tags": "x", "pin": True}),
+        ("write 'a b' --file=c.md", {"text": ("a b",), "file": "c.md"}),
+        ("learn t 'a b' --confidence low", {"claim": ("a b",), "confidence": "low"}),
+        ("save --pin k 'a b' --json", {"text": ("a b",), "pin": True, "json": True}),
+    ],
+)
+def test_options_after_a_text_in_quotes_are_options(
+    line: str, values: dict[str, Any]
+) -> None:
+    """`hm save k "text" --tags x` made the tags a part of the text."""
+    request = parse_request(shlex.split(line))
+
+    assert values.items() <= request.values.items()
+    assert request.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "text", "named"),
+    [
+        ("save k 'a b' --tags x more", "a b --tags x more", "`--tags` is part"),
+        ("save k 'a b' --tag x", "a b --tag x", "`--tag` is part"),
+        ("write 'a b' c --json", "a b c --json", "`--json` is part"),
+    ],
+)
+def test_what_is_not_certain_to_be_an_option_stays_text_and_is_named(
+    line: str, text: str, named: str
+) -> None:
+    """No word is lost, and none becomes text unsaid."""
+    request = parse_request(shlex.split(line))
+
+    assert " ".join(request.values["text"]) == text
+    assert request.notes[0].startswith(named)
+
+
+def test_an_option_after_a_text_in_quotes_needs_its_value() -> None:
+    """Nothing is saved without it."""
+    with pytest.raises(UsageError, match="`--tags` needs a value"):
+        parse_request(["save", "k", "a b", "--tags"])
 
 
 @pytest.mark.parametrize(
@@ -328,7 +397,7 @@ def test_every_option_of_every_command_can_be_given(
 ) -> None:
     """Under each of its names."""
     plain = {"int": "3", "float": "0.5", "text": "x", "flag": None}
-    plain |= {"day": "today", "due": "3d", "path": "x"}
+    plain |= {"day": "today", "due": "3d", "moment": "2h", "path": "x"}
     words = command.name.split()
     for flag in data.draw(st.lists(st.sampled_from((*command.flags, MEMORY_DIR)))):
         value = flag.choices[0] if flag.choices else plain[flag.kind]

@@ -84,7 +84,8 @@ def test_an_option_after_the_text_is_stored_and_named(hm: Hm, home: Path) -> Non
     [note] = (home / "memory").glob("*.md")
     assert "never use git push --force on main\n" in note.read_text()
     assert ran.err.startswith(
-        "note: `--force` is part of the text: options go before the text\n"
+        "note: `--force` is part of the text: options go before the text, or after a"
+        " text in quotes\n"
     )
 
 
@@ -96,7 +97,8 @@ def test_a_short_option_after_the_text_is_named_too(
     ran = hm(*words, "-g")
 
     assert ran.err.startswith(
-        "note: `-g` is part of the text: options go before the text\n"
+        "note: `-g` is part of the text: options go before the text, or after a text in"
+        " quotes\n"
     )
     assert "note:" not in hm(*words[:-1], "tar -g", "-x").err
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hivemind_memory.access.rules import Caller, access_of
+from hivemind_memory.markdown.entry import new_ulid
 from hivemind_memory.model.filters import SearchFilter
 from hivemind_memory.model.terms import QueryTerm
 from tests.index.steps import SPACE, TODAY, OpenIndex, fill, found, put, vector
@@ -29,6 +30,25 @@ class VisibilityContract:
         assert "over.md" in under(has_expired=True)
         assert "inbox/claim.md" in under(has_pending=True)
         assert under(since_day=TODAY) == under(until_day=TODAY - 11) == []
+
+    def test_a_moment_narrows_what_is_found(self, open_index: OpenIndex) -> None:
+        """An entry and a memory count by their id, other text by its note."""
+        index, noon_ms = open_index(), 1_800_000_000_000
+        ids = [new_ulid(noon_ms / 1000 + late, bytes(10)) for late in (0, 60)]
+        head = "<!-- hm id={} source=agent at=2026-11-21T09:00:00+01:00 -->"
+        entries = "\n\n".join(f"{head.format(one)}\nsome text\n" for one in ids)
+        put(index, "day.md", entries)
+        put(index, "fact.md", f"---\ntype: fact\nid: {ids[1]}\n---\nsome text\n")
+        put(index, "free.md", "some text\n")
+
+        def under(**asked: int) -> list[str]:
+            return found(index.view(None, SearchFilter(**asked), TODAY), "text")
+
+        assert under(since_ms=noon_ms) == ["day.md", "day.md", "fact.md"]
+        assert under(since_ms=noon_ms + 1) == ["day.md", "fact.md"]
+        assert under(since_ms=noon_ms + 60_001) == []
+        assert under(until_ms=noon_ms) == ["day.md", "free.md"]
+        assert under(until_ms=noon_ms - 1) == ["free.md"]
 
     def test_hidden_notes_are_in_no_figure(self, open_index: OpenIndex) -> None:
         """A count would tell that a hidden note exists."""

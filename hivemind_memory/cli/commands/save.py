@@ -60,9 +60,9 @@ def _type_flag(default: str) -> Flag:
         "A key has at most one active memory. To replace it, give the reason with"
         " --reason; the old text is kept, marked as superseded, and hm history shows"
         " it. The words are joined by spaces, and everything after the first word of"
-        " the text is text, so options go before it. Without a text, or with -, it is"
-        " read from standard input. In a repository the memory is kept for its project,"
-        " unless --scope or -g says otherwise."
+        " the text is text, so options go before it, or after a text in quotes. Without"
+        " a text, or with -, it is read from standard input. In a repository the memory"
+        " is kept for its project, unless --scope or -g says otherwise."
     ),
     arguments=(
         Argument(
@@ -167,7 +167,7 @@ def save(request: CommandRequest) -> int:
     "learn",
     description=(
         "The words of the claim are joined by spaces, and everything after the first"
-        " one is text, so options go before it."
+        " one is text, so options go before it, or after a claim in quotes."
     ),
     arguments=(
         Argument("topic", "What it is about, such as pip or ci."),

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     description=(
         "The text is appended with a comment line that says who wrote it and when. The"
         " words are joined by spaces, and everything after the first one is text, so"
-        " options go before it. Without words, or with -, the text is read from"
-        " standard input. When the command returns, the entry is on disk."
-        " In a repository the entry is kept for its project, unless --scope, -g or a"
-        " --file with a folder says otherwise."
+        " options go before it, or after a text in quotes. Without words, or with -,"
+        " the text is read from standard input. When the command returns, the entry is"
+        " on disk. In a repository the entry is kept for its project, unless --scope,"
+        " -g or a --file with a folder says otherwise."
     ),
     arguments=(Argument("text", "What to remember.", is_required=False, reads=TEXT),),
     flags=(

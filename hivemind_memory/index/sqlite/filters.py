@@ -87,6 +87,11 @@ def query_filter(
         parts.append(SqlFilter(f"{day} >= ?", (search_filter.since_day,)))
     if search_filter.until_day is not None:
         parts.append(SqlFilter(f"{day} <= ?", (search_filter.until_day,)))
+    if search_filter.since_ms is not None:
+        parts.append(_from(search_filter.since_ms))
+    if search_filter.until_ms is not None:
+        later = _from(search_filter.until_ms + 1)
+        parts.append(SqlFilter(f"NOT {later.sql}", later.values))
     return _joined(parts)
 
 
@@ -105,6 +110,24 @@ def near_filter(
         return None
     near = _joined([SqlFilter("files.status = 0"), _among("files.scope", own)])
     return SqlFilter(matching.sql + near.sql, (*matching.values, *near.values))
+
+
+def _from(moment_ms: int) -> SqlFilter:
+    """Return the condition that something was written at a moment or later.
+
+    The id of an entry or a memory begins with the time of writing and sorts by it.
+    """
+    from hivemind_memory.markdown.entry import new_ulid
+
+    first_id = new_ulid(moment_ms / 1000, bytes(10))
+    return SqlFilter(
+        """(CASE
+          WHEN length(chunks.entry_id) = 26 THEN chunks.entry_id >= ?
+          WHEN chunks.entry_id IS NULL AND length(files.memory_id) = 26
+            THEN files.memory_id >= ?
+          ELSE files.mtime >= ? END)""",
+        (first_id, first_id, moment_ms * 1_000_000),
+    )
 
 
 _COLUMNS = {"scope": "files.scope", "visibility": "coalesce(files.visibility, '')"}
