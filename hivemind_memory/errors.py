@@ -121,6 +121,10 @@ class MemoryNotFoundError(HivemindError):
     """There is no memory of that key or id for this caller."""
 
 
+class ForgottenError(MemoryNotFoundError):
+    """The memory or entry of that key or id is forgotten."""
+
+
 class KeyTakenError(NotSavedError):
     """An active memory has that key; ``current`` is its place and text."""
 

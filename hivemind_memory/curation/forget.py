@@ -13,7 +13,8 @@ from functools import partial
 from hivemind_memory.access.rules import check_person
 from hivemind_memory.curation.change_recording import forgets_of
 from hivemind_memory.curation.context import BatchResult
-from hivemind_memory.curation.lookup import not_found, read_target
+from hivemind_memory.curation.lookup import read_target
+from hivemind_memory.curation.lookup_errors import not_found
 from hivemind_memory.curation.reactivate import deactivate_older, reactivate_older
 from hivemind_memory.curation.selection import entry_ids, find_targets
 from hivemind_memory.errors import (

@@ -7,20 +7,17 @@ is still found. A chain may be broken or circular; it is shown as far as it goes
 from __future__ import annotations
 
 from dataclasses import replace
-from shlex import quote
 
 from hivemind_memory.curation.locate import find_entry
 from hivemind_memory.curation.lookup import (
     find_memory,
-    is_name,
     load_memory,
-    not_found,
-    rows_named,
 )
+from hivemind_memory.curation.lookup_errors import not_found
 from hivemind_memory.curation.own_day import with_own_day
 from hivemind_memory.curation.recalls import recalls_of
+from hivemind_memory.curation.status_names import as_of
 from hivemind_memory.curation.without_secrets import masked, memories_for
-from hivemind_memory.errors import MemoryNotFoundError
 from hivemind_memory.model.curation import (
     History,
     MemoryDetails,
@@ -37,6 +34,7 @@ from hivemind_memory.model.memories import (
     SUPERSEDED,
     UPDATES,
 )
+from hivemind_memory.notes.slug import rank_of_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,35 +71,9 @@ def history(context: CurationContext, ref: str, *, scope: str | None = None) -> 
     if entry is not None:
         shown = memories_for(context.caller, [entry])
         return History(key="", scope=entry.scope, memories=shown)
-    row = _find(context, index, ref, scope)
+    row = find_memory(context, index, ref, scope=scope)
     found = _history_of(context, index, row)
-    return replace(found, memories=memories_for(context.caller, found.memories))
-
-
-def _find(
-    context: CurationContext, index: MemoryIndex, ref: str, scope: str | None
-) -> MemoryRow:
-    """Return what ``find_memory`` does; say of a forgotten memory that it is one.
-
-    Raises:
-        MemoryNotFoundError: The caller sees no such memory, or it is forgotten.
-    """
-    try:
-        return find_memory(context, index, ref, scope=scope)
-    except MemoryNotFoundError:
-        scopes = context.caller.scopes
-        if scope is not None:
-            scopes = frozenset({scope}) if scopes is None else scopes & {scope}
-        if not (ref and context.caller.is_member and is_name(ref)):
-            raise
-        # Of a purged memory the index knows nothing.
-        rows = rows_named(index, ref, scopes)
-        if not rows:
-            raise
-        found = masked(rows[0].key or rows[0].memory_id or rows[0].path)
-        message = f"The memory {quote(found)} is forgotten."
-        hint = f"`hm restore {quote(found)}` brings it back."
-        raise MemoryNotFoundError(message, hint=hint) from None
+    return replace(found, memories=_shown(context, found.memories))
 
 
 def show(
@@ -123,19 +95,27 @@ def show(
     if entry is not None:
         (shown,) = memories_for(context.caller, [entry])
         return MemoryDetails(memory=shown, recall=_recalls_of(context, entry))
-    row = _find(context, index, ref, scope)
+    row = find_memory(context, index, ref, scope=scope)
     memory = load_memory(context, row.path)
     if memory is None:
         raise not_found(ref)
     chain = _history_of(context, index, row).memories if row.type else (memory,)
-    (shown,) = memories_for(context.caller, [memory])
+    (shown,) = _shown(context, [memory])
     return MemoryDetails(
         memory=shown,
         edges=tuple(_edges(context, index, memory)),
-        chain=memories_for(context.caller, chain),
+        chain=_shown(context, chain),
         recall=_recalls_of(context, memory),
         warnings=_large_note_warnings(context),
     )
+
+
+def _shown(
+    context: CurationContext, memories: Iterable[StoredMemory]
+) -> tuple[StoredMemory, ...]:
+    """Return memories as the caller sees them today."""
+    today = context.clocks.today()
+    return memories_for(context.caller, (as_of(memory, today) for memory in memories))
 
 
 def without_leftovers(memories: Iterable[StoredMemory]) -> list[StoredMemory]:
@@ -259,9 +239,10 @@ def _newest_first(
             if path in found and older_path in found and path != older_path:
                 newer[older_path].add(path)
 
-    def age(path: str) -> tuple[bool, str, str]:
+    def age(path: str) -> tuple[bool, str, str, int]:
         memory = found[path]
-        return (memory.status == STATUSES[ACTIVE], memory.created, memory.id)
+        is_active = memory.status == STATUSES[ACTIVE]
+        return is_active, memory.created, memory.id, -rank_of_name(path, memory.key)
 
     while newer:
         free = [path for path, others in newer.items() if not others]

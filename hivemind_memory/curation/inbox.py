@@ -16,11 +16,10 @@ from hivemind_memory.curation.forget import forget
 from hivemind_memory.curation.lookup import (
     is_name,
     load_memory,
-    names_near,
-    not_found,
     parse_memory,
     rows_named,
 )
+from hivemind_memory.curation.lookup_errors import names_near, not_found
 from hivemind_memory.curation.supersede import (
     create_note,
     find_active,

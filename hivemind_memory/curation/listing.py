@@ -6,26 +6,17 @@ caller may read.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from datetime import datetime
-
 from hivemind_memory.access.rules import may_read
 from hivemind_memory.curation.lookup import load_memory, notes_in, parse_memory
+from hivemind_memory.curation.status_names import as_of, status_name
 from hivemind_memory.curation.without_secrets import items_for, memories_for
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.markdown.text import decode
+from hivemind_memory.model.clocks import is_since, seconds_of
 from hivemind_memory.model.curation import ENTRY, MEMORY
 from hivemind_memory.model.listing import WrittenItem, folder_named, is_below
-from hivemind_memory.model.memories import (
-    ACTIVE,
-    FORGOTTEN,
-    PENDING,
-    STATUSES,
-    SUPERSEDED,
-)
 from hivemind_memory.model.scope import scope_of
 from hivemind_memory.notes.entry_edits import entries_in
-from hivemind_memory.notes.memory_header import is_expired_or_done
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,10 +25,7 @@ if TYPE_CHECKING:
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.model.curation import StoredMemory
     from hivemind_memory.model.listing import MemoryFilter
-    from hivemind_memory.model.memories import MemoryRow
     from hivemind_memory.model.note_path import NotePath
-
-_NAMES = {SUPERSEDED: "superseded", PENDING: "pending", FORGOTTEN: "forgotten"}
 
 
 def list_memories(
@@ -68,15 +56,15 @@ def list_memories(
         is_type = row.type in types if types else bool(row.type)
         is_status = status_name(row, today) in wanted.statuses
         is_from = wanted.source in ("", row.source)
-        if not (is_type and is_status and is_from and row.created[:10] >= wanted.since):
+        if not (
+            is_type and is_status and is_from and is_since(row.created, wanted.since)
+        ):
             continue
         memory = load_memory(context, row.path)
         if memory is None or not _is_by(wanted.by, memory.by):
             continue
         if memory.source_ref.startswith(source_ref):
-            if memory.status == STATUSES[ACTIVE]:
-                memory = replace(memory, status=status_name(row, today))
-            found.append((row.type, memory))
+            found.append((row.type, as_of(memory, today)))
     if len(types) > 1:
         # In the order of a section; the sort keeps the newest first within a type.
         order = list(all_types(context.types))
@@ -99,25 +87,15 @@ def read_log(context: CurationContext, wanted: MemoryFilter) -> tuple[WrittenIte
         item
         for path, data in notes_in(context, _scopes(context, wanted.scope))
         for item in _items(context, path, data)
-        if item.at[:10] >= wanted.since
+        if is_since(item.at, wanted.since)
         and wanted.source in ("", item.source)
         and _is_by(wanted.by, item.by)
     ]
     # Times are of a second; ids sort by time within it.
     newest = sorted(
-        fitting, key=lambda item: (_instant(item.at), item.id), reverse=True
+        fitting, key=lambda item: (seconds_of(item.at) or 0, item.id), reverse=True
     )
     return items_for(context.caller, newest)
-
-
-def status_name(row: MemoryRow, today: int) -> str:
-    """Return the status of a memory: active, pending, expired, done and so on."""
-    if row.status in _NAMES:
-        return _NAMES[row.status]
-    if is_expired_or_done(None, row.done_day, today=today):
-        return "done"
-    is_expired = is_expired_or_done(row.expires_day, None, today=today)
-    return "expired" if is_expired else "active"
 
 
 def _items(
@@ -172,11 +150,3 @@ def _scopes(context: CurationContext, name: str) -> frozenset[str] | None:
 def _is_by(wanted: str, by: str) -> bool:
     """Return whether a writer is the one that is asked for."""
     return not wanted or wanted.casefold() == by.casefold()
-
-
-def _instant(at: str) -> float:
-    """Return a time in seconds since the epoch; 0 if it cannot be read."""
-    try:
-        return datetime.fromisoformat(at).timestamp()
-    except (ValueError, OverflowError, OSError):
-        return 0.0

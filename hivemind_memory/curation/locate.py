@@ -10,6 +10,7 @@ from hivemind_memory.curation.lookup import (
 )
 from hivemind_memory.curation.own_day import with_own_day
 from hivemind_memory.errors import (
+    ForgottenError,
     HivemindError,
     MemoryNotFoundError,
     NoteNotFoundError,
@@ -43,6 +44,7 @@ def locate(context: CurationContext, name: str) -> tuple[str, int, int]:
         name: A path, a place, a key, or the id of a memory or an entry.
 
     Raises:
+        ForgottenError: It is forgotten.
         MemoryNotFoundError: The caller sees nothing of that name.
         NoteNotFoundError: No note is there, and another was probably meant.
         UsageError: Its numbers are of no lines.
@@ -60,6 +62,8 @@ def locate(context: CurationContext, name: str) -> tuple[str, int, int]:
             return entry.path, entry.start_line, entry.end_line
         try:
             row = find_memory(context, index, name)
+        except ForgottenError:
+            raise
         except MemoryNotFoundError:
             if name and "." not in name and "/" not in name:
                 raise

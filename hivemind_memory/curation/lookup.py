@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hivemind_memory.errors import HivemindError, MemoryNotFoundError, UsageError
+from hivemind_memory.curation.lookup_errors import (
+    forgotten_entry,
+    forgotten_memory,
+    names_near,
+    not_found,
+)
+from hivemind_memory.errors import HivemindError, UsageError
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.text import decode
 from hivemind_memory.model.citation import split_place
@@ -14,8 +20,7 @@ from hivemind_memory.model.curation import (
     AffectedItem,
     StoredMemory,
 )
-from hivemind_memory.model.display import shorten
-from hivemind_memory.model.keys import folded_key, near_key, quoted, similar_names
+from hivemind_memory.model.keys import folded_key, near_key
 from hivemind_memory.model.memories import (
     ACTIVE,
     CLAIM_FIELDS,
@@ -32,10 +37,11 @@ from hivemind_memory.notes.memory_header import (
     is_forgotten,
     status_unless_forgotten,
 )
+from hivemind_memory.notes.slug import rank_of_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.model.memories import MemoryRow
@@ -65,6 +71,7 @@ def find_memory(
         near: The scope that is preferred when several have the key.
 
     Raises:
+        ForgottenError: It is forgotten.
         MemoryNotFoundError: There is none, or the caller may not see it; the error does
             not tell which.
     """
@@ -89,9 +96,15 @@ def find_memory(
                     (row.scope != near, row.scope not in teams, row.scope != ""),
                     row.scope,
                     context.folder.link_above(row.path) != "",
+                    rank_of_name(row.path, row.key),
                     row.path,
                 ),
             )
+        # Of what is purged the index knows nothing.
+        if rows:
+            raise forgotten_memory(context, rows[0])
+        if (error := forgotten_entry(context, wanted, scopes)) is not None:
+            raise error
         known = index.memories(scopes=scopes)
         meant = names_near(wanted, (row for row in known if row.status != FORGOTTEN))
     raise not_found(ref, meant=meant)
@@ -192,28 +205,6 @@ def entries_named(
             raise UsageError(message, hint=f"Entries of {note} begin at lines {lines}.")
         return [(note, entry) for entry in found]
     return []
-
-
-def names_near(name: str, rows: Iterable[MemoryRow]) -> tuple[str, ...]:
-    """Return the key or path of some rows that a name was probably meant to be."""
-    from hivemind_memory.redaction import mask
-
-    names = {ref for row in rows for ref in (row.key, row.path) if ref}
-    # A row of earlier rules may hold a secret that only the current rules find.
-    return tuple(ref for ref in similar_names(name, names) if mask(ref) == ref)
-
-
-def not_found(
-    ref: str, tail: str = "", *, effect: str = "", meant: tuple[str, ...] = ()
-) -> MemoryNotFoundError:
-    """Return the error for a name that refers to nothing the caller sees."""
-    shown = repr(shorten(ref, 80))
-    near = f" Did you mean {quoted(meant[0])}?" if meant else ""
-    return MemoryNotFoundError(
-        f"There is no memory {shown}{tail}.{near}",
-        hint="Name it by its key, its id or its path; a search shows them.",
-        effect=effect,
-    )
 
 
 def load_memory(context: CurationContext, path: str) -> StoredMemory | None:

@@ -7,6 +7,7 @@ from shlex import quote
 
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.model.curation import FailedItem
+from hivemind_memory.model.display import count_text
 from hivemind_memory.model.ports import INDEX, WORKTREE
 from hivemind_memory.model.value import value
 
@@ -181,8 +182,8 @@ def find_copies(
             )
             yield FailedItem(what=path, why=why)
         if len(files) > MAX_QUOTED:
-            more = f"{len(files) - MAX_QUOTED} more files of {worktree}"
-            yield FailedItem(what=more, why="they hold it, too")
+            more = f"{count_text(len(files) - MAX_QUOTED, 'more file')} of {worktree}"
+            yield FailedItem(what=more, why="with the text or a section, too")
         if staged := sorted(found.get(INDEX, ())):
             more = ", ..." if len(staged) > MAX_QUOTED else ""
             why = (

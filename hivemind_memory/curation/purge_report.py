@@ -30,6 +30,7 @@ from hivemind_memory.model.curation import (
     PurgeCount,
     PurgeResult,
 )
+from hivemind_memory.model.display import count_text
 from hivemind_memory.model.memories import SUPERSEDED
 from hivemind_memory.model.scope import INBOX, place_in_scope, scope_of
 from hivemind_memory.notes.entry_edits import entries_in
@@ -234,8 +235,8 @@ class PurgeReport:
             why = f"it {error.problem.removeprefix(f'{path} ')} {error.hint}"
             yield FailedItem(what=path, why=why)
         if len(self.linked) > _MAX_QUOTED:
-            more = f"{len(self.linked) - _MAX_QUOTED} more notes"
-            yield FailedItem(what=more, why="they lie behind followed links, too")
+            more = count_text(len(self.linked) - _MAX_QUOTED, "more note")
+            yield FailedItem(what=more, why="behind followed links, too")
 
 
 def _count_by_kind(targets: Sequence[CurationTarget]) -> Iterator[PurgeCount]:

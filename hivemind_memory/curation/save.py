@@ -13,6 +13,7 @@ from dataclasses import replace
 from shlex import quote
 
 from hivemind_memory.access.rules import check_source, check_writable
+from hivemind_memory.curation.copies import copy_notice
 from hivemind_memory.curation.lookup import known_key, parse_memory
 from hivemind_memory.curation.lookup_one import find_one
 from hivemind_memory.curation.supersede import (
@@ -390,10 +391,7 @@ def _warnings(
     context: CurationContext, new: NewMemory, others: tuple[str, ...]
 ) -> tuple[str, ...]:
     """Return what a person should look at."""
-    found = [
-        f"{path} is another active memory with this key; give it a key of its own"
-        for path in others
-    ]
+    found = list(map(copy_notice, others))
     expires = day_of_iso(new.expires)
     if expires is not None and expires <= context.clocks.today():
         found.append(f"it expires on {new.expires[:10]}, so searches do not show it")

@@ -17,13 +17,12 @@ from hivemind_memory.curation.lookup import (
     entries_named,
     entry_target,
     is_name,
-    names_near,
-    not_found,
     notes_in,
     read_target,
     rows_named,
     text_of,
 )
+from hivemind_memory.curation.lookup_errors import names_near, not_found
 from hivemind_memory.curation.lookup_one import several_scopes
 from hivemind_memory.curation.own_day import with_own_day
 from hivemind_memory.curation.without_secrets import masked

@@ -27,7 +27,7 @@ from hivemind_memory.notes.memory_file import (
     remove_note,
 )
 from hivemind_memory.notes.memory_header import header_of
-from hivemind_memory.notes.slug import hash_of, name_with_id, names_of
+from hivemind_memory.notes.slug import hash_of, name_with_id, names_of, rank_of_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -174,8 +174,8 @@ def find_active(
     linked = [path for path in paths if context.folder.link_above(path)]
     found = [path for path in paths if path not in linked]
     files = []
-    # File names that this program gives first, then the newest.
-    for path in sorted(found, key=lambda other: other not in names):
+    # File names that this program gives first, conflict copies last; then the newest.
+    for path in sorted(found, key=lambda other: rank_of_name(other, key)):
         with suppress(NoteNotFoundError):
             files.append(read_memory_file(context.folder, path))
     if not files:

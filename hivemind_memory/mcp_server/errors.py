@@ -9,6 +9,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import ValidationError
 
 from hivemind_memory.errors import (
+    ForgottenError,
     HivemindError,
     KeyTakenError,
     MemoryNotFoundError,
@@ -57,6 +58,8 @@ def expected_error(tool: str, error: HivemindError) -> ToolError:
     hint = error.hint
     if isinstance(error, NoteNotFoundError):
         hint = "memory_list shows all notes"
+    elif isinstance(error, ForgottenError):
+        hint = f"only if the user wants it back: {hint}"
     elif isinstance(error, MemoryNotFoundError):
         hint = "memory_search finds memories, with their keys and ids"
     elif isinstance(error, KeyTakenError):

@@ -93,6 +93,15 @@ def with_forgotten(data: bytes, entry_ids: Collection[str], at: str) -> bytes:
     return _with_comments(data, entry_ids, marked, is_forgotten=False)
 
 
+def forgotten_at(data: bytes, entry_id: str) -> str:
+    """Return when an entry of a note was forgotten; empty: it does not say so."""
+    for line in data.split(b"\n"):
+        found = _FORGOTTEN.search(line) if line.startswith(OPENING.encode()) else None
+        if found is not None and f" id={entry_id} ".encode() in line:
+            return found[0].partition(b"=")[2].decode("ascii", "replace")
+    return ""
+
+
 def unmark_forgotten(data: bytes, entry_ids: Collection[str]) -> bytes:
     """Return a note with some entries no longer forgotten."""
     return _with_comments(

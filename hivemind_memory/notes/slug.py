@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 MAX_SLUG_BYTES = 80
 """Leaves room for a hash, or for an id, in every file system."""
 
-_FIRST_HASH_CHARS = (4, 8, 16, 64)
+_NUMBERS = range(2, 10)
+_HASH_CHARS = (4, 8, 16, 64)
+# Dropbox, Nextcloud and Obsidian; Syncthing; ownCloud and Synology.
+_CONFLICT = re.compile(
+    r"conflicted copy|\.sync-conflict-\d|[_ (](?:case )?conflict[- _)]", re.IGNORECASE
+)
 # Names that a memory of text without a key has: what is appended there is no part of
 # a typed memory.
 _RESERVED = re.compile(r"global|recovered(-.*)?|\d{4}-\d{2}-\d{2}")
@@ -57,13 +62,38 @@ def dashed(text: str, is_kept: Callable[[str], bool]) -> str:
 def names_of(key: str) -> Iterator[str]:
     """Yield the names that a memory's file may take, the best first.
 
-    The first is the slug; the others, for when a file of another key or a note of a
-    person has it, carry more and more of the key's hash.
+    The first is the slug; the others are for when a file of another key or a note of a
+    person has it: with a number, then with more and more of the key's hash.
     """
     slug = slug_of(key)
     yield slug + SUFFIX
-    for chars in _FIRST_HASH_CHARS:
+    for number in _NUMBERS:
+        yield f"{slug}-{number}{SUFFIX}"
+    for chars in _HASH_CHARS:
         yield f"{slug}-{hash_of(key)[:chars]}{SUFFIX}"
+
+
+def rank_of_name(path: str, key: str) -> int:
+    """Return how likely a file is not a memory's own but a copy of it, from 0 on.
+
+    A tool that syncs a folder keeps a second version of a file under another name.
+
+    >>> rank_of_name("a.md", "a"), rank_of_name("a (conflicted copy).md", "a") > 10
+    (0, True)
+    """
+    name, names = path.rpartition("/")[2], list(names_of(key))
+    if name in names:
+        return names.index(name)
+    return len(names) + is_conflict_copy(path)
+
+
+def is_conflict_copy(path: str) -> bool:
+    """Return whether a file is called as tools call the second version of a file.
+
+    >>> is_conflict_copy("a.sync-conflict-20261121-093012-ABCDEFG.md")
+    True
+    """
+    return _CONFLICT.search(path.rpartition("/")[2]) is not None
 
 
 def name_with_id(key: str, memory_id: str) -> str:

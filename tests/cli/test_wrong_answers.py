@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -33,7 +34,7 @@ def test_why_of_a_memory_saved_after_the_last_injection_says_so(
     assert "saved after" not in hm("why", "walrus").out
 
 
-@pytest.mark.parametrize("command", ["show", "history"])
+@pytest.mark.parametrize("command", ["show", "history", "get", "why", "edit"])
 def test_a_forgotten_memory_is_said_to_be_forgotten(
     hm: Hm, home: Path, command: str
 ) -> None:
@@ -44,13 +45,41 @@ def test_a_forgotten_memory_is_said_to_be_forgotten(
     ran = hm(command, "zoom-limit")
 
     assert ran.code == 1
-    assert ran.err == (
-        "error: The memory zoom-limit is forgotten.\n"
-        "hint: `hm restore zoom-limit` brings it back.\n"
+    assert re.fullmatch(
+        r"error: The memory zoom-limit was forgotten on [\d-]{10} at \d\d:\d\d\.\n"
+        r"hint: `hm restore zoom-limit` brings it back\.\n",
+        ran.err,
     )
 
 
-@pytest.mark.parametrize("command", ["show", "history"])
+@pytest.mark.parametrize("command", ["show", "history", "get", "why"])
+def test_a_forgotten_entry_is_said_to_be_forgotten(
+    hm: Hm, home: Path, command: str
+) -> None:
+    """Its id was said to mean nothing."""
+    entry = hm("write", "--json", "The limit is 8.").json["id"]
+    hm("forget", entry)
+
+    ran = hm(command, entry)
+
+    assert ran.code == 1
+    assert ran.err.startswith(f"error: The entry {entry} in ")
+    assert ran.err.endswith(f"hint: `hm restore {entry}` brings it back.\n")
+
+
+def test_a_link_to_a_forgotten_memory_is_refused_for_that(hm: Hm, home: Path) -> None:
+    """Its key was said to be unknown."""
+    hm("save", "a", "One.")
+    hm("save", "b", "Two.")
+    hm("forget", "b")
+
+    ran = hm("link", "a", "b")
+
+    assert "The memory b was forgotten on " in ran.err
+    assert "Nothing was linked" in ran.err
+
+
+@pytest.mark.parametrize("command", ["show", "history", "get", "why"])
 def test_nothing_is_said_of_a_purged_memory(hm: Hm, home: Path, command: str) -> None:
     """Its name may have been the secret."""
     hm("save", "zoom-limit", "The limit is 8.")
@@ -90,6 +119,26 @@ def test_a_list_of_expired_memories_says_expired(hm: Hm, home: Path) -> None:
 
     assert hm("list", "--status", "expired").out.split("\t")[2] == "expired"
     assert hm("list", "--status", "all", "--json").json[0]["status"] == "expired"
+
+
+@pytest.mark.parametrize(
+    ("mark", "status"), [("--expires", "expired"), ("done", "done")]
+)
+def test_what_is_over_is_shown_as_such(
+    hm: Hm, home: Path, mark: str, status: str
+) -> None:
+    """`hm show` called an expired memory active."""
+    if mark == "done":
+        hm("save", "--type", "todo", "old", "Soon over.")
+        note = home / "memory" / "old.md"
+        note.write_text(note.read_text().replace("type:", "done: true\ntype:", 1))
+    else:
+        hm("save", mark, "2020-01-01", "old", "Soon over.")
+
+    assert f"status: {status}\n" in hm("show", "old").out
+    assert hm("show", "old", "--json").json["memory"]["status"] == status
+    assert hm("show", "old", "--json").json["chain"][0]["status"] == status
+    assert f"  {status}\n" in hm("history", "old").out
 
 
 def test_a_folder_in_no_repository_has_no_project(

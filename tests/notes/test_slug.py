@@ -12,8 +12,10 @@ from hivemind_memory.files.paths import path_problem
 from hivemind_memory.notes.slug import (
     MAX_SLUG_BYTES,
     hash_of,
+    is_conflict_copy,
     name_with_id,
     names_of,
+    rank_of_name,
     slug_of,
 )
 
@@ -69,7 +71,33 @@ def test_keys_of_one_slug_have_names_of_their_own_in_the_end() -> None:
     one, other = list(names_of("a b")), list(names_of("a-b"))
 
     assert one[0] == other[0] == "a-b.md"
-    assert set(one[1:]).isdisjoint(other[1:])
+    assert one[1] == other[1] == "a-b-2.md"
+    assert set(one[9:]).isdisjoint(other[9:])
+
+
+@pytest.mark.parametrize(
+    "copy",
+    [
+        "deploy-day-2.md",
+        "deploy-day (conflicted copy).md",
+        "deploy-day.sync-conflict-20261121-093012-ABCDEFG.md",
+        "anything.md",
+    ],
+)
+def test_the_first_name_of_a_key_comes_before_all_others(copy: str) -> None:
+    """A copy has another, and of two the one that no tool made comes first."""
+    key, own = "Deploy day", "projects/shop/deploy-day.md"
+
+    assert rank_of_name(own, key) == 0 < rank_of_name(copy, key)
+    assert rank_of_name("renamed.md", key) < rank_of_name("a (conflict).md", key)
+
+
+@pytest.mark.parametrize(
+    "name", ["conflict-of-laws.md", "merge-conflicts.md", "resolve-conflict.md"]
+)
+def test_a_note_about_conflicts_is_no_conflict_copy(name: str) -> None:
+    """A person writes about them, too."""
+    assert not is_conflict_copy(name)
 
 
 def test_an_id_that_a_person_made_up_leads_nowhere_else() -> None:

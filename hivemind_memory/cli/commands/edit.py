@@ -8,6 +8,7 @@ from contextlib import suppress
 from hivemind_memory.cli.command import Argument, CommandRequest, command
 from hivemind_memory.cli.output import print_notices, print_sync, write_stderr
 from hivemind_memory.errors import (
+    ForgottenError,
     HivemindError,
     MemoryNotFoundError,
     NoteNotFoundError,
@@ -130,6 +131,8 @@ def _note_to_edit(memory: Memory, name: str) -> tuple[NotePath, int]:
         if not name.endswith(SUFFIX):
             raise
         path, line, last, similar = name, 0, 0, error.similar
+    except ForgottenError:
+        raise
     except MemoryNotFoundError as error:
         message = f"There is no note or memory {name!r}."
         hint = "A new note's name ends in .md."

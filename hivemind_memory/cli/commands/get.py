@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 )
 def get(request: CommandRequest) -> int:
     """Print a note or some of its lines."""
+    from hivemind_memory.curation.copies import copies_of, copy_notice
+    from hivemind_memory.model.citation import split_place
+
     values = request.values
     name = values["path"]
     with request.open_memory() as memory:
@@ -51,7 +54,11 @@ def get(request: CommandRequest) -> int:
             start_line=first or values["from"] or 1,
             line_count=last - first + 1 if first else values["lines"],
         )
+        # A path means that note, whatever else there is.
+        is_named = passage.path != split_place(name)[0]
+        copies = copies_of(memory.memories(), passage.path) if is_named else []
     _print_passage(passage, as_json=values["json"])
+    print_notices(map(copy_notice, copies))
     if not passage.line_count:
         print_notices([f"{passage.path} is empty"])
     elif last > passage.line_count:

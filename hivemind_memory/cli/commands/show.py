@@ -40,22 +40,31 @@ _REVERSE = {
 @command("show", arguments=(MEMORY,), flags=(SCOPE, JSON))
 def show(request: CommandRequest) -> int:
     """Show one memory."""
+    from hivemind_memory.curation.copies import copies_of, copy_notice
+
     values = request.values
     with request.open_memory() as memory:
         shown = memory.curation.show(values["ref"], scope=values["scope"] or "")
+        copies = copies_of(memory.memories(), shown.memory.path)
     _print_memory(shown, as_json=values["json"])
     if not values["json"]:
         print_notices(shown.warnings)
+    print_notices(map(copy_notice, copies))
     return 0
 
 
 @command("history", arguments=(MEMORY,), flags=(SCOPE, JSON))
 def history(request: CommandRequest) -> int:
     """Show the versions of a memory."""
+    from hivemind_memory.curation.copies import copies_of, copy_notice
+
     values = request.values
     with request.open_memory() as memory:
         found = memory.curation.history(values["ref"], scope=values["scope"] or "")
+        newest = found.memories[0].path if found.memories else ""
+        copies = copies_of(memory.memories(), newest)
     _print_history(found, as_json=values["json"])
+    print_notices(map(copy_notice, copies))
     return 0
 
 

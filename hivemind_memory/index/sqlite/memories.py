@@ -79,10 +79,18 @@ def find_ref(
         rows = [MemoryRow(*row) for row in connection.execute(_BY_NAME, (target, name))]
         found = [row for row in rows if scopes is None or row.scope in scopes]
     alive = [row for row in found if row.status != FORGOTTEN]
+    if len(alive) < 2:
+        return alive[0] if alive else None
+    from hivemind_memory.notes.slug import rank_of_name  # only for keys used twice
+
     return min(
         alive,
-        key=lambda row: (row.status, row.scope != near, row.scope, row.path),
-        default=None,
+        key=lambda row: (
+            row.status,
+            (row.scope != near, row.scope),
+            rank_of_name(row.path, row.key),
+            row.path,
+        ),
     )
 
 

@@ -1,0 +1,42 @@
+"""Finds notes that claim to be a memory: copies by a person or a sync tool."""
+
+from __future__ import annotations
+
+from hivemind_memory.model.memories import ACTIVE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hivemind_memory.model.memories import MemoryRow
+
+
+def copies_of(rows: Iterable[MemoryRow], path: str) -> list[str]:
+    """Return the paths of other active memories with the key or the id of a memory.
+
+    Args:
+        rows: The memories that the caller sees.
+        path: Of the memory; one that is not active has no copies.
+    """
+    active = [row for row in rows if row.status == ACTIVE]
+    own = next((row for row in active if row.path == path), None)
+    if own is None:
+        return []
+    return sorted(
+        row.path
+        for row in active
+        if row.path != path
+        and row.scope == own.scope
+        and (
+            (row.key == own.key and bool(row.key))
+            or (row.memory_id == own.memory_id and bool(row.memory_id))
+        )
+    )
+
+
+def copy_notice(path: str) -> str:
+    """Return what to say of a copy."""
+    return (
+        f"{path} is another active memory with this key: delete it, or give it a key of"
+        " its own"
+    )
