@@ -17,6 +17,7 @@ from hivemind_memory.files.scan import BYTES_PER_MB
 from hivemind_memory.index.choose_engine import index_engine
 from hivemind_memory.memory.index_fallback import open_index
 from hivemind_memory.memory.leftover_files import leftover_findings
+from hivemind_memory.memory.note_findings import note_findings
 from hivemind_memory.model.curation import UnfinishedPurge
 from hivemind_memory.model.display import count_text
 from hivemind_memory.model.results import (
@@ -61,6 +62,7 @@ def diagnose(
             _place_of_index(places),
             *_index(places, now),
             _notes(places, settings, now),
+            *note_findings(places, settings),
             *leftover_findings(places, now),
             *_recovered(places),
             *project_findings(places.notes),
@@ -208,7 +210,7 @@ def _notes(places: Places, settings: Settings, now: Callable[[], float]) -> Find
             is_ok=False,
             detail=f"{count_text(len(snapshot.skipped), 'file')} skipped:"
             f" {first.path}: {first.reason}",
-            hint="`hm status` lists them all",
+            hint="`hm status` lists all",
         )
     detail = count_text(len(snapshot.signatures), "note")
     if behind:

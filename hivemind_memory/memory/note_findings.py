@@ -1,0 +1,164 @@
+"""Checks of ``hm doctor`` on what notes say: front matter, types, copies of one note.
+
+Reads every note: the index holds only what it understood of them.
+"""
+
+from __future__ import annotations
+
+import re
+from shlex import quote
+
+from hivemind_memory.errors import HivemindError
+from hivemind_memory.files.folder import NotesFolder
+from hivemind_memory.files.reader import NoteReader
+from hivemind_memory.files.scan import BYTES_PER_MB
+from hivemind_memory.markdown.front_matter import split_front_matter
+from hivemind_memory.markdown.text import decode
+from hivemind_memory.model.display import count_text
+from hivemind_memory.model.keys import closest
+from hivemind_memory.model.memories import ACTIVE
+from hivemind_memory.model.memory_types import all_types
+from hivemind_memory.model.results import Finding
+from hivemind_memory.model.scope import scope_of
+from hivemind_memory.notes.memory_header import header_of
+from hivemind_memory.notes.slug import is_conflict_copy, rank_of_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from hivemind_memory.config.settings import Settings
+    from hivemind_memory.files.places import Places
+    from hivemind_memory.model.memory_types import MemoryType
+    from hivemind_memory.model.note_path import NotePath
+
+_MAX_NAMED = 5
+_VALUE = re.compile(r"\A---[ \t\r]*\n(?:.*\n){0,40}?[\w-]+:(?:\s|\Z)")
+"""How a front matter begins that a person meant as one; two rules around text are no
+front matter."""
+
+
+def note_findings(places: Places, settings: Settings) -> Iterator[Finding]:
+    """Return what is wrong with notes, each kind with the first few that have it."""
+    folder = NotesFolder(
+        places.notes,
+        max_note_bytes=settings.max_note_mb * BYTES_PER_MB,
+        links=settings.followed_links,
+    )
+    checked = _Checked(settings.own_types())
+    paths = sorted(folder.snapshot().signatures)
+    with NoteReader(folder) as reader:
+        for path in paths:
+            try:
+                checked.add(path, decode(reader.read(path).data))
+            except HivemindError:
+                continue  # the check of the notes names it
+    yield from checked.findings()
+
+
+class _Checked:
+    """What the notes that were read have in common."""
+
+    def __init__(self, types: Mapping[str, MemoryType]) -> None:
+        self._types = types
+        self._broken: list[str] = []
+        self._misspelt: dict[str, str] = {}
+        """Path -> the unknown type of what was meant as a memory."""
+        self._foreign: dict[str, None] = {}
+        """Unknown types of other notes: another program's, as a rule."""
+        self._copies: list[str] = []
+        self._active: dict[tuple[str, str], list[str]] = {}
+        """Scope, key -> the notes that are active under it."""
+
+    def add(self, path: NotePath, text: str) -> None:
+        """Check one note."""
+        if is_conflict_copy(path):
+            self._copies.append(path)
+        front = split_front_matter(text)
+        if front.is_broken and _VALUE.match(text):
+            self._broken.append(path)
+        if not front.values:
+            return
+        header = header_of(path, front.values, custom=self._types)
+        if header.type and header.key and header.status == ACTIVE:
+            self._active.setdefault((scope_of(path), header.key), []).append(path)
+        name = front.values.get("type")
+        if not isinstance(name, str) or not name.strip() or header.type:
+            return
+        is_meant = front.values.keys() & {"id", "key"} or self._near(name)
+        if is_meant:
+            self._misspelt[path] = name.strip()
+        else:
+            self._foreign[name.strip()] = None
+
+    def findings(self) -> Iterator[Finding]:
+        """Return what was found."""
+        if self._broken:
+            yield Finding(
+                name="front matter",
+                is_ok=False,
+                detail=f"{count_text(len(self._broken), 'note')} with front matter that"
+                f" is not valid YAML; all of it counts as text: {_named(self._broken)}",
+                hint=f"`hm edit {quote(self._broken[0])}`; a value with a colon needs"
+                " quotes",
+            )
+        else:
+            yield Finding(name="front matter", is_ok=True, detail="valid in every note")
+        yield from self._type_findings()
+        yield from self._copy_findings()
+
+    def _type_findings(self) -> Iterator[Finding]:
+        """Return which types of notes are unknown."""
+        if self._misspelt:
+            path, name = next(iter(self._misspelt.items()))
+            near = self._near(name)
+            meant = f"did you mean {near}? " if near else ""
+            named = [f"{path} ({name})" for path, name in self._misspelt.items()]
+            yield Finding(
+                name="types",
+                is_ok=False,
+                detail=f"{count_text(len(named), 'note')} with an unknown type, so"
+                f" no memory: {_named(named)}",
+                hint=f"{meant}`hm edit {quote(path)}` corrects it; the option types"
+                " adds a type",
+            )
+        elif self._foreign:
+            yield Finding(
+                name="types",
+                is_ok=True,
+                detail="notes with other types count as plain text:"
+                f" {_named(list(self._foreign))}",
+            )
+
+    def _copy_findings(self) -> Iterator[Finding]:
+        """Return which notes are second versions of others."""
+        twins = [
+            sorted(paths, key=lambda path: (rank_of_name(path, key), path))
+            for (_, key), paths in self._active.items()
+            if len(paths) > 1
+        ]
+        copies = {
+            path: f"{path} (of {first})" for first, *rest in twins for path in rest
+        }
+        copies |= {path: path for path in self._copies if path not in copies}
+        if copies:
+            yield Finding(
+                name="copies of notes",
+                is_ok=False,
+                detail=f"{count_text(len(copies), 'note')} that a sync tool or a"
+                f" person copied: {_named(list(copies.values()))}",
+                hint="keep one version of each and delete the other, or give it a key"
+                " of its own",
+            )
+
+    def _near(self, name: str) -> str:
+        """Return the type that a name was probably meant to be, or nothing."""
+        types = all_types(self._types)
+        aliases = (alias for kind in types.values() for alias in kind.aliases)
+        return (*closest(name, (*types, *aliases), similarity=0.8), "")[0]
+
+
+def _named(names: list[str]) -> str:
+    """Return the first few names, and how many more there are."""
+    more = len(names) - _MAX_NAMED
+    return ", ".join(names[:_MAX_NAMED]) + (f" and {more:,} more" if more > 0 else "")

@@ -1,0 +1,102 @@
+"""What ``hm doctor`` finds in notes."""
+
+from __future__ import annotations
+
+import pytest
+
+from hivemind_memory.memory.memory import Memory
+from hivemind_memory.model.results import Finding
+from tests.support.sandbox import Sandbox
+
+
+def finding(memory: Memory, name: str) -> Finding | None:
+    """Return what the doctor says of one thing."""
+    found = [one for one in memory.diagnose().findings if one.name == name]
+    return found[0] if found else None
+
+
+def test_a_front_matter_that_is_no_yaml_is_named(
+    sandbox: Sandbox, memory: Memory
+) -> None:
+    """Its type and key count for nothing, and no command said so."""
+    sandbox.save("good.md", "---\ntype: fact\nkey: k\n---\nFine.\n")
+    sandbox.save("bad.md", "---\ntype: fact\ntitle: a: b\n---\nNot fine.\n")
+    sandbox.save("open.md", "---\ntype: fact\n\nNever closed.\n")
+    sandbox.save("rules.md", "---\nText between two rules.\n---\nMore.\n")
+
+    found = finding(memory, "front matter")
+
+    assert found is not None
+    assert not found.is_ok
+    assert found.detail == (
+        "2 notes with front matter that is not valid YAML; all of it counts as text:"
+        " bad.md, open.md"
+    )
+    assert found.hint.startswith("`hm edit bad.md`")
+
+
+def test_a_misspelt_type_is_named_with_the_one_that_was_meant(
+    sandbox: Sandbox, memory: Memory
+) -> None:
+    """The note is no memory: not listed, not injected."""
+    sandbox.save("a.md", "---\ntype: leson\n---\nNever force-push.\n")
+    sandbox.save("b.md", "---\ntype: rule\nkey: b\n---\nNever force-push.\n")
+    sandbox.save("c.md", "---\ntype: warning\n---\nAn alias.\n")
+
+    found = finding(memory, "types")
+
+    assert found is not None
+    assert not found.is_ok
+    assert found.detail == (
+        "2 notes with an unknown type, so no memory: a.md (leson), b.md (rule)"
+    )
+    assert found.hint.startswith("did you mean lesson? `hm edit a.md`")
+
+
+def test_types_of_another_program_are_no_problem(
+    sandbox: Sandbox, memory: Memory
+) -> None:
+    """An imported vault has its own."""
+    sandbox.save("a.md", "---\ntype: daily-journal\n---\nWent home.\n")
+
+    found = finding(memory, "types")
+
+    assert found is not None
+    assert found.is_ok
+    assert "daily-journal" in found.detail
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("k (conflicted copy 2026-11-21).md", "k (conflicted copy 2026-11-21).md"),
+        ("k.sync-conflict-20261121-093012-ABCDEFG.md", "k.sync-conflict-"),
+        ("other.md", "other.md (of k.md)"),
+    ],
+)
+def test_a_copy_of_a_memory_is_named(
+    sandbox: Sandbox, memory: Memory, name: str, said: str
+) -> None:
+    """Which of the two is right only a person knows."""
+    text = "---\ntype: fact\nkey: k\n---\nOnce.\n"
+    sandbox.save("k.md", text)
+    sandbox.save(name, text)
+
+    found = finding(memory, "copies of notes")
+
+    assert found is not None
+    assert not found.is_ok
+    assert said in found.detail
+
+
+def test_notes_in_order_have_one_line(sandbox: Sandbox, memory: Memory) -> None:
+    """Nothing else is said of them."""
+    sandbox.save("k.md", "---\ntype: fact\nkey: k\n---\nOnce.\n")
+    sandbox.save("projects/shop/k.md", "---\ntype: fact\nkey: k\n---\nHere.\n")
+    sandbox.save("plain.md", "Just text.\n")
+
+    valid = finding(memory, "front matter")
+
+    assert valid is not None
+    assert valid.is_ok
+    assert finding(memory, "types") is finding(memory, "copies of notes") is None
