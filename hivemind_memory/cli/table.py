@@ -103,9 +103,9 @@ _FILES = (
         {
             "inject": "Put memories into the file that an agent reads first.",
             "eject": "Remove the injected section and restore git's settings.",
-            "why": "Show what was injected, what was left out, and why.",
         },
     ),
+    (AGENTS, "why", {"why": "Show what was injected, what was left out, and why."}),
     (
         AGENTS,
         "project",

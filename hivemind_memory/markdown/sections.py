@@ -37,6 +37,10 @@ if TYPE_CHECKING:
 
 
 _GAP = re.compile(r"\n(?:[ \t\r]*\n){2,}")
+_DEFINITION = re.compile(
+    r""" {0,3}\[(?!\^)[^\[\]]+\]:[ \t]*(?:<[^<>]*>|[^\s<]*[/#.:@]\S*)"""
+    r"""(?:[ \t]+(?:"[^"]*"|'[^']*'|\([^()]*\)))?[ \t\r]*"""
+)
 _DEEPEST_HEADING = 3
 
 # A text with more sections than this, each shorter than that, is no text: it is cut by
@@ -294,6 +298,9 @@ def _pieces(
         is_within = end.at != starts[end.line]
         stop = end.at if is_within else end.at - 1
         body = plain(without_comments(text[max(begin.at, content) : stop]))
+        is_part = begin.at > content or end.line < segment.stop
+        if is_part and _has_only_definitions(body):
+            body = ""  # they say where links lead, in text that other chunks hold
         yield Chunk(
             # What holds nothing to be found must not be found by its headings either.
             headings=section.headings if body else (),
@@ -314,3 +321,19 @@ def _overlap(page: ParsedLines, begin: int, end: CutPoint, overlap_chars: int) -
         return ""
     line = bisect_left(starts, max(begin, end.at - 1 - overlap_chars))
     return plain(page.text[starts[line] : end.at - 1]) if line < end.line else ""
+
+
+def _has_only_definitions(text: str) -> bool:
+    r"""Return whether a text is nothing but definitions of links, which no page shows.
+
+    A footnote is text.
+
+    >>> _has_only_definitions("[1]: https://a.org\n\n[docs]: ./b.md 'Docs'")
+    True
+    >>> _has_only_definitions("[^1]: See the wiki."), _has_only_definitions("[a]: b c")
+    (False, False)
+    """
+    if not text.lstrip().startswith("["):
+        return False
+    lines = (line for line in text.split("\n") if not is_blank(line))
+    return all(_DEFINITION.fullmatch(line) for line in lines)

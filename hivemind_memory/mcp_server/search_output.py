@@ -151,7 +151,7 @@ def shape_search(answer: SearchAnswer) -> SearchOut:
     continuation = ""
     if cut_count:
         continuation = (
-            f"{cut_count} of {len(hits)} snippets are cut (a result holds at most"
+            f"snippets cut: {cut_count} of {len(hits)} (a result holds at most"
             f" {LIMIT_CHARS:,} characters of text, a snippet {SNIPPET_CHARS:,}):"
             " memory_get with path, from=start_line and lines returns the full text"
         )

@@ -23,6 +23,7 @@ from hivemind_memory.mcp_server.tools import (
     make_tool,
     place_of,
 )
+from hivemind_memory.model.display import count_text
 from hivemind_memory.model.results import NoteLines, pending_notice
 
 
@@ -162,7 +163,7 @@ def render_written(written: WriteOut) -> str:
 def render_passage(passage: PassageOut) -> str:
     """Return the lines below one that says where they are from."""
     place = place_of(passage.path, passage.start_line, passage.end_line)
-    parts = [f"{place} of {passage.line_count} lines", passage.text]
+    parts = [f"{place} of {count_text(passage.line_count, 'line')}", passage.text]
     if passage.continuation:
         parts.append(f"[{passage.continuation}]")
     return "\n".join(parts)

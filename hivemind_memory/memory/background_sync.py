@@ -65,8 +65,13 @@ class BackgroundSync:
         ):  # The system gives no more threads; the next call asks again.
             self._done.set()
 
-    def wait(self) -> bool:
-        """Wait for the running sync within its budget; return whether it ended."""
+    def wait(self, limit_s: float | None = None) -> bool:
+        """Wait for the running sync; return whether it ended.
+
+        *limit_s*: how long to wait; None: within the budget of a search.
+        """
+        if limit_s is not None:
+            return self._done.wait(limit_s)
         now_s = self._stopwatch()
         if self._waited_since_s is None:
             self._waited_since_s = now_s

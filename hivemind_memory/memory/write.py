@@ -196,7 +196,7 @@ def _why_later(folder: NotesFolder, path: NotePath) -> str:
 
     signature = folder.signature(path)
     if signature is not None and signature[2] > LARGE_NOTE_BYTES:
-        return f"{path} is large and not indexed yet; `hm sync` indexes it"
+        return f"{path} is large and not indexed yet; the next search indexes it"
     return "the next search indexes it"
 
 

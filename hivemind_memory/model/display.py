@@ -75,7 +75,7 @@ def not_indexed_text(paths: Sequence[str], of_one: str, of_several: str) -> str:
     return (
         f"{', '.join(paths[:_MAX_NAMED])}{more} {'is' if is_one else 'are'} large and"
         f" not indexed yet, so {of_one if is_one else of_several};"
-        f" `hm sync` indexes {'it' if is_one else 'them'}"
+        f" the next search indexes {'it' if is_one else 'them'}"
     )
 
 

@@ -21,7 +21,7 @@ RECOVERY_WINDOW_S = 600.0
 RECOVERY_WINDOW = f"{RECOVERY_WINDOW_S / 60:g} minutes"
 """The same, as people read it."""
 
-LARGE_UNINDEXED = "it is large and not indexed yet; `hm sync` indexes it"
+LARGE_UNINDEXED = "it is large and not indexed yet; the next search indexes it"
 """Reason why ``hm status`` lists a note that a search does not wait for."""
 
 

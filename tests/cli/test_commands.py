@@ -686,4 +686,4 @@ def test_a_file_with_another_ending_is_called_skipped(hm: Hm, notes: Path) -> No
 
     ran = hm("search", "wombat")
 
-    assert "1 file skipped; `hm status` lists it" in ran.err
+    assert "1 file skipped; `hm status` says why" in ran.err

@@ -125,7 +125,7 @@ def test_a_long_section_is_shortened_by_whole_memories(
     section = said(machine, worktree)
 
     assert 6_000 < len(section) <= 9_000
-    assert "not shown; `hm search` finds them." in section.splitlines()[-1]
+    assert "not shown; `hm search` finds more." in section.splitlines()[-1]
 
 
 @pytest.mark.parametrize(

@@ -138,7 +138,7 @@ def test_the_file_costs_what_was_said_and_counts_what_exists(
 
     assert main.main(["inject", str(repo)]) == 0
     told, notices = capsys.readouterr()
-    assert main.main(["why", str(repo)]) == 0
+    assert main.main(["why", "--explain", str(repo)]) == 0
     reasons = capsys.readouterr().out.splitlines()
 
     written = (repo / "CLAUDE.md").read_text(encoding="utf-8")

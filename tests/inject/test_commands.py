@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -41,9 +42,14 @@ def test_inject_why_and_eject_tell_what_they_did(
     assert talk.startswith("dry run: would write 3 memories (about ")
     assert hm("inject").startswith("CLAUDE.md: 3 memories, about ")
     assert hm("inject").startswith("CLAUDE.md: unchanged, 3 memories, about ")
-    assert "injected: global.md:" in hm("why")
-    assert "= project " in hm("why")
-    assert " tokens\ninjected: " in hm("why")
+    short, explained = hm("why"), hm("why", "--explain")
+    assert re.match(r".{16}  CLAUDE\.md  written: 3 memories, about \d+ of ", short)
+    assert "\ninjected: global.md:3-5: a preference, or in global.md\n" in short
+    assert re.search(r"\ninjected: shop\.md:\S+: .*fits the project", short)
+    assert "= project " not in short
+    assert "weight" not in short
+    assert "= project " in explained
+    assert "\nproject (weight 1): shop\n" in explained
     assert json.loads(hm("why", "--json"))["outcome"] == "written"
     told = json.loads(hm("inject", "--json"))
     assert told["outcome"] == "unchanged"

@@ -43,7 +43,7 @@ def test_many_long_hits_keep_their_places_and_lose_their_text() -> None:
 
     assert len(shaped.hits) == 100
     assert sum(len(hit.snippet) for hit in shaped.hits) <= LIMIT_CHARS
-    assert "100 of 100 snippets are cut" in shaped.report.continuation
+    assert "snippets cut: 100 of 100" in shaped.report.continuation
     assert "memory_get" in shaped.report.continuation
     assert len(render_search(shaped)) < 30_000
     assert len(json.dumps(shaped.model_dump(exclude_defaults=True))) < 40_000

@@ -60,7 +60,7 @@ def test_show_and_history_do_not_wait_for_an_import(memory: Memory) -> None:
     [warning] = shown.warnings
     assert warning == (
         "import/0.md, import/1.md, import/2.md are large and not indexed yet, so a"
-        " link from them may be missing; `hm sync` indexes them"
+        " link from them may be missing; the next search indexes them"
     )
 
 

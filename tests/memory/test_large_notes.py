@@ -11,6 +11,7 @@ import pytest
 
 from hivemind_memory import redaction
 from hivemind_memory.access.rules import Caller
+from hivemind_memory.cli.main import main
 from hivemind_memory.errors import NoteUnreadableError
 from hivemind_memory.files import folder
 from hivemind_memory.markdown import blocks
@@ -126,6 +127,30 @@ def test_a_large_note_that_is_parsed_in_time_is_in_the_answer(
     assert found.report.is_fresh
 
 
+def test_a_command_that_ends_leaves_a_large_note_indexed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each search began again and none came to an end, until `hm sync` was run."""
+    home = tmp_path / "home"
+    monkeypatch.setenv("HIVEMIND_HOME", str(home))
+    monkeypatch.setenv("HIVEMIND_EMBEDDING_PROVIDER", "none")
+    (home / "memory").mkdir(parents=True)
+    (home / "memory" / "large.md").write_text(LARGE)
+
+    monkeypatch.setattr(background_sync, "WAIT_S", 0.0)
+    assert main(["search", "giraffe"]) == 0
+    first = capsys.readouterr()
+    assert main(["search", "giraffe"]) == 0
+    second = capsys.readouterr()
+
+    assert "large.md is large and not indexed yet" in first.err
+    assert first.err.endswith(
+        "indexed now: search again for an answer from all notes\n"
+    )
+    assert "The giraffe is tall." in second.out
+    assert "indexed" not in second.err
+
+
 def test_a_write_to_a_large_note_does_not_keep_searches_waiting(
     sandbox: Sandbox, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,7 +160,7 @@ def test_a_write_to_a_large_note_does_not_keep_searches_waiting(
         written = memory.write("The okapi hides.", file="large.md")
         assert not written.is_indexed
         [warning] = written.warnings
-        assert warning == "large.md is large and not indexed yet; `hm sync` indexes it"
+        assert warning.endswith("not indexed yet; the next search indexes it")
         assert paths(ask(memory, "okapi")) == []
 
     memory.sync()

@@ -37,12 +37,12 @@ from hivemind_memory.model.display import count_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from typing import Any
 
     from hivemind_memory.model.results import ListedNote
 
-_TERMINAL_ROWS = 40
+_TERMINAL_ROWS = 20
 """Rows that a terminal shows without being asked for more; a pipe gets all."""
 
 _COUNT = Flag(
@@ -59,10 +59,11 @@ _ALL = Flag(("--all",), "flag", "Show all rows, even on a terminal.")
 @command(
     "list",
     description=(
-        "With a filter (--type, --scope, --since, --agent, --source, --source-ref,"
-        " --status) or --memories, lists typed memories instead: key, type, status,"
-        " day, location and text, newest first, grouped by type if there are several."
-        " FOLDER limits both to what is below it."
+        "What was written last comes first; notes that were copied here together come"
+        " after the others. With a filter (--type, --scope, --since, --agent, --source,"
+        " --source-ref, --status) or --memories, lists typed memories instead: key,"
+        " type, status, day, location and text, newest first, grouped by type if there"
+        " are several. FOLDER limits both to what is below it."
     ),
     arguments=(
         Argument(
@@ -101,7 +102,8 @@ _ALL = Flag(("--all",), "flag", "Show all rows, even on a terminal.")
 )
 def list_(request: CommandRequest) -> int:
     """List all notes, or typed memories."""
-    from hivemind_memory.cli.commands.search import catch_up
+    from hivemind_memory.cli.indexing import catch_up
+    from hivemind_memory.cli.list_order import newest_first
 
     values = request.values
     names = ("type", "scope", "since", "agent", "source", "source_ref", "status")
@@ -111,12 +113,14 @@ def list_(request: CommandRequest) -> int:
     with request.open_memory() as memory:
         catch_up(memory)
         notes = memory.list(values["folder"] or "")
+        created = {row.path: row.created for row in memory.memories()} if notes else {}
+    notes, undated = newest_first(notes, created)
     count = _row_count(values, len(notes))
     if values["json"]:
         print_json(notes[:count])
         return 0
     if is_terminal(sys.stdout):
-        write_stdout(_terminal_text(notes[:count]))
+        write_stdout(_terminal_text(notes[:count], undated))
     else:
         print_rows(
             (note.path, note.size_bytes, note.updated_at, note.chunk_count)
@@ -170,11 +174,14 @@ def _print_left(count: int, noun: str, plural: str = "") -> None:
     """Say how many rows are not shown, and how to see them."""
     if count:
         more = count_text(count, f"more {noun}", f"more {plural}" if plural else "")
-        print_notices([f"… {more}: --all lists them"])
+        print_notices([f"… {more}: --all lists all"])
 
 
-def _terminal_text(notes: Sequence[ListedNote]) -> str:
-    """Return the table of notes; a narrow terminal shows fewer columns."""
+def _terminal_text(notes: Sequence[ListedNote], undated: Collection[str]) -> str:
+    """Return the table of notes; a narrow terminal shows fewer columns.
+
+    Of *undated* notes it is known only when they were copied.
+    """
     from shutil import get_terminal_size
 
     from hivemind_memory.cli.terminal import names_text
@@ -189,7 +196,9 @@ def _terminal_text(notes: Sequence[ListedNote]) -> str:
     rows = []
     for note in notes:
         row = [note.path, size_text(note.size_bytes)]
-        row += [minute_text(note.updated_at)] if has_time else []
+        at = minute_text(note.updated_at)
+        at = f"copied {at[:10]}" if note.path in undated else at
+        row += [at] if has_time else []
         row += [f"{note.chunk_count:,}"] if has_chunks else []
         rows.append(row)
     return names_text(heads, rows)

@@ -75,9 +75,9 @@ _NARROWING = ("type", "scope", "since", "until", "source_ref")
         SINCE,
         Flag(
             ("--until",),
-            "day",
-            "Only items from this day or earlier.",
-            metavar="DAY",
+            "moment",
+            "Only items from this time or earlier.",
+            metavar="WHEN",
         ),
         Flag(("--inbox",), "flag", "Include untrusted claims pending in the inbox."),
         Flag(("--expired",), "flag", "Include expired memories."),
@@ -93,6 +93,7 @@ _NARROWING = ("type", "scope", "since", "until", "source_ref")
 )
 def search(request: CommandRequest) -> int:
     """Answer a query."""
+    from hivemind_memory.cli.indexing import catch_up, finish_indexing
     from hivemind_memory.model.query import Query
 
     values = request.values
@@ -125,6 +126,8 @@ def search(request: CommandRequest) -> int:
             print_pending(memory, is_fresh=False)
         if not memory.record_recall(answer):
             print_too_new_state(memory)
+        if not answer.report.is_fresh:
+            finish_indexing(memory)
     return 1 if values["fail_empty"] and not answer.hits else 0
 
 
@@ -136,21 +139,6 @@ def _check_narrows(values: Mapping[str, Any]) -> None:
         if values["inbox"]:
             hint = "`hm inbox` lists the claims that are pending."
         raise UsageError("`hm search` needs a query.", hint=hint)
-
-
-def catch_up(memory: Memory) -> None:
-    """Index what changed and show progress, for a person who would see nothing.
-
-    A search and a list do it too, but cannot show how far they are.
-    """
-    if is_terminal(sys.stderr) and memory.settings.enabled:
-        from hivemind_memory.cli.progress import ProgressDisplay
-
-        try:
-            with ProgressDisplay() as progress:
-                memory.sync(progress, is_whole=False)
-        except IndexUnusableError:
-            return  # the answer comes without the index, and says so
 
 
 def print_pending(memory: Memory, *, is_fresh: bool) -> None:
@@ -279,12 +267,10 @@ def _reason(answer: SearchAnswer) -> str:
 def _weaknesses(report: SearchReport) -> Iterable[str]:
     """Return the limitations of the answer, one sentence each."""
     if not report.is_fresh:
-        changed = count_text(report.stale_notes, "changed note")
-        yield f"{changed} not yet in the index; `hm sync` updates it"
+        yield f"{count_text(report.stale_notes, 'changed note')} not yet in the index"
     if report.skipped_notes:
         files = count_text(report.skipped_notes, "file")
-        them = "it" if report.skipped_notes == 1 else "them"
-        yield f"{files} skipped; `hm status` lists {them}"
+        yield f"{files} skipped; `hm status` says why"
     if report.pending_vectors:
         yield f"{count_text(report.pending_vectors, 'chunk')} without a vector yet"
     if report.cut.superseded:

@@ -82,7 +82,9 @@ def _status_rows(status: MemoryStatus) -> list[tuple[str, str]]:
         rows.append(("journal", f"{entries}, backed up for {RECOVERY_WINDOW}"))
     for note in status.skipped:
         if note.reason == LARGE_UNINDEXED:
-            rows.append(("not indexed yet", f"{note.path} (large); run `hm sync`"))
+            rows.append(
+                ("not indexed yet", f"{note.path} (large); the next search indexes it")
+            )
         else:
             rows.append(("skipped", f"{note.path}: {note.reason}"))
     return rows

@@ -1,0 +1,266 @@
+"""hm why: what was injected and what was left out, and the reason for each."""
+
+from __future__ import annotations
+
+import os
+
+from hivemind_memory.cli.command import Argument, CommandRequest, Flag, command
+from hivemind_memory.cli.dates import minute_text
+from hivemind_memory.cli.options import JSON
+from hivemind_memory.cli.output import (
+    lines_text,
+    print_json,
+    print_line,
+    print_notices,
+    write_stdout,
+)
+from hivemind_memory.model.display import count_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from hivemind_memory.memory import Memory
+
+_WHYS = {
+    "budget": "no room in the budget",
+    "cap": "the section already has as many lessons as it takes",
+    "count": "over the limit (startup_inject_count)",
+    "session": "the section already has enough from this agent's session",
+    "copy": "says the same as another memory",
+    "overlap": "its lines are already quoted",
+    "external": "from an external source, never injected by itself",
+    "over": "expired or done",
+}
+"""Why a memory was left out -> in words."""
+
+_REASONS = {
+    "always": "every section shows it",
+    "lesson": "a lesson",
+    "preference": "a preference, or in global.md",
+    "saved": "a saved memory",
+    "project": "fits the project",
+    "folder": "fits the folder",
+    "branch": "fits the branch",
+    "files": "fits the changed files",
+    "commit": "fits the latest commits",
+}
+"""Part of a score -> in words, why a memory was injected."""
+
+
+@command(
+    "why",
+    description=(
+        "For a worktree, shows what was injected, what was left out and why. For a"
+        " memory, shows whether it was injected into the current folder, or why not."
+    ),
+    arguments=(
+        Argument(
+            "what",
+            "Git worktree or folder (the current folder), or key, id or path of a"
+            " memory.",
+            is_required=False,
+            completes="names",
+        ),
+    ),
+    flags=(
+        Flag(
+            ("--explain",),
+            "flag",
+            "Show the queries, how each score was calculated, and each memory that was"
+            " left out.",
+        ),
+        JSON,
+    ),
+    examples=("hm why", "hm why deploy-day"),
+)
+def why(request: CommandRequest) -> int:
+    """Show the newest record of the injection log."""
+    from hivemind_memory import opening
+
+    named = request.values["what"] or os.curdir
+    if not os.path.isdir(named):
+        return _show_why(request, named)
+    with request.open_memory() as memory:
+        opening.check_worktree(memory, named)
+        record = opening.open_injector(memory).why(named)
+    if request.values["json"]:
+        print_json(record)
+    elif record is None:
+        write_stdout("Nothing has been injected here yet.\n")
+    else:
+        _print_record(record, is_explained=request.values["explain"])
+    return 0
+
+
+def _show_why(request: CommandRequest, name: str) -> int:
+    """Show whether a memory was injected into the current folder, or why not."""
+    from hivemind_memory import opening
+    from hivemind_memory.context.why_absent import why_absent
+    from hivemind_memory.curation.copies import copies_of, copy_notice
+
+    with request.open_memory() as memory:
+        path, first, last = memory.curation.locate(name)
+        path = memory.read(path, start_line=first or 1, line_count=0).path
+        record = opening.open_injector(memory).why(os.curdir)
+        found = record or {"memories": [], "left_out": []}
+        rows = memory.memories()
+        is_typed = any(row.type for row in rows if row.path == path)
+        # A typed memory is injected as a whole; of a note, only what is asked for.
+        lines = range(first, last + 1) if first and not is_typed else None
+        injected = _at(found["memories"], path, lines)
+        left_out = _at(found["left_out"], path, lines)
+        reason = ""
+        if not injected:
+            is_newer = record is not None and _is_newer(memory, name, record)
+            reason = why_absent(memory, path, is_newer=is_newer)
+    if injected and not found["is_there"]:
+        injected, reason = [], _gone(found)
+    elif left_out and not injected:
+        reason = _WHYS.get(left_out[0]["why"], left_out[0]["why"])
+    if request.values["json"]:
+        print_json({"path": path, "is_injected": bool(injected), "reason": reason})
+    elif injected:
+        said = _memory_line if request.values["explain"] else _reason_line
+        print_line(f"injected: {said(injected[0])}", keep=[_lines(injected[0])])
+    elif record is None:
+        print_line(
+            f"not injected: {path}: nothing has been injected here yet", keep=[path]
+        )
+    else:
+        print_line(f"not injected: {path}: {reason}", keep=[path])
+    print_notices(map(copy_notice, copies_of(rows, path)))
+    return 0
+
+
+def _is_newer(memory: Memory, name: str, record: dict[str, Any]) -> bool:
+    """Return whether a memory or an entry was saved after a section was last made."""
+    from datetime import datetime
+
+    from hivemind_memory.errors import HivemindError
+
+    try:
+        saved = datetime.fromisoformat(memory.curation.show(name).memory.created)
+        return saved > datetime.fromisoformat(record["seen_at"] or record["at"])
+    except (HivemindError, ValueError, TypeError):
+        return False  # a person's note, which has no date, or one without a time
+
+
+def _at(
+    records: Sequence[dict[str, Any]], path: str, lines: range | None
+) -> list[dict[str, Any]]:
+    """Return the records of a note, or of those of its lines that are asked for."""
+    found = [record for record in records if record["path"] == path]
+    if lines is None:
+        return found
+    return [
+        record
+        for record in found
+        if record["start_line"] < lines.stop and lines.start <= record["end_line"]
+    ]
+
+
+def _print_record(record: dict[str, Any], *, is_explained: bool) -> None:
+    """Print a record of the injection log, what happened in its first line."""
+    places = [_lines(listed) for listed in (*record["memories"], *record["left_out"])]
+    lines = _explained_lines(record) if is_explained else _short_lines(record)
+    for line in (_head(record), *lines):
+        print_line(line, keep=places)
+    if not is_explained and (record["memories"] or record["left_out"]):
+        print_notices(["`hm why --explain` shows scores and what was left out"])
+
+
+def _head(record: dict[str, Any]) -> str:
+    """Return when a section was made, its file, and what came of it."""
+    head = f"{minute_text(record['at'])}  {record['file'] or '-'}  {record['outcome']}"
+    if record["why_empty"]:
+        return f"{head}: {record['why_empty']}"
+    count = count_text(len(record["memories"]), "memory", "memories")
+    tokens = f"about {record['tokens']} of {record['budget_tokens']} tokens"
+    return f"{head}: {count}, {tokens}"
+
+
+def _short_lines(record: dict[str, Any]) -> Iterable[str]:
+    """Return what was injected, and how much was left out for which reason."""
+    yield from _state_lines(record)
+    for memory in record["memories"]:
+        yield f"injected: {_reason_line(memory)}"
+    counts: dict[str, int] = {}
+    for memory in record["left_out"]:
+        counts[memory["why"]] = counts.get(memory["why"], 0) + 1
+    for reason, count in counts.items():
+        memories = count_text(count, "memory", "memories")
+        yield f"left out: {memories}: {_WHYS.get(reason, reason)}"
+    yield from _last_lines(record)
+
+
+def _explained_lines(record: dict[str, Any]) -> Iterable[str]:
+    """Return all that a record says, one fact a line."""
+    # Not at the top: the completion reads every command and must start at once.
+    from hivemind_memory.model.injection import OVERLAP
+
+    yield from _state_lines(record)
+    if record["seen_at"]:
+        yield f"checked again {minute_text(record['seen_at'])}: unchanged"
+    for facet in record["facets"]:
+        yield f"{facet['name']} (weight {facet['weight']:g}): {facet['text']}"
+    for memory in record["memories"]:
+        yield f"injected: {_memory_line(memory)}"
+    for memory in record["left_out"]:
+        reason = _WHYS.get(memory["why"], memory["why"])
+        what = "quoted" if memory["why"] == OVERLAP else "left out"
+        yield f"{what}: {_memory_line(memory)}: {reason}"
+    yield from _last_lines(record)
+
+
+def _last_lines(record: dict[str, Any]) -> Iterable[str]:
+    """Return the warnings, and what was injected for other agents."""
+    for warning in record["warnings"]:
+        yield f"warning: {warning}"
+    for other in record["others"]:
+        count = count_text(len(other["memories"]), "memory", "memories")
+        summary = (
+            f"{minute_text(other['at'])}  {other['file'] or '-'}  {other['outcome']}"
+        )
+        yield f"for another agent: {summary}, {count}"
+
+
+def _state_lines(record: dict[str, Any]) -> Iterable[str]:
+    """Return that a section is no longer there, if so."""
+    if not record["is_there"] and record["memories"]:
+        yield f"section removed from {record['file']}; it contained:"
+
+
+def _lines(memory: dict[str, Any]) -> str:
+    """Return where an injected memory stands, as ``hm get`` takes it."""
+    return lines_text(memory["path"], memory["start_line"], memory["end_line"])
+
+
+def _gone(record: dict[str, Any]) -> str:
+    """Return that a section was removed, as a clause."""
+    return f"the section was removed from {record['file']}"
+
+
+def _reason_line(memory: dict[str, Any]) -> str:
+    """Return a memory with the reasons why it was injected, the strongest first."""
+    parts = sorted(memory["parts"], key=lambda part: -part["value"])
+    reasons = dict.fromkeys(
+        _REASONS.get(part["facet"], part["facet"]) for part in parts
+    )
+    return f"{_lines(memory)}: {', '.join(reasons)}{_writer(memory)}"
+
+
+def _memory_line(memory: dict[str, Any]) -> str:
+    """Return a memory with its score and its parts."""
+    parts = " + ".join(
+        f"{part['facet']} {part['value']:.3f}" for part in memory["parts"]
+    )
+    tokens = f", about {memory['tokens']} tokens" if "tokens" in memory else ""
+    return f"{_lines(memory)}  {memory['score']:.3f} = {parts}{tokens}{_writer(memory)}"
+
+
+def _writer(memory: dict[str, Any]) -> str:
+    """Return which agent's session wrote a memory; a person's have none."""
+    session = memory.get("session")  # not in records of older versions
+    return f", by agent session {session}" if session else ""

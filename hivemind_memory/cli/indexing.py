@@ -1,0 +1,41 @@
+"""Updates the index around an answer: with progress before it, the rest after it."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+
+from hivemind_memory.cli.output import is_terminal, print_notices
+from hivemind_memory.errors import IndexUnusableError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.memory import Memory
+
+MAX_REST_S = 20
+"""What the largest note takes to index, twice over."""
+
+
+def catch_up(memory: Memory) -> None:
+    """Index what changed and show progress, for a person who would see nothing.
+
+    A search and a list do it too, but cannot show how far they are.
+    """
+    if is_terminal(sys.stderr) and memory.settings.enabled:
+        from hivemind_memory.cli.progress import ProgressDisplay
+
+        try:
+            with ProgressDisplay() as progress:
+                memory.sync(progress, is_whole=False)
+        except IndexUnusableError:
+            return  # the answer comes without the index, and says so
+
+
+def finish_indexing(memory: Memory) -> None:
+    """Index the large notes that an answer did not wait for: the next one has them.
+
+    The process would else end before the thread that indexes them does.
+    """
+    with suppress(KeyboardInterrupt):
+        if memory.index_handle.wait_for_rest(MAX_REST_S):
+            print_notices(["indexed now: search again for an answer from all notes"])

@@ -1,0 +1,62 @@
+"""Orders notes by when a person or an agent wrote them, the newest first. Pure."""
+
+from __future__ import annotations
+
+from hivemind_memory.model.clocks import seconds_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hivemind_memory.model.results import ListedNote
+
+_MANY = 10
+"""So many notes that change within moments of each other are copied, not written."""
+
+_MOMENT_S = 2
+
+
+def newest_first(
+    notes: Sequence[ListedNote], created: Mapping[str, str]
+) -> tuple[list[ListedNote], frozenset[str]]:
+    """Return notes in order of writing, and the paths of those whose time is unknown.
+
+    A note counts by its last change. An import, a restored backup or a clone changes
+    many at once, and that says nothing of when they were written: such a note counts by
+    the date in its front matter or name, and comes last if it has none.
+
+    Args:
+        notes: All that are listed.
+        created: Path of a typed memory -> when it was saved, ISO 8601.
+    """
+    changed: dict[str, float] = {
+        note.path: seconds_of(note.updated_at) or 0.0 for note in notes
+    }
+    copied = _changed_together(changed)
+    written = {
+        path: _dated(path, created) if path in copied else seconds
+        for path, seconds in changed.items()
+    }
+    order = sorted(notes, key=lambda note: (-(written[note.path] or 0.0), note.path))
+    return order, frozenset(path for path, at in written.items() if at is None)
+
+
+def _dated(path: str, created: Mapping[str, str]) -> float | None:
+    """Return the time that a note gives itself; None: it gives none."""
+    own = seconds_of(created.get(path, ""))
+    return seconds_of(path.rpartition("/")[2][:10]) if own is None else own
+
+
+def _changed_together(changed: Mapping[str, float]) -> frozenset[str]:
+    """Return the notes that changed at the same time as many others."""
+    found: list[str] = []
+    group: list[str] = []
+    for path in sorted(changed, key=changed.__getitem__):
+        if group and changed[path] - changed[group[-1]] > _MOMENT_S:
+            group = []
+        group.append(path)
+        if len(group) == _MANY:
+            found += group
+        elif len(group) > _MANY:
+            found.append(path)
+    return frozenset(found)
