@@ -39,10 +39,10 @@ HOMES = {
     "markdown_it": ("markdown/",),
     "h11": ("mcp_server/",),
     "mcp": ("mcp_server/",),
-    "numpy": ("index/sqlite/vectors.py",),
     "ollama": ("providers/ollama_request.py",),
     "openai": ("providers/openai_request.py",),
     "pydantic": ("mcp_server/",),
+    "simsimd": ("index/sqlite/vectors.py",),
     "tenacity": ("providers/retry.py",),
     "uvicorn": ("mcp_server/",),
     "watchdog": ("watch/observer.py",),
@@ -178,7 +178,7 @@ def test_every_library_that_is_imported_is_declared_and_no_other() -> None:
 
 @pytest.mark.parametrize("provider", ["ollama", "openai"])
 def test_the_extra_of_a_provider_installs_all_that_it_needs(provider: str) -> None:
-    """Each extra is complete by itself: client, numpy and what else it imports."""
+    """Each extra is complete by itself: client, simsimd and what else it imports."""
     plain = distributions(PROJECT["project"]["dependencies"])
     extra = PROJECT["project"]["optional-dependencies"][provider]
     needed = {

@@ -171,6 +171,7 @@ class EmbeddingService:
 
         store = index.vector_store()
         fingerprint = fingerprint_in_use(index, space)
+        store.plan(fingerprint)
         if not store.count_pending(fingerprint):
             return EmbedResult()
         breaker = _Breaker(index, space)

@@ -80,7 +80,7 @@ def find_missing_packages(provider: str) -> tuple[str, ...]:
     """Return the packages that *provider* needs and that are not installed."""
     from importlib.util import find_spec
 
-    needed = ("numpy", *provider_named(provider).packages, "tenacity")
+    needed = ("simsimd", *provider_named(provider).packages, "tenacity")
     return tuple(name for name in needed if find_spec(name) is None)
 
 

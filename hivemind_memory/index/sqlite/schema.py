@@ -238,6 +238,35 @@ _STEPS: tuple[tuple[str, bool], ...] = (
         """,
         True,
     ),
+    (
+        # What a query is compared with lies together, and small; see vector_blocks.py.
+        """
+        DROP INDEX chunks_vec_by_serial;
+        ALTER TABLE chunks_vec DROP COLUMN serial;
+        ALTER TABLE chunks_vec ADD COLUMN slot INTEGER; -- in the blocks; NULL: in none
+        CREATE INDEX chunks_vec_waiting ON chunks_vec(space_id, chunk_id)
+          WHERE subchunk = 0 AND slot IS NULL AND vector_id IS NOT NULL;
+
+        CREATE TABLE vector_blocks(
+          space_id INTEGER NOT NULL REFERENCES spaces(id),
+          block    INTEGER NOT NULL,           -- from 0; slot = 256 * block + row
+          version  INTEGER NOT NULL,           -- grows with every link
+          chunks   BLOB    NOT NULL,           -- little-endian int64; 0: no chunk
+          codes    BLOB    NOT NULL,           -- int8, row after row
+          PRIMARY KEY (space_id, block)
+        );
+        CREATE TABLE vector_free(              -- slots that hold no chunk's vector
+          space_id INTEGER NOT NULL REFERENCES spaces(id),
+          slot     INTEGER NOT NULL,
+          PRIMARY KEY (space_id, slot)
+        ) WITHOUT ROWID;
+        CREATE TRIGGER chunks_vec_deleted AFTER DELETE ON chunks_vec
+        WHEN old.slot IS NOT NULL BEGIN
+          INSERT INTO vector_free(space_id, slot) VALUES (old.space_id, old.slot);
+        END;
+        """,
+        False,
+    ),
 )
 
 SCHEMA_VERSION = len(_STEPS)

@@ -17,6 +17,7 @@ from hivemind_memory.errors import IndexUnusableError
 from hivemind_memory.index.port import IndexCounts, VacuumResult
 from hivemind_memory.index.sqlite.lock import index_lock
 from hivemind_memory.index.sqlite.notes import sweep_unfinished
+from hivemind_memory.index.sqlite.vector_blocks import clear_free_slots
 from hivemind_memory.sqlite.connection import (
     open_connection,
     select_int,
@@ -246,7 +247,9 @@ def _drop_vectors(
         for some, marks in _steps(text_hashes):
             connection.execute(sql.format(f"text_hash IN ({marks})"), some)
         connection.execute(sql.format("created >= ?"), (since_s,))
-        return connection.total_changes() - before
+        count = connection.total_changes() - before
+        clear_free_slots(connection)
+        return count
 
 
 def _rewrite(connection: apsw.Connection) -> bool:

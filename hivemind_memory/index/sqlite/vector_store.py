@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from hivemind_memory.errors import EmbeddingInvalidError
 from hivemind_memory.index.sqlite.lock import index_lock
+from hivemind_memory.index.sqlite.vector_blocks import has_many_waiting, pack_waiting
 from hivemind_memory.markdown.subchunks import embedding_texts, text_hash
 from hivemind_memory.sqlite.connection import (
     select_int,
@@ -176,6 +177,9 @@ class SqliteVectorStore:
 
     def _plan(self, fingerprint: str) -> None:
         """List the texts of chunks that are new to the space, and link known ones."""
+        while has_many_waiting(self._connection, self._space(fingerprint)):
+            with write_transaction(self._connection):
+                self._link(self._make_space(fingerprint), [])
         if not self._count_unlisted(self._space(fingerprint)):
             return
         last = -1
@@ -222,9 +226,8 @@ class SqliteVectorStore:
 
     def _link(self, space: int, names: list[str]) -> None:
         """Link the chunks that have these texts to their vectors."""
-        # A serial tells readers which links are new to them. It is counted, because the
-        # highest one in use falls when its chunk is deleted.
-        serial = select_int(
+        # It tells readers which blocks are new to them.
+        version = select_int(
             self._connection,
             """
             INSERT INTO meta(key, value) VALUES ('serial', 1)
@@ -234,15 +237,16 @@ class SqliteVectorStore:
         )
         self._connection.executemany(
             """
-            UPDATE chunks_vec SET serial = ?, vector_id = embedding_cache.id
+            UPDATE chunks_vec SET vector_id = embedding_cache.id
             FROM embedding_cache
             WHERE chunks_vec.space_id = ? AND chunks_vec.text_hash = ?
               AND chunks_vec.vector_id IS NULL
               AND embedding_cache.space_id = chunks_vec.space_id
               AND embedding_cache.text_hash = chunks_vec.text_hash
             """,
-            [(serial, space, name) for name in names],
+            [(space, name) for name in names],
         )
+        pack_waiting(self._connection, space, version)
 
     def _count_unlisted(self, space: int) -> int:
         """Return how many chunks are new to the space."""

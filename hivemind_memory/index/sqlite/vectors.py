@@ -1,54 +1,67 @@
-"""The vectors retriever: exact cosines with vectors that are kept in memory.
+"""The vectors retriever: cosines of a query with every vector of its space.
 
-The home of numpy. Imported only when a space of vectors answers.
+All are compared as int8 (``vector_blocks``), and the best of them, as well as whatever
+the words found, once more as float32. The home of simsimd, which needs no numpy.
+Imported only when a space of vectors answers.
 """
 
 from __future__ import annotations
 
 import json
-import os
+from array import array
+from math import sqrt
 
-# A threaded product waits for its slowest thread: beside a busy core it takes 8 ms
-# instead of 0.5 (benchmarks/floors.py). Must be said before numpy is loaded.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+import simsimd
 
-import numpy as np
-
+from hivemind_memory.index.sqlite.vector_blocks import CHUNKS, quantize
 from hivemind_memory.model.matches import VectorMatches
-from hivemind_memory.sqlite.connection import (
-    select_int,
-    translated_errors,
-    version_of,
-)
+from hivemind_memory.sqlite.connection import translated_errors, version_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Collection, Sequence
+    from typing import Any, Literal
 
     import apsw
-    from numpy.typing import NDArray
 
     from hivemind_memory.index.sqlite.stats import CorpusStats
 
-    Matrix = NDArray[np.float32]
+# Its stubs know numpy's arrays only.
+_cdist: Callable[..., Any] = simsimd.cdist
+_dot: Callable[..., Any] = simsimd.dot
 
-GROWTH = 1.5
-"""The matrix grows by this factor, so that adding vectors is cheap."""
-
-MAX_LENGTH_ERROR = 0.01
-"""How far from 1 the square of a vector's length may be; rounding stays far below."""
-
-_NEW_VECTORS = """
-SELECT chunks_vec.chunk_id, chunks_vec.subchunk, chunks_vec.serial, embedding
-FROM chunks_vec JOIN embedding_cache ON embedding_cache.id = vector_id
-WHERE chunks_vec.space_id = ? AND chunks_vec.serial > ?
-"""
-
+SPARE = 30
+"""Chunks beside the wanted ones that are compared as float32, so that none of these is
+missed because int8 ranks it a little lower."""
 
 SAME_COSINE = 1e-6
-"""Cosines that differ by less are a tie: equal vectors in different rows of the matrix
-differ by the rounding of 32 bits."""
+"""Cosines that differ by less are a tie: equal vectors in different places differ by
+the rounding of 32 bits."""
 
+FEW = 4_000
+"""So many distances are sorted; of more, only those that lie far from the mean."""
+
+FAR_DEVIATIONS = 2.0
+
+_NOWHERE = 9.0
+"""Distance of an empty row: behind every vector."""
+
+_STATE = """
+SELECT spaces.id, dimensions, (SELECT value FROM meta WHERE key = 'made')
+FROM spaces WHERE fingerprint = ?
+"""
+_WAITING = """
+SELECT chunk_id, embedding
+FROM chunks_vec JOIN embedding_cache ON embedding_cache.id = vector_id
+WHERE chunks_vec.space_id = ? AND subchunk = 0 AND slot IS NULL
+ORDER BY chunk_id
+"""
+_EXACT = """
+SELECT chunk_id, subchunk, embedding
+FROM json_each(?) JOIN chunks_vec ON chunk_id = json_each.value
+JOIN embedding_cache ON embedding_cache.id = vector_id
+WHERE chunks_vec.space_id = ?
+"""
 _BY_PLACE = """
 SELECT chunks.id FROM json_each(?) JOIN chunks ON chunks.id = json_each.value
 JOIN files ON files.id = chunks.file_id
@@ -58,19 +71,13 @@ LIMIT ?
 
 
 class VectorRetriever:
-    """Every vector of one space, in memory, as the index file has them."""
+    """The vectors of one space, as small copies in memory."""
 
     def __init__(self, connection: apsw.Connection, fingerprint: str) -> None:
         self._connection = connection
         self._fingerprint = fingerprint
         self._seen: tuple[int, int] = (-1, -1)
-        self._made = ""
-        self._serial = 0
-        self._chunks = _Rows()
-        self._subchunks = _Rows()
-        self._ids: list[int] = []
-        self._place: dict[int, int] = {}
-        self._subchunk_rows: dict[int, list[int]] = {}
+        self._rows = _Rows()
 
     def find(
         self,
@@ -95,184 +102,241 @@ class VectorRetriever:
         """
         with translated_errors(self._connection.filename):
             self._refresh()
-        count = self._chunks.count
-        asked = np.frombuffer(query, "<f4")
-        if not count or len(asked) != self._chunks.dims:
-            return None
-        cosines = self._chunks.rows() @ asked
-        seen = cosines
-        if visible is not None:
-            seen = cosines[self._places_of(visible.chunks)]
-        if not len(seen):
-            return None
-        places = self._best(cosines, limit, matching)
-        places += [at for at in map(self._place.get, also) if at is not None]
-        chunks = {self._ids[at]: float(cosines[at]) for at in dict.fromkeys(places)}
+            rows = self._rows
+            if not rows.count or len(query) != 4 * rows.dims:
+                return None
+            distances = rows.distances(query)
+            seen = distances if visible is None else rows.only(distances, visible)
+            count = rows.count if visible is None else len(seen)
+            if not count:
+                return None
+            mean, deviation = _moments(seen, count)
+            wanted = dict.fromkeys(chunk for chunk in also if chunk in rows.places)
+            nearest = rows.nearest(
+                distances, limit + SPARE, matching, mean - FAR_DEVIATIONS * deviation
+            )
+            chunks, subchunks = self._exact(query, [*wanted, *nearest])
+        best = self._best(chunks, nearest, limit)
+        kept = dict.fromkeys([*best, *wanted])
         return VectorMatches(
-            cosines=chunks,
-            subchunk_cosines=self._subchunk_cosines(chunks, asked),
-            background=float(seen.mean(dtype=np.float64)),
-            deviation=float(seen.std(dtype=np.float64)),
-            chunk_count=len(seen),
+            cosines={chunk: chunks[chunk] for chunk in kept},
+            subchunk_cosines={
+                chunk: subchunks.get(chunk, chunks[chunk]) for chunk in kept
+            },
+            background=1 - mean,
+            deviation=deviation,
+            chunk_count=count,
         )
 
     def count_vectors(self, chunks: frozenset[int]) -> int:
         """Return how many of some chunks have a vector."""
         with translated_errors(self._connection.filename):
             self._refresh()
-        return len(self._places_of(chunks))
+        return len(chunks & self._rows.places.keys())
 
     def _best(
-        self, cosines: Matrix, limit: int, matching: CorpusStats | None
+        self, cosines: dict[int, float], nearest: Collection[int], limit: int
     ) -> list[int]:
-        """Return the rows of the best *limit* chunks that match."""
-        rows = None if matching is None else self._places_of(matching.chunks)
-        among = cosines if rows is None else cosines[rows]
-        best = min(limit, len(among))
-        if not best:
-            return []
-        order = np.argpartition(among, len(among) - best)[len(among) - best :]
-        least = among[order[0]]
-        tied = np.flatnonzero(np.abs(among - least) <= SAME_COSINE)
-        above = order[among[order] > least + SAME_COSINE]
-        if len(above) + len(tied) > best:
-            wanted = tied if rows is None else rows[tied]
-            kept = self._first_by_place(wanted.tolist(), best - len(above))
-        else:
-            kept = (tied if rows is None else rows[tied]).tolist()
-        places: list[int] = (above if rows is None else rows[above]).tolist()
-        return places + kept
-
-    def _first_by_place(self, rows: list[int], limit: int) -> list[int]:
-        """Return the first *limit* of some rows, by path and line of their chunks."""
+        """Return the best *limit* chunks; of equal ones the first by path and line."""
+        ordered = sorted(nearest, key=lambda chunk: -cosines[chunk])
+        if len(ordered) <= limit:
+            return ordered
+        least = cosines[ordered[limit - 1]]
+        tied = [
+            chunk for chunk in ordered if abs(cosines[chunk] - least) <= SAME_COSINE
+        ]
+        above = [chunk for chunk in ordered if cosines[chunk] > least + SAME_COSINE]
+        if len(above) + len(tied) == limit:
+            return above + tied
         found = self._connection.execute(
-            _BY_PLACE, (json.dumps([self._ids[row] for row in rows]), limit)
+            _BY_PLACE, (json.dumps(tied), limit - len(above))
         )
-        return [self._place[chunk] for (chunk,) in found]
+        return above + [chunk for (chunk,) in found]
 
-    def _places_of(self, chunks: frozenset[int]) -> NDArray[np.intp]:
-        """Return the rows of the vectors of some chunks, in order."""
-        at = [self._place[chunk] for chunk in chunks if chunk in self._place]
-        return np.array(sorted(at), dtype=np.intp)
-
-    def _subchunk_cosines(
-        self, chunks: dict[int, float], asked: Matrix
-    ) -> dict[int, float]:
-        """Return the cosine of each chunk's best subchunk, its own if it has none."""
-        places: list[int] = []
-        owners: list[int] = []
-        for chunk in chunks:
-            rows = self._subchunk_rows.get(chunk, ())
-            places += rows
-            owners += [chunk] * len(rows)
+    def _exact(
+        self, query: bytes, chunks: Sequence[int]
+    ) -> tuple[dict[int, float], dict[int, float]]:
+        """Return chunk -> cosine, and chunk -> cosine of its best subchunk."""
+        own = dict.fromkeys(chunks, 0.0)
         best: dict[int, float] = {}
-        if places:
-            cosines = self._subchunks.rows()[places] @ asked
-            for chunk, cosine in zip(owners, cosines.tolist(), strict=True):
-                if cosine > best.get(chunk, -2.0):
-                    best[chunk] = cosine
-        return {chunk: best.get(chunk, own) for chunk, own in chunks.items()}
+        found = list(
+            self._connection.execute(_EXACT, (json.dumps(list(own)), self._rows.space))
+        )
+        vectors = [vector for _, _, vector in found if len(vector) == len(query)]
+        if len(vectors) < len(found):
+            message = "a vector has another length than its space"
+            raise ValueError(message)
+        cosines = _products(query, vectors)
+        for (chunk, subchunk, _), cosine in zip(found, cosines, strict=True):
+            # A disk may turn bits; a number that is none is in no range.
+            known = cosine if abs(cosine) <= 1 + SAME_COSINE * 100 else 0.0
+            if subchunk == 0:
+                own[chunk] = known
+            elif known > best.get(chunk, -2.0):
+                best[chunk] = known
+        return own, best
 
     def _refresh(self) -> None:
-        """Add what changed in the index file since the last query."""
+        """Read what changed in the index file since the last query."""
         seen = version_of(self._connection)
         if seen == self._seen:
             return
-        [(made,)] = self._connection.execute(
-            "SELECT value FROM meta WHERE key = 'made'"
-        )
-        if made != self._made:
-            # A rebuild replaced the index: all ids mean something else.
-            self._clear()
-            self._made = made
-        space = self._connection.execute(
-            "SELECT id FROM spaces WHERE fingerprint = ?", (self._fingerprint,)
-        ).fetchone()
-        alive = select_int(
-            self._connection,
-            """
-            SELECT count(*) FROM chunks_vec
-            WHERE space_id = ? AND vector_id IS NOT NULL
-            """,
-            *(space or (0,)),
+        found = self._connection.execute(_STATE, (self._fingerprint,)).fetchone()
+        space, dims, made = found or (0, 0, "")
+        # After a rebuild all numbers mean something else.
+        is_same = (self._rows.space, self._rows.made) == (space, made)
+        self._rows = _Rows(
+            space, made, dims, blocks=dict(self._rows.blocks) if is_same else {}
         )
         if space:
-            self._add_new(space[0])
-        if self._chunks.count + self._subchunks.count != alive:
-            # Some chunks were deleted. Reading everything again is the one way that
-            # cannot go wrong, and it is needed rarely.
-            self._clear()
-            if space:
-                self._add_new(space[0])
+            self._rows.read(self._connection)
         self._seen = seen
-
-    def _add_new(self, space: int) -> None:
-        """Add the vectors that were linked since the last refresh."""
-        newest = self._serial
-        for chunk, subchunk, serial, vector in self._connection.execute(
-            _NEW_VECTORS, (space, self._serial)
-        ):
-            row = np.frombuffer(vector, "<f4")
-            newest = max(newest, serial)
-            if subchunk == 0:
-                self._place[chunk] = self._chunks.add(row)
-                self._ids.append(chunk)
-            else:
-                self._subchunk_rows.setdefault(chunk, []).append(
-                    self._subchunks.add(row)
-                )
-        self._serial = newest
-        self._chunks.zero_corrupt_rows()
-        self._subchunks.zero_corrupt_rows()
-
-    def _clear(self) -> None:
-        """Drop every vector."""
-        self._serial = 0
-        self._chunks = _Rows()
-        self._subchunks = _Rows()
-        self._ids = []
-        self._place = {}
-        self._subchunk_rows = {}
 
 
 class _Rows:
-    """A matrix that grows by rows."""
+    """Vectors by row: those in blocks, then those that wait for one."""
 
-    __slots__ = ("_checked", "_data", "count")
+    def __init__(
+        self,
+        space: int = 0,
+        made: str = "",
+        dims: int = 0,
+        *,
+        blocks: dict[int, tuple[int, bytes, bytes]] | None = None,
+    ) -> None:
+        self.space = space
+        self.made = made
+        self.dims = dims
+        self.blocks = blocks or {}
+        """Number -> version, chunks, vectors as int8."""
 
-    def __init__(self) -> None:
-        self.count = 0
-        self._checked = 0
-        self._data: Matrix = np.empty((0, 0), np.float32)
+        self.places: dict[int, int] = {}
+        """Chunk -> row."""
+
+        self._chunks: list[int] = []
+        self._empty: list[int] = []
+        self._waiting: list[bytes] = []
+        self._kept: dict[int, tuple[CorpusStats, list[int]]] = {}
 
     @property
-    def dims(self) -> int:
-        """Return the length of a row."""
-        return int(self._data.shape[1])
+    def count(self) -> int:
+        """How many chunks have a vector."""
+        return len(self.places)
 
-    def rows(self) -> Matrix:
-        """Return the rows in use, as a view."""
-        return self._data[: self.count]
+    def read(self, connection: apsw.Connection) -> None:
+        """Read the blocks that are new, and what waits for one."""
+        versions = connection.execute(
+            "SELECT block, version FROM vector_blocks WHERE space_id = ?", (self.space,)
+        )
+        for block, version in list(versions):
+            if block not in self.blocks or self.blocks[block][0] != version:
+                [self.blocks[block]] = connection.execute(
+                    """
+                    SELECT version, chunks, codes FROM vector_blocks
+                    WHERE space_id = ? AND block = ?
+                    """,
+                    (self.space, block),
+                )
+        for block in range(len(self.blocks)):
+            self._chunks += CHUNKS.unpack(self.blocks[block][1])
+        free = connection.execute(
+            "SELECT slot FROM vector_free WHERE space_id = ?", (self.space,)
+        )
+        self._empty = [slot for (slot,) in free]
+        for slot in self._empty:
+            self._chunks[slot] = 0
+        for chunk, vector in connection.execute(_WAITING, (self.space,)):
+            self._chunks.append(chunk)
+            self._waiting.append(vector)
+        self.places = {chunk: row for row, chunk in enumerate(self._chunks)}
+        self.places.pop(0, None)
 
-    def zero_corrupt_rows(self) -> None:
-        """Set rows to zero that are not of length 1: a disk may turn bits.
+    def distances(self, query: bytes) -> array[float]:
+        """Return 1 - cosine for each row; an empty one is nowhere near."""
+        found = array("d")
+        asked = _matrix(quantize(query), "b", self.dims)
+        for block in range(len(self.blocks)):
+            codes = _matrix(self.blocks[block][2], "b", self.dims)
+            found.frombytes(memoryview(_cdist(asked, codes, "cosine")).cast("B"))
+        # A vector that the disk spoilt is as far away as an unrelated text.
+        found.extend(
+            1 - cosine if abs(cosine) <= 1.01 else 1.0
+            for cosine in _products(query, self._waiting)
+        )
+        for row in self._empty:
+            found[row] = _NOWHERE
+        return found
 
-        A single number that is not finite would spoil the mean over all rows.
+    def only(self, distances: array[float], stats: CorpusStats) -> array[float]:
+        """Return the distances of the chunks that some figures are about."""
+        return array("d", [distances[row] for row in self._rows_of(stats)])
+
+    def nearest(
+        self,
+        distances: array[float],
+        limit: int,
+        matching: CorpusStats | None,
+        near: float,
+    ) -> list[int]:
+        """Return at least *limit* chunks, the nearest ones and all that equal the last.
+
+        Args:
+            distances: Of each row.
+            limit: How many, if there are so many.
+            matching: What may be found; None: everything.
+            near: A distance that only a small part of all is below.
         """
-        rows = self._data[self._checked : self.count]
-        with np.errstate(all="ignore"):
-            lengths = np.einsum("ij,ij->i", rows, rows)
-        rows[~(np.abs(lengths - 1) < MAX_LENGTH_ERROR)] = 0
-        self._checked = self.count
+        if matching is None:
+            bound = near if len(distances) > FEW else _NOWHERE
+            pairs = _below(distances, bound)
+            if len(pairs) < limit:
+                pairs = _below(distances, _NOWHERE)
+        else:
+            pairs = [(distances[row], row) for row in self._rows_of(matching)]
+        pairs.sort()
+        # Equal texts have equal codes: which of them is first, their place decides.
+        last = pairs[min(limit, len(pairs)) - 1][0] if pairs else 0.0
+        chunks = self._chunks
+        return [chunks[row] for distance, row in pairs if distance <= last]
 
-    def add(self, row: Matrix) -> int:
-        """Append a row and return its place."""
-        if self.count == len(self._data):
-            size = max(64, int(self.count * GROWTH))
-            grown = np.empty((size, len(row)), np.float32)
-            if self.count:
-                grown[: self.count] = self._data[: self.count]
-            self._data = grown
-        self._data[self.count] = row
-        self.count += 1
-        return self.count - 1
+    def _rows_of(self, stats: CorpusStats) -> list[int]:
+        """Return the rows of some chunks, in order."""
+        kept = self._kept.get(id(stats))
+        if kept is None or kept[0] is not stats:
+            places = self.places
+            rows = sorted(places[chunk] for chunk in stats.chunks if chunk in places)
+            kept = self._kept[id(stats)] = (stats, rows)
+        return kept[1]
+
+
+def _moments(distances: array[float], count: int) -> tuple[float, float]:
+    """Return mean and standard deviation of *count* distances, the others nowhere."""
+    total = sum(distances)
+    squares = _dot(distances, distances)
+    nowhere = len(distances) - count
+    mean = (total - nowhere * _NOWHERE) / count
+    variance = (squares - nowhere * _NOWHERE**2) / count - mean**2
+    return mean, sqrt(max(0.0, variance))
+
+
+def _below(distances: array[float], bound: float) -> list[tuple[float, int]]:
+    """Return (distance, row) for the distances below a bound."""
+    return [
+        (distance, row) for row, distance in enumerate(distances) if distance < bound
+    ]
+
+
+def _products(query: bytes, vectors: Sequence[bytes]) -> list[float]:
+    """Return the product of a query with each of some vectors, all float32."""
+    if not vectors:
+        return []
+    dims = len(query) // 4
+    rows = _matrix(b"".join(vectors), "f", dims)
+    found = memoryview(_cdist(_matrix(query, "f", dims), rows, "dot"))
+    return array("d", found.tobytes()).tolist()
+
+
+def _matrix(data: bytes, kind: Literal["b", "f"], dims: int) -> Any:
+    """Return bytes as rows of *dims* numbers, int8 (``b``) or float32 (``f``)."""
+    size = {"b": 1, "f": 4}[kind]
+    return memoryview(data).cast(kind, shape=[len(data) // (size * dims), dims])

@@ -100,7 +100,7 @@ class SqliteView:
         if visible is None:
             return self._views.pending_chunks(fingerprint)
         if not self._views.has_space(fingerprint):
-            return len(visible.chunks)  # and numpy, which counts them, is not loaded
+            return len(visible.chunks)  # and simsimd, which counts them, is not loaded
         retriever = self._views.vector_retriever(fingerprint)
         return len(visible.chunks) - retriever.count_vectors(visible.chunks)
 
@@ -193,7 +193,7 @@ class Views:
             return bool(self._connection.execute(sql, (fingerprint,)).fetchone())
 
     def vector_retriever(self, fingerprint: str) -> VectorRetriever:
-        """Return the retriever of one space of vectors; loads numpy."""
+        """Return the retriever of one space of vectors; loads simsimd."""
         from hivemind_memory.index.sqlite.vectors import VectorRetriever
 
         if fingerprint not in self._vectors:
