@@ -7,6 +7,7 @@ import math
 import random
 import subprocess
 import sys
+from contextlib import suppress
 from math import inf
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hivemind_memory.access.rules import Caller, access_of
+from hivemind_memory.errors import IndexDamagedError
 from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.index.sqlite.vacuum import vacuum
 from hivemind_memory.index.sqlite.vector_blocks import (
@@ -33,6 +35,7 @@ from tests.index.conftest import Open
 from tests.index.steps import SPACE, fill, put, vector
 
 DIMS = 64
+MISMATCH = "the blocks of vectors do not match the chunks"
 SEEDS = range(6)
 
 
@@ -131,6 +134,37 @@ def assert_are_consistent(index: SqliteIndex) -> None:
     vectors = linked(index)
     for slot, chunk in used.items():
         assert rows[slot] == (chunk, quantize(vectors[chunk][1]))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "DELETE FROM vector_free",
+        "DELETE FROM vector_blocks WHERE block = 0",
+        "UPDATE vector_blocks SET codes = x'00'",
+        "UPDATE vector_blocks SET chunks = x'00'",
+        "INSERT INTO vector_free(space_id, slot) VALUES (1, 100000)",
+    ],
+)
+def test_blocks_that_do_not_match_the_chunks_are_damage(
+    damage: str, open_index: Open
+) -> None:
+    """The check names it, and an answer never comes from half of the vectors."""
+    index = open_index()
+    put(index, "a.md", paragraphs("first", 600))
+    fill(index)
+    put(index, "a.md", paragraphs("second", 600))
+    fill(index)
+    assert not any(problem for _, problem in index.check())
+    with write_transaction(index.connection):
+        index.connection.execute(damage)
+
+    problems = [problem for _, problem in open_index().check() if problem]
+    with suppress(IndexDamagedError):
+        assert_is_exact(open_index(), "second says 3")
+        pytest.fail("damage was not noticed")
+
+    assert problems == [MISMATCH] or "SET" in damage
 
 
 def test_slots_of_deleted_chunks_are_used_again(open_index: Open) -> None:

@@ -136,11 +136,11 @@ def test_a_missing_package_is_none_and_names_what_to_install(
     settings: Settings, package: str
 ) -> None:
     """The one command that helps, ready to be copied."""
-    choice = choose(settings, in_config=True, missing=("numpy", package))
+    choice = choose(settings, in_config=True, missing=("simsimd", package))
 
     assert choice.provider == "none"
-    assert f"`pip install numpy {package}`" in choice.reason
-    assert f"numpy and {package} are not installed" in choice.reason
+    assert f"`pip install simsimd {package}`" in choice.reason
+    assert f"simsimd and {package} are not installed" in choice.reason
 
 
 def test_what_is_installed_is_not_missing() -> None:

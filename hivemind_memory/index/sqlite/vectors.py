@@ -13,7 +13,7 @@ from math import sqrt
 
 import simsimd
 
-from hivemind_memory.index.sqlite.vector_blocks import CHUNKS, quantize
+from hivemind_memory.index.sqlite.vector_blocks import BLOCK_ROWS, CHUNKS, quantize
 from hivemind_memory.model.matches import VectorMatches
 from hivemind_memory.sqlite.connection import translated_errors, version_of
 
@@ -43,6 +43,7 @@ FEW = 4_000
 
 FAR_DEVIATIONS = 2.0
 
+_NO_CHUNK = -1
 _NOWHERE = 9.0
 """Distance of an empty row: behind every vector."""
 
@@ -237,19 +238,32 @@ class _Rows:
                     """,
                     (self.space, block),
                 )
-        for block in range(len(self.blocks)):
-            self._chunks += CHUNKS.unpack(self.blocks[block][1])
+        size = len(self.blocks) * BLOCK_ROWS
         free = connection.execute(
             "SELECT slot FROM vector_free WHERE space_id = ?", (self.space,)
         )
         self._empty = [slot for (slot,) in free]
-        for slot in self._empty:
-            self._chunks[slot] = 0
+        is_whole = self._are_whole() and all(0 <= slot < size for slot in self._empty)
+        if is_whole:
+            for block in range(len(self.blocks)):
+                self._chunks += CHUNKS.unpack(self.blocks[block][1])
+            for slot in self._empty:
+                self._chunks[slot] = _NO_CHUNK
+        if not is_whole or 0 in self._chunks:
+            message = "the blocks of vectors are not as they were written"
+            raise ValueError(message)
         for chunk, vector in connection.execute(_WAITING, (self.space,)):
             self._chunks.append(chunk)
             self._waiting.append(vector)
         self.places = {chunk: row for row, chunk in enumerate(self._chunks)}
-        self.places.pop(0, None)
+        self.places.pop(_NO_CHUNK, None)
+
+    def _are_whole(self) -> bool:
+        """Return whether the blocks are numbered from 0, and each of the right size."""
+        return self.blocks.keys() == set(range(len(self.blocks))) and all(
+            (len(chunks), len(codes)) == (CHUNKS.size, BLOCK_ROWS * self.dims)
+            for _, chunks, codes in self.blocks.values()
+        )
 
     def distances(self, query: bytes) -> array[float]:
         """Return 1 - cosine for each row; an empty one is nowhere near."""
