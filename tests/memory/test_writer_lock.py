@@ -15,6 +15,7 @@ from hivemind_memory.index.sqlite import notes as index_notes
 from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.markdown.blocks import BlockReader
 from tests.support.sandbox import Sandbox, ask, paths
+from tests.support.waiting import wait_until
 
 MANY = 32
 
@@ -140,3 +141,32 @@ def test_a_large_note_is_written_without_the_lock(
         assert paths(ask(memory, "text")) == ["a.md"]
 
     assert is_free == [True]
+
+
+def test_a_rebuild_waits_for_its_turn_to_replace_the_index(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It asked for SQLite's lock alone, and beside many writers not for long enough."""
+    sandbox.save("a.md", "The giraffe is tall.\n")
+    with sandbox.memory() as memory:
+        memory.sync()
+    lock, waited = writer_lock_of(sandbox), threading.Event()
+    real = KernelLock.acquire
+
+    def acquire(self: KernelLock, *, wait_s: float) -> bool:
+        if self.path == lock.path and self is not lock:
+            waited.set()
+        return real(self, wait_s=wait_s)
+
+    assert lock.try_acquire()
+    monkeypatch.setattr(KernelLock, "acquire", acquire)
+    other = sandbox.memory()
+    rebuilding = threading.Thread(target=other.rebuild)
+    rebuilding.start()
+    wait_until(lambda: waited.is_set() or not rebuilding.is_alive())
+
+    assert rebuilding.is_alive()
+    lock.release()
+    rebuilding.join(60)
+    assert paths(ask(other, "giraffe")) == ["a.md"]
+    other.close()

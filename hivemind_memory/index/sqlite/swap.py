@@ -12,6 +12,7 @@ import apsw
 
 from hivemind_memory.errors import IndexDamagedError
 from hivemind_memory.sqlite.connection import (
+    hold_writer_lock,
     make_file,
     move_aside,
     open_connection,
@@ -100,6 +101,8 @@ def _copy_pages(source: apsw.Connection, path: str) -> None:
     try:
         with (
             translated_errors(path),
+            # Of many writers, some would keep it from SQLite's own lock for too long.
+            hold_writer_lock(target),
             target.backup("main", source, "main") as backup,
         ):
             while not backup.done:
