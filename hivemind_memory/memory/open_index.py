@@ -147,7 +147,10 @@ class IndexHandle:
     def run_fresh(
         self, answer: Callable[[Index], T], *, leaves_outdated: bool = False
     ) -> T:
-        """Return an answer of the index, updated first.
+        """Return an answer of the index, updated first, to who asks what memories say.
+
+        For large notes, see ``fresh``. If another process keeps the index locked, the
+        answer is of the index as it was: who needs more reads the notes it names.
 
         Args:
             answer: Asks the index.
@@ -156,7 +159,11 @@ class IndexHandle:
 
         def of_fresh(opened: OpenIndex) -> T:
             check = self.freshness_check()
-            check.ensure_fresh(opened.index, leaves_outdated=leaves_outdated)
+            check.ensure_fresh(
+                opened.index,
+                may_take_large=self.syncer.holds_memory,
+                leaves_outdated=leaves_outdated,
+            )
             return answer(opened.index)
 
         with self.lock:

@@ -132,3 +132,20 @@ def test_an_import_is_indexed_in_the_background_meanwhile(
 
     assert [edge.path for edge in shown.edges] == ["import.md"]
     assert not shown.warnings
+
+
+@pytest.mark.usefixtures("import_at_rest")
+def test_what_large_notes_say_of_memories_is_in_lists_at_once(
+    sandbox: Sandbox, memory: Memory
+) -> None:
+    """A large memory was not injected yet, and a large forgotten note was listed."""
+    sandbox.save("okapi.md", f"---\ntype: decision\nkey: okapi\n---\n\n{LARGE}")
+    forgotten = "---\ntype: decision\nkey: gone\nforgotten: 2026-11-21\n---\n\n"
+    sandbox.save("gone.md", forgotten + LARGE)
+    sandbox.save("inbox/claim.md", LARGE)
+
+    rows = memory.memories()
+
+    assert sorted(row.key for row in rows if row.key) == ["gone", "lion", "okapi"]
+    assert "gone.md" not in [note.path for note in memory.list()]
+    assert memory.count_pending(is_fresh=True) == 1
