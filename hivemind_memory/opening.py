@@ -258,6 +258,7 @@ def open_watcher(memory: Memory) -> Watcher:
         leadership=Leadership(places.leader_lock, state_path=places.watch_state),
         settings=WatchSettings(quiet_s=settings.debounce_ms / 1000),
         clock=time.monotonic,
+        is_moved=places.is_moved,
     )
 
 

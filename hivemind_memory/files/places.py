@@ -35,6 +35,23 @@ class Places:
     """The folder of all that is derived."""
 
     journal: str
+    named_notes: str = ""
+    """The notes folder as it was named: a link there may lead elsewhere by now. Empty:
+    it leads nowhere else."""
+
+    index_dir: str = ""
+    """The option of that name."""
+
+    def is_moved(self) -> bool:
+        """Return whether the notes folder is another one now: a link was changed."""
+        named = self.named_notes
+        return bool(named) and os.path.realpath(named) != self.notes
+
+    def current(self) -> Places:
+        """Return the places as they are now; these if the notes are where they were."""
+        if not self.is_moved():
+            return self
+        return places_of(self.home, self.named_notes, self.index_dir)
 
     @property
     def index_file(self) -> str:
@@ -192,14 +209,22 @@ def places_of(home: str, memory_dir: str | None, index_dir: str) -> Places:
     the home, named after it.
     """
     standard = notes_folder(home)
-    notes = os.path.realpath(memory_dir or standard)
+    named = os.path.abspath(memory_dir or standard)
+    notes = os.path.realpath(named)
     journal = os.path.join(home, "journal")
     if notes != os.path.realpath(standard):
         journal = os.path.join(journal, _name_of(notes))
     index = os.path.join(notes, INDEX_FOLDER)
     if index_dir:
         index = os.path.join(os.path.abspath(index_dir), _name_of(notes))
-    return Places(home=home, notes=notes, index=index, journal=journal)
+    return Places(
+        home=home,
+        notes=notes,
+        index=index,
+        journal=journal,
+        named_notes=named,
+        index_dir=os.path.abspath(index_dir) if index_dir else "",
+    )
 
 
 def _name_of(folder: str) -> str:

@@ -94,7 +94,7 @@ class ServerState:
         named = project or self._own_folder
         if not named or self._open_project is None:
             with self._lock:
-                if self._memory is None:
+                if self._memory is None or self._memory.places.is_moved():
                     self._memory = self._open_memory()
                 memory = self._memory = self._memory.current()
             yield memory
@@ -124,7 +124,10 @@ class ServerState:
         What no call uses any more goes to *unused*; the last call closes the others.
         """
         known = self._of_project.get(project)
-        memory = open_project(project) if known is None else known.memory.current()
+        if known is None or known.memory.places.is_moved():
+            memory = open_project(project)
+        else:
+            memory = known.memory.current()
         if known is None or memory is not known.memory:
             if known is not None:
                 _drop(known, unused)

@@ -62,6 +62,14 @@ class SyncableMemory(Protocol):
         ...
 
 
+class StopSignal(Protocol):
+    """Tells when to end: an event, or what asks more than one."""
+
+    def is_set(self) -> bool:
+        """Return whether it is time to end."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchSettings:
     """How long the leader waits, in seconds."""
@@ -110,9 +118,7 @@ class LeaderLoop:
         self._retry_s = FIRST_RETRY_S
         self._syncing_thread = 0
 
-    def run(
-        self, stop: threading.Event, on_event: Callable[[WatchEvent], None]
-    ) -> None:
+    def run(self, stop: StopSignal, on_event: Callable[[WatchEvent], None]) -> None:
         """Lead until *stop* is set or the lead is lost; no thread is left behind."""
         self._on_event = on_event
         self._vectors.start()

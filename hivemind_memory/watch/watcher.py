@@ -31,6 +31,7 @@ class Watcher:
         leadership: Leadership,
         settings: WatchSettings | None = None,
         clock: Callable[[], float],
+        is_moved: Callable[[], bool] = lambda: False,
     ) -> None:
         """Nothing is locked, watched or read before ``run``.
 
@@ -40,18 +41,23 @@ class Watcher:
             leadership: The lock of the index; belongs to this watcher.
             settings: None: as the class says.
             clock: Seconds, never going back: ``time.monotonic``.
+            is_moved: Returns whether the notes folder is another one by now, of which
+                this watcher knows nothing.
         """
         self._memory = memory
         self._detector = detector
         self._leadership = leadership
         self._settings = settings or WatchSettings()
         self._clock = clock
+        self._is_moved = is_moved
         self._leader_loop: LeaderLoop | None = None
 
     def run(
         self, stop: threading.Event, on_event: Callable[[WatchEvent], None]
     ) -> None:
         """Follow and lead until *stop* is set, then leave no thread, watch or lock.
+
+        Returns as well once the notes folder is another one.
 
         Args:
             stop: Checked twice a second; at once after ``interrupt``.
@@ -61,9 +67,10 @@ class Watcher:
         Raises:
             KeyboardInterrupt: The person did, and *stop* was not set by a handler.
         """
+        until = _StopOrMove(stop, self._is_moved)
         try:
-            while self._wait_for_lead(stop, on_event):
-                self._lead(stop, on_event)
+            while self._wait_for_lead(until, on_event):
+                self._lead(until, on_event)
         except KeyboardInterrupt:
             if not stop.is_set():
                 raise
@@ -82,7 +89,7 @@ class Watcher:
             leader_loop.interrupt()
 
     def _wait_for_lead(
-        self, stop: threading.Event, on_event: Callable[[WatchEvent], None]
+        self, stop: _StopOrMove, on_event: Callable[[WatchEvent], None]
     ) -> bool:
         """Return True once this process leads, False when it is to stop."""
         leader: str | None = None
@@ -94,9 +101,7 @@ class Watcher:
             stop.wait(TICK_S)
         return False
 
-    def _lead(
-        self, stop: threading.Event, on_event: Callable[[WatchEvent], None]
-    ) -> None:
+    def _lead(self, stop: _StopOrMove, on_event: Callable[[WatchEvent], None]) -> None:
         """Lead until the lock is lost or *stop* is set."""
         try:
             on_event(Leading())
@@ -111,3 +116,19 @@ class Watcher:
         finally:
             self._leader_loop = None
             self._leadership.release()
+
+
+class _StopOrMove:
+    """Set once a watcher is told to stop, or its notes folder is another one."""
+
+    def __init__(self, stop: threading.Event, is_moved: Callable[[], bool]) -> None:
+        self._stop = stop
+        self._is_moved = is_moved
+
+    def is_set(self) -> bool:
+        """Return whether it is time to end."""
+        return self._stop.is_set() or self._is_moved()
+
+    def wait(self, timeout_s: float) -> None:
+        """Wait until the watcher is told to stop, no longer than *timeout_s*."""
+        self._stop.wait(timeout_s)

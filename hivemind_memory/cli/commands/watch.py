@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from hivemind_memory.cli.command import CommandRequest, command
 from hivemind_memory.cli.output import print_line
 from hivemind_memory.model.display import count_text
@@ -12,6 +14,10 @@ if TYPE_CHECKING:
 
     from hivemind_memory.model.results import EmbedResult, SyncResult
     from hivemind_memory.watch.events import WatchEvent
+    from hivemind_memory.watch.watcher import Watcher
+
+_MISSING_S = 2.0
+"""Between two looks for a notes folder that a changed link leads to."""
 
 
 @command("watch")
@@ -23,18 +29,25 @@ def watch(request: CommandRequest) -> int:
     from hivemind_memory import opening
 
     stop = threading.Event()
-    with request.open_memory() as memory:
-        watcher = opening.open_watcher(memory)
+    watcher: Watcher | None = None
 
-        def end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
-            stop.set()
+    def end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+        stop.set()
+        if watcher is not None:
             watcher.interrupt()
 
-        before = signal.signal(signal.SIGTERM, end)
-        try:
-            watcher.run(stop, _print_event)
-        finally:
-            signal.signal(signal.SIGTERM, before)
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        while not stop.is_set():
+            with request.open_memory() as memory:
+                # Watching would make the folder: of a drive that is not mounted.
+                if watcher is not None and not os.path.isdir(memory.places.notes):
+                    stop.wait(_MISSING_S)
+                    continue
+                watcher = opening.open_watcher(memory)
+                watcher.run(stop, _print_event)
+    finally:
+        signal.signal(signal.SIGTERM, before)
     return 0
 
 
