@@ -140,8 +140,8 @@ def count_words(
 def prune_words(common_dir: str, texts: ActiveTexts) -> None:
     """Remove the hashes of what no note says any more.
 
-    Where that cannot be told, the memory goes as a whole: of an earlier version, which
-    named no notes, or without a run. The next injection adds it again.
+    A memory of which no run is known, since the repository had them all, goes as a
+    whole. The next injection adds it again.
 
     Raises:
         OSError: They are still there.
@@ -151,9 +151,7 @@ def prune_words(common_dir: str, texts: ActiveTexts) -> None:
         return
     known = _read(path)
     count = len(known.memories)
-    known.memories = [
-        memory for memory in known.memories if memory.notes and memory.runs
-    ]
+    known.memories = [memory for memory in known.memories if memory.runs]
     is_changed = _drop_inactive(known, texts) or len(known.memories) < count
     if is_changed:
         _write(path, known)
@@ -179,12 +177,14 @@ def _drop_inactive(
     is_changed = False
     for memory in known.memories:
         place = memory.notes, memory.path
-        is_active = memory.name in kept or not memory.notes or texts.is_active(*place)
+        is_shown = memory.name in kept
+        # An earlier version named no notes; such a memory can't be looked up.
+        is_active = is_shown or (texts.is_active(*place) if memory.notes else False)
         if is_active is False:
             is_changed = True
             continue
         left.append(memory)
-        if memory.name in kept or not is_active or not memory.notes:
+        if is_shown or not is_active:
             continue
         if not _has_changed(*place, since_ns):
             continue

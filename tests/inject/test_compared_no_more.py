@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from hivemind_memory.inject.find_copies import Known
+from hivemind_memory.inject.find_copies import VERSION, Known
 from hivemind_memory.inject.letters import HASH_BYTES, letters, readable, runs_of
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import MemorySelector, NewMemory, PurgeResult
@@ -145,6 +146,23 @@ def test_what_is_restored_is_compared_again(memory: Memory, worktree: Path) -> N
     (worktree / "notes.txt").write_text(f"{MEMORY}\n{OTHER}\n")
 
     assert shell(worktree, COMMIT).returncode != 0
+
+
+def test_what_an_earlier_version_kept_goes_unless_it_is_shown_again(
+    memory: Memory, worktree: Path
+) -> None:
+    """It named no notes, so a memory that was forgotten would be compared for ever."""
+    kept = worktree / ".git" / "info" / "hivemind-words"
+    older = re.sub(r"(?m)^(memory \S+ \S+ \S+) .*$", r"\1", kept.read_text())
+    kept.write_text(older.replace(VERSION, "hivemind-words 3"))
+    memory.forget(MemorySelector(name="refund"))
+    assert shell(worktree, COMMIT).returncode != 0
+
+    open_injector(memory).inject(str(worktree))
+
+    assert not _hashed(worktree / ".git", OTHER)
+    assert _hashed(worktree / ".git", MEMORY)
+    assert shell(worktree, COMMIT).returncode == 0
 
 
 def test_where_the_notes_cannot_be_read_all_is_compared(
