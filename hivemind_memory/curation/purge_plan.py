@@ -27,6 +27,7 @@ from hivemind_memory.errors import (
     NotePathError,
     UsageError,
 )
+from hivemind_memory.markdown.addresses import without_addresses
 from hivemind_memory.markdown.blocks import BlockReader
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.subchunks import embedding_texts, text_hash
@@ -285,7 +286,9 @@ def hashes_in(
         for chunk in reader.read(path, data).chunks
         if entry_ids is None
         or (chunk.provenance is not None and chunk.provenance.id in entry_ids)
-        for text in embedding_texts(chunk.body)
+        # Indexes of before had vectors of the text with its addresses.
+        for body in {chunk.body, without_addresses(chunk.body)[0]}
+        for text in embedding_texts(body)
     }
 
 

@@ -87,7 +87,7 @@ def retrieve(
     word_limit = max(word_limit, WANTED_FACTOR * wanted)
     vector_limit = max(FUSED_VECTOR_CANDIDATES, WANTED_FACTOR * wanted)
     terms, ignored = query_terms(text)
-    terms = with_forms(view, terms)
+    terms = with_forms(view, terms, text)
     words = view.find_words(terms, limit=word_limit)
     if any(not term.chunks for term in words.asked):
         from hivemind_memory.memory.unknown_words import with_longer_words

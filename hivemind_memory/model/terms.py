@@ -3,8 +3,8 @@
 The full-text engine splits at everything that is not a letter, a digit or a combining
 mark, folds case and diacritics, and stems English. What it cannot do is added here, as
 *extra terms* beside the text of a chunk and as extra terms of a query: one- and
-two-grams of scripts that write no spaces, the parts of identifiers, the plain form of
-characters that Unicode keeps for compatibility, and words without the accents and
+two-grams of scripts that write no spaces, the parts of identifiers, words with signs
+(``symbols``), the plain form of characters that Unicode keeps for compatibility, and
 points that Greek, Russian, Hebrew and Arabic may leave out.
 """
 
@@ -15,6 +15,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from hivemind_memory.model.generic_words import is_generic
+from hivemind_memory.model.symbols import is_all_signs, may_hold_signs, signed_words
 
 MAX_TERMS = 64
 """Terms of one query that count; what is beyond is reported as ignored."""
@@ -178,6 +179,9 @@ class QueryTerm(NamedTuple):
     forms: tuple[str, ...] = ()
     """Other forms of the word, each as good as it: ``went`` for ``go``."""
 
+    last_form: str = ""
+    """What is looked up if no note has the word in any form."""
+
 
 class QueryTerms(NamedTuple):
     """A query, ready to be looked up."""
@@ -219,6 +223,10 @@ def query_terms(query: str) -> QueryTerms:
             phrases[" ".join(parts).lower()] = None
         for part in parts:
             words.update(dict.fromkeys(_terms_of_word(part)))
+    if may_hold_signs(text):
+        for word in signed_words(text):
+            # With letters it is looked up beside them, as a phrase is.
+            (words if is_all_signs(word) else phrases)[word] = None
     weighty = [word for word in words if word not in QUESTION_WORDS]
     kept = weighty or list(words)
     terms = [QueryTerm(word, is_generic=is_generic(word)) for word in kept]
@@ -299,11 +307,11 @@ def extra_terms(body: str) -> str:
     'http server 东 东京 京'
     """
     if body.isascii():
-        return " ".join(_mixed_parts(body))
+        return " ".join(_mixed_parts(body) + signed_words(body))
     from unicodedata import is_normalized, normalize
 
     patterns = _patterns()
-    found = _mixed_parts(body)
+    found = _mixed_parts(body) + signed_words(body)
     if not is_normalized("NFKC", body):
         plain = normalize("NFKC", body)
         known = set(body.split())

@@ -12,6 +12,7 @@ import json
 import random
 from pathlib import Path
 
+from hivemind_memory.markdown.addresses import without_addresses
 from hivemind_memory.markdown.note_parser import parse_note
 from hivemind_memory.memory.sync import BODY_VERSION, REDACTION_VERSION
 from hivemind_memory.model.note_path import NotePath
@@ -47,6 +48,7 @@ def test_other_chunks_have_another_version() -> None:
         [
             *(chunk.start_line, chunk.end_line, chunk.text, chunk.body, chunk.headings),
             extra_terms(chunk.body),
+            *without_addresses(chunk.body),
         ]
         for text in (*texts(), "Größe, ёлка, Αθήνα, שָׁלוֹם, HTTPServer, 东京")
         for limit in (800, 200)

@@ -6,7 +6,9 @@ import re
 from array import array
 from typing import NamedTuple
 
+from hivemind_memory.markdown.addresses import is_only_links, without_addresses
 from hivemind_memory.markdown.subchunks import split_subchunks
+from hivemind_memory.model.symbols import signed_words
 from hivemind_memory.model.terms import (
     extra_terms,
     kinds_and_words,
@@ -126,7 +128,10 @@ def _row(
     chunk: Chunk, title: str, reason: str, tokens_of: Callable[[str], list[str]]
 ) -> ChunkRow:
     """Return the row of one chunk."""
-    extra, subchunks = _extra_and_subchunks(chunk.body, tokens_of)
+    body, addresses = without_addresses(chunk.body)
+    extra, subchunks = _extra_and_subchunks(body, tokens_of)
+    if addresses:
+        extra = f"{extra} {addresses}" if extra else addresses
     provenance = chunk.provenance
     breadcrumbs = " ".join((title, *chunk.headings))
     more = extra_terms(breadcrumbs)
@@ -135,7 +140,7 @@ def _row(
         entry_id=provenance.id if provenance else None,
         headings="\n".join(chunk.headings),
         text=chunk.text,
-        body=None if chunk.body == chunk.text else chunk.body,
+        body=None if body == chunk.text else body,
         extra=extra,
         breadcrumbs=f"{breadcrumbs} {more}" if more else breadcrumbs,
         subchunks=subchunks,
@@ -156,7 +161,8 @@ def _extra_and_subchunks(
         for a chunk of one subchunk or too many, or of more tokens than 16 bits count.
     """
     subchunks = split_subchunks(body)
-    if not 2 <= len(subchunks) <= _MAX_SUBCHUNKS:
+    least = 1 if any(map(is_only_links, subchunks)) else 2
+    if not least <= len(subchunks) <= _MAX_SUBCHUNKS:
         return extra_terms(body), b""
     if body.isascii():
         return _places_in_ascii(body, subchunks)
@@ -179,7 +185,7 @@ def _extra_and_subchunks(
             extras.append(more)
         end_body = at_body + len(tokens_of(subchunk))
         end_extra = at_extra + (len(tokens_of(more)) if more else 0)
-        bounds += (at_body, end_body, at_extra, end_extra)
+        bounds += _bounds(subchunk, at_body, end_body, at_extra, end_extra)
         at_char, at_body, at_extra = start + len(subchunk), end_body, end_extra
     return " ".join(extras), _packed(bounds)
 
@@ -201,14 +207,27 @@ def _places_in_ascii(body: str, subchunks: Sequence[str]) -> tuple[str, bytes]:
         if gap and not gap.isspace():
             count, parts = scan_kinds(gap, words[at_char:start])
             at_body += count
-            extras += parts
+            extras += parts + signed_words(body[at_char:start])
         at_extra = len(extras)
         at_char = start + len(subchunk)
         count, parts = scan_kinds(kinds[start:at_char], words[start:at_char])
-        extras += parts
-        bounds += (at_body, at_body + count, at_extra, len(extras))
+        extras += parts + signed_words(subchunk)
+        end_body = at_body + count
+        bounds += _bounds(subchunk, at_body, end_body, at_extra, len(extras))
         at_body += count
     return " ".join(extras), _packed(bounds)
+
+
+def _bounds(
+    subchunk: str, at_body: int, end_body: int, at_extra: int, end_extra: int
+) -> tuple[int, int, int, int]:
+    """Return the places of a subchunk; those of one that only links hold nothing.
+
+    Its first token is behind its last one, so that no word counts for it.
+    """
+    if is_only_links(subchunk):
+        return end_body, at_body, end_extra, at_extra
+    return at_body, end_body, at_extra, end_extra
 
 
 def _packed(bounds: list[int]) -> bytes:

@@ -37,9 +37,10 @@ WHERE term = ?
 
 def read_vocabulary(connection: apsw.Connection) -> Tokens:
     """Read every token; the engine counts its chunks while it does."""
-    # A combining mark by itself folds to an empty token, which comes out NULL.
+    # A combining mark by itself folds to an empty token, which comes out NULL. Words of
+    # addresses and words with signs begin with characters for private use.
     sql = "SELECT term, doc FROM vocabulary WHERE term <> ''"
-    return list(connection.execute(sql))
+    return [row for row in connection.execute(sql) if not "\ue400" <= row[0] < "\ue600"]
 
 
 class SqliteVocabulary:

@@ -229,6 +229,9 @@ class WordRetriever:
                 continue
             rows = min(map(count, tokens))
             forms = self._forms(term, tokens, count) if term.forms else ()
+            if not rows and not forms and term.last_form:
+                last = term._replace(forms=(term.last_form,))
+                forms = self._forms(last, tokens, count)
             rows += sum(form.chunks for form in forms)
             counted[tokens] = TermCount(
                 term.text, tokens, rows, term.is_phrase, term.is_generic, forms
@@ -376,6 +379,10 @@ def _count_in_subchunks(
                 if starts[at] <= offset < ends[at]:
                     counts = seen.setdefault(at, {})
                     counts[term] = counts.get(term, 0) + 1
+    if not seen and any(
+        start > end for start, end in zip(bounds[::4], bounds[1::4], strict=True)
+    ):
+        return [(1, {})]  # what holds the words only links: no passage of its own
     lengths = {
         at: sum(
             bounds[4 * at + end] - bounds[4 * at + start]
