@@ -231,10 +231,13 @@ class _CommandLine:
             return
         names = [word.partition("=")[0] for word in text[1:] if word.startswith("-")]
         found = [name for name in names if name in self._flags or name in HELP]
-        if not found and _has_blank(text[0]):  # of what stands behind a quoted text
+        if names and not found and _has_blank(text[0]):  # behind a quoted text
             from hivemind_memory.cli.unknown_names import nearest
 
-            found = [name for name in names[:1] if nearest(name, self._flags)]
+            if near := nearest(names[0], self._flags):
+                self._notes.append(
+                    f"`{names[0]}` is part of the text; did you mean `{near}`?"
+                )
         if found:
             shown = ", ".join(f"`{name}`" for name in dict.fromkeys(found))
             verb = "is" if len(set(found)) == 1 else "are"

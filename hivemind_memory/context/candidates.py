@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from hivemind_memory.context.facets import PROJECT
 from hivemind_memory.context.origins import AGENT, Origins, session_of
+from hivemind_memory.curation.copies import copied_paths
 from hivemind_memory.errors import NoteNotFoundError, NoteUnreadableError, ScopeError
 from hivemind_memory.markdown.entry import parse_provenance
 from hivemind_memory.markdown.front_matter import split_front_matter
@@ -91,6 +92,8 @@ def find_candidates(memory: Memory, facets: Sequence[Facet]) -> Candidates:
             continue
         if typed.is_untrusted(excerpt.path) or origins.is_external(excerpt):
             found.left_out.append(LeftOut(excerpt=excerpt, why="external"))
+        elif excerpt.path in typed.copies:
+            found.left_out.append(LeftOut(excerpt=excerpt, why="twin"))
         elif typed.is_over(excerpt.path):
             found.left_out.append(LeftOut(excerpt=excerpt, why="over"))
         else:
@@ -121,6 +124,8 @@ class _TypedMemories:
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
         self._rows = {row.path: row for row in memory.memories()}
+        self.copies = copied_paths(self._rows.values())
+        """Other notes with the key of a memory: copies of its file."""
         self._types = types_of_config(memory.settings.types)
         self._today = memory.clocks.today()
 
@@ -154,6 +159,7 @@ class _TypedMemories:
             for row in self._rows.values()
             if row.status == ACTIVE
             and is_trusted(row.source)
+            and row.path not in self.copies
             and not self.is_over(row.path)
         ]
         rows.sort(key=lambda row: (row.created, row.path), reverse=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hivemind_memory.model.memories import ACTIVE
+from hivemind_memory.notes.slug import rank_of_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +33,23 @@ def copies_of(rows: Iterable[MemoryRow], path: str) -> list[str]:
             or (row.memory_id == own.memory_id and bool(row.memory_id))
         )
     )
+
+
+def copied_paths(rows: Iterable[MemoryRow]) -> frozenset[str]:
+    """Return the paths of active memories whose key another one in their scope has.
+
+    Of several, the one that is named after the key is the memory.
+    """
+    named: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        if row.status == ACTIVE and row.key:
+            named.setdefault((row.scope, row.key), []).append(row.path)
+    found: set[str] = set()
+    for (_, key), paths in named.items():
+        if len(paths) > 1:
+            own = min(paths, key=lambda path: (rank_of_name(path, key), path))
+            found.update(path for path in paths if path != own)
+    return frozenset(found)
 
 
 def copy_notice(path: str) -> str:

@@ -64,7 +64,7 @@ class LeftOut:
 
     excerpt: Excerpt
     why: str
-    """budget, count, cap, copy, overlap, external, session, or over (done)."""
+    """budget, count, cap, copy, overlap, external, session, twin, or over (done)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,30 @@ def test_a_link_leads_to_the_memory(hm: Hm, copy: str) -> None:
 
     assert edge["path"] == "deploy-day.md"
     assert "Wednesdays" in hm("get", "deploy-day").out
+
+
+def test_the_memory_is_injected_and_not_the_copy(
+    hm: Hm, copy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if it is a preference, which every section shows."""
+    hm(
+        "save",
+        "--reason",
+        "minor correction",
+        "--type",
+        "preference",
+        "deploy-day",
+        "T.",
+    )
+    folder = tmp_path / "shop"
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    monkeypatch.chdir(folder)
+    hm("inject")
+
+    record = hm("why", "--json").json
+
+    assert "deploy-day.md" in {one["path"] for one in record["memories"]}
+    assert copy not in {one["path"] for one in record["memories"]}
 
 
 def test_a_copy_that_is_named_by_its_path_is_meant(hm: Hm, copy: str) -> None:

@@ -260,7 +260,7 @@ def test_options_after_a_text_in_quotes_are_options(
     ("line", "text", "named"),
     [
         ("save k 'a b' --tags x more", "a b --tags x more", "`--tags` is part"),
-        ("save k 'a b' --tag x", "a b --tag x", "`--tag` is part"),
+        ("save k 'a b' --tag x", "a b --tag x", "`--tag` is part of the text; did you"),
         ("write 'a b' c --json", "a b c --json", "`--json` is part"),
     ],
 )

@@ -32,6 +32,7 @@ _WHYS = {
     "overlap": "its lines are already quoted",
     "external": "from an external source, never injected by itself",
     "over": "expired or done",
+    "twin": "a copy of another memory's file",
 }
 """Why a memory was left out -> in words."""
 
