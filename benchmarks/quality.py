@@ -42,10 +42,12 @@ Values = dict[str, dict[str, list[float]]]
 
 
 def values(questions: Sequence[Question], run: Run) -> Values:
-    """Score every answer; a question without one scores 0."""
+    """Score every answer to a question that the notes answer; no hits score 0."""
     lengths = LineLengths()
     found: Values = {metric: defaultdict(list) for metric in SHOWN}
     for question in questions:
+        if not question.gold:
+            continue
         lines = [
             Lines(
                 str(row["path"]), int(str(row["start_line"])), int(str(row["end_line"]))

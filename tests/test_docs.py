@@ -27,7 +27,14 @@ PAGES = [
     if name.suffix == ".md"
     and (name.parts[0] == "docs" or len(name.parts) == 1 or name.stem == "README")
 ]
-PLAYED = ("tour.md", "typed-memory.md", "scopes.md", "agents.md", "launching.md")
+PLAYED = (
+    "tour.md",
+    "quality.md",
+    "typed-memory.md",
+    "scopes.md",
+    "agents.md",
+    "launching.md",
+)
 """Pages with terminals."""
 
 _FENCE = re.compile(r"^( *)(```+|~~~+).*?^\1\2 *$", re.MULTILINE | re.DOTALL)

@@ -72,6 +72,7 @@ FLOORS = {
     "curation": 8,
     "memory.memory": 9,  # the class Memory, made of memory and curation
     "context": 10,
+    "evaluation": 11,
     "connect": 11,
     "inject": 11,
     "watch": 11,

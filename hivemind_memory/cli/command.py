@@ -70,6 +70,7 @@ class Flag:
         "completes",
         "description",
         "high",
+        "is_many",
         "kind",
         "low",
         "metavar",
@@ -77,7 +78,7 @@ class Flag:
         "names",
     )
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a row of a table
         self,
         names: tuple[str, ...],
         kind: str,
@@ -88,6 +89,7 @@ class Flag:
         high: float | None = None,
         choices: tuple[str, ...] = (),
         completes: str = "",
+        is_many: bool = False,
     ) -> None:
         self.names = names
         """As typed, the long one last."""
@@ -103,6 +105,8 @@ class Flag:
         self.choices = choices
         self.completes = completes
         """What the shell offers as its value."""
+        self.is_many = is_many
+        """Whether it may be given more than once; its value is a tuple then."""
         self.name = names[-1].lstrip("-").replace("-", "_")
         """Key of its value; None when it was not given, False for a ``flag``."""
 

@@ -65,7 +65,7 @@ def parse_request(words: Sequence[str]) -> CommandRequest:
         if rest and rest[0] in HELP:
             return _help_request(name)
         is_named = bool(rest) and not rest[0].startswith("-")
-        if is_named and _is_folder_of(f"{name} {GROUPS[name][2]}", name, rest[0]):
+        if is_named and _is_argument_of(f"{name} {GROUPS[name][2]}", name, rest[0]):
             is_named = False
         name = f"{name} {rest.pop(0) if is_named else GROUPS[name][2]}"
     command = find_command(name)
@@ -202,7 +202,10 @@ class _CommandLine:
             raise _empty_option(name, flag, self._effect())
         from hivemind_memory.cli.values import parse_value
 
-        self._values[flag.name] = parse_value(name, flag, text)
+        parsed = parse_value(name, flag, text)
+        if flag.is_many:
+            parsed = (*(self._values[flag.name] or ()), parsed)
+        self._values[flag.name] = parsed
 
     def _is_text(self, word: str, rest: list[str]) -> bool:
         """Whether *word* begins a text, which ends the options."""
@@ -348,12 +351,19 @@ def _empty_option(name: str, flag: Flag, effect: str = "") -> UsageError:
     return UsageError(f"The value of `{name}` is empty.", hint=hint, effect=effect)
 
 
-def _is_folder_of(default: str, group: str, word: str) -> bool:
-    """Return whether a word is no command of a group but a folder for its default."""
+def _is_argument_of(default: str, group: str, word: str) -> bool:
+    """Return whether a word is no command of a group but a place for its default.
+
+    That is a folder, or a file: one that exists, or has a name like a note.
+    """
     if f"{group} {word}" in command_names(group):
         return False
-    known = load_command(default).arguments
-    return known[:1] == (WORKTREE,) and os.path.isdir(os.path.expanduser(word))
+    argument = next(iter(load_command(default).arguments), None)
+    path = os.path.expanduser(word)
+    if argument is WORKTREE:
+        return os.path.isdir(path)
+    is_file = argument is not None and argument.name == "file"
+    return is_file and (path.endswith(".md") or os.path.isfile(path))
 
 
 def _decoded(word: str, effect: str) -> str:

@@ -179,6 +179,14 @@ _FILES = (
     ),
     (
         MAINTAIN,
+        "eval",
+        {
+            "eval run": "Ask golden questions and print how good the answers are.",
+            "eval suggest": "Print a draft of golden questions.",
+        },
+    ),
+    (
+        MAINTAIN,
         "backup",
         {
             "backup": "Write notes, journal, state and settings to one file.",
@@ -242,6 +250,8 @@ READING = frozenset(
         "status",
         "doctor",
         "watch",
+        "eval run",
+        "eval suggest",
         "config list",
         "config get",
         "config path",
@@ -278,6 +288,7 @@ GROUPS = {
     ),
     "git-hook": ("Git's hook that injects into new worktrees.", AGENTS, "status"),
     "project": ("Show, list, rename, adopt and merge projects.", AGENTS, "show"),
+    "eval": ("Measure how well questions of your own are answered.", MAINTAIN, "run"),
     "config": ("Show and change the options in config.json.", SET_UP, "list"),
 }
 """Group -> summary, heading, and the command it runs when none is named."""

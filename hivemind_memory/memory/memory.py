@@ -73,7 +73,7 @@ class Memory:
         self.origin = "agent"
         """Where the caller comes from; ``hm`` says person or program."""
         self.here = here
-        self._access = rules.access_of(caller, settings.private_scopes())
+        self.access = rules.access_of(caller, settings.private_scopes())
         self._provider = provider
         self.clocks = clocks
         max_bytes = settings.max_note_mb * BYTES_PER_MB
@@ -136,7 +136,7 @@ class Memory:
             self.index_handle,
             query_vector=self._query_vector(query.text, started),
             settings=self._search_settings,
-            asker=Asker(self._access, self.caller, self.here),
+            asker=Asker(self.access, self.caller, self.here),
             clocks=self.clocks,
             started=started,
             is_fresh=is_fresh,
@@ -177,12 +177,12 @@ class Memory:
     def memories(self) -> tuple[MemoryRow, ...]:
         """Return the typed memories that the caller may see, newest first."""
         return self.index_handle.run_fresh(
-            lambda index: tuple(index.memories(scopes=self._access.scopes))
+            lambda index: tuple(index.memories(scopes=self.access.scopes))
         )
 
     def count_pending(self, *, is_fresh: bool) -> int:
         """Return how many claims wait in the inboxes that the caller may see."""
-        return self.index_handle.count_pending_claims(self._access, is_fresh=is_fresh)
+        return self.index_handle.count_pending_claims(self.access, is_fresh=is_fresh)
 
     # -- writing ---------------------------------------------------------------
 
@@ -387,7 +387,7 @@ class Memory:
         from hivemind_memory.memory.retrieve import find_similar
 
         index = self.index_handle.opened().index
-        return find_similar(index, text, access=self._access, today=self.clocks.today())
+        return find_similar(index, text, access=self.access, today=self.clocks.today())
 
     def _embedding_service(self) -> EmbeddingService:
         """Return what makes vectors, loaded when the first is wanted."""

@@ -15,7 +15,7 @@ class Requirement:
     """That a field of a note has one of some values, or none of them."""
 
     field: str
-    """``scope`` or ``visibility``."""
+    """``scope``, ``visibility`` or ``path``."""
 
     values: frozenset[str]
     is_excluded: bool = False

@@ -130,7 +130,11 @@ def _from(moment_ms: int) -> SqlFilter:
     )
 
 
-_COLUMNS = {"scope": "files.scope", "visibility": "coalesce(files.visibility, '')"}
+_COLUMNS = {
+    "scope": "files.scope",
+    "visibility": "coalesce(files.visibility, '')",
+    "path": "files.path",
+}
 """Field of a ``Requirement`` -> what it is in SQL."""
 
 

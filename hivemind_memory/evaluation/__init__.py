@@ -1,0 +1,1 @@
+"""Scores answers to questions whose answers are known. Writes nothing."""
