@@ -4,8 +4,11 @@
     python -m benchmarks.confidence --data DIR --provider ollama --embedding-url URL
 
 ``--data`` is a folder of sets as ``benchmarks/scoring.py`` describes them. Beside its
-own questions every collection is asked *foreign* ones: of each other set, a few that
-its notes don't answer. Printed are
+own questions every collection is asked two kinds that its notes don't answer. *Foreign*
+are a few of each other set. *Withheld* are own ones while the notes with their evidence
+are taken away: they use the words of the notes all the same, and a few are answered by
+another note that was not marked. Questions without evidence count as withheld. Printed
+are
 
     ECE   expected calibration error in ten bins: how far confidences are, on average,
           from the share of hits that answer
@@ -19,6 +22,7 @@ sets that share notes are left out together), then the coefficients that fit all
 from __future__ import annotations
 
 import argparse
+import contextlib
 import random
 from collections import defaultdict
 from dataclasses import dataclass
@@ -33,6 +37,7 @@ from benchmarks.place import forget_settings
 from benchmarks.quality import embedding_settings
 from benchmarks.scoring import LineLengths, Lines, counted_lines, read_questions
 from hivemind_memory import Query
+from hivemind_memory.evaluation.metrics import calibration_error, chance_error
 from hivemind_memory.memory import search as searching
 from hivemind_memory.model.query import NONE, STRONG, WEAK
 from hivemind_memory.search import confidence
@@ -40,18 +45,16 @@ from hivemind_memory.search.confidence import Model, level_of
 from hivemind_memory.search.fusion import word_count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from benchmarks.scoring import Question
     from hivemind_memory import Memory
     from hivemind_memory.model.matches import WordMatches
     from hivemind_memory.search.confidence import Assessment, Evidence
 
-    Array = np.ndarray[Any, np.dtype[np.float64]]
     Pairs = list[tuple[float, float]]
 
-BINS = 10
-DRAWS = 1_000
+OWN, FOREIGN, WITHHELD = "own", "foreign", "withheld"
 
 # What a row weighs when the coefficients are fitted: what people look at is the first
 # hit, and most questions are asked where the answer is.
@@ -67,7 +70,9 @@ class Answer:
     set_name: str
     """The set that the notes belong to."""
 
-    is_foreign: bool
+    kind: str
+    """own, foreign or withheld."""
+
     family: frozenset[str]
     """Sets with notes of the same name, its own included."""
 
@@ -76,6 +81,9 @@ class Answer:
 
     nearest: tuple[Evidence, ...]
     """Of the chunks that the level is judged by."""
+
+    lack: float
+    """Of the likeliest of them; see ``lack_of``."""
 
     is_whole: bool
     """One of them holds every word of the question."""
@@ -92,6 +100,7 @@ class Recorder:
         self._assess: Callable[..., Assessment] = confidence.assess
         self.evidence: tuple[Evidence, ...] = ()
         self.nearest: tuple[Evidence, ...] = ()
+        self.lack = confidence.USUAL_LACK
         self.is_whole = False
 
     def assess(
@@ -103,6 +112,11 @@ class Recorder:
             tuple(confidence.evidence_of(ranked, wanted, words=words, fusion=fusion))
             for wanted in ([hit.ranked for hit in hits], nearest)
         )
+        self.lack = confidence.USUAL_LACK
+        if nearest and not fusion:
+            likely = [confidence.confidence_of(one) for one in self.nearest]
+            best = nearest[likely.index(max(likely))]
+            self.lack = confidence.lack_of(best.place.chunk_id, words)
         asked = word_count(words)
         self.is_whole = any(
             near.words is not None and near.words.found == asked for near in nearest
@@ -111,9 +125,22 @@ class Recorder:
 
 
 def ask_all(
-    questions: Sequence[Question], asked: Asked, *, foreign: int, sets: Sequence[str]
+    questions: Sequence[Question],
+    asked: Asked,
+    *,
+    foreign: int,
+    withheld: int,
+    sets: Sequence[str],
 ) -> list[Answer]:
-    """Ask every collection its own questions, and *foreign* of each other set."""
+    """Ask every collection its own questions, and some that its notes don't answer.
+
+    Args:
+        questions: Of all sets.
+        asked: How they are asked.
+        foreign: Questions of each other set.
+        withheld: Own questions that are asked again without their evidence.
+        sets: Ask the collections of these sets only; empty: of all.
+    """
     by_notes: defaultdict[Path, list[Question]] = defaultdict(list)
     for question in questions:
         by_notes[question.notes].append(question)
@@ -135,29 +162,50 @@ def ask_all(
             for name in sorted(others)
             for question in rng.sample(others[name], min(foreign, len(others[name])))
         ]
+        few = rng.sample(own, min(withheld, len(own)))
         with opened(notes, asked) as (memory, _):
-            for question in [*own, *strange]:
-                is_right = _ask(memory, question, notes, lengths)
-                answer = Answer(
-                    set_name=set_name,
-                    is_foreign=question.notes != notes,
-                    family=families[set_name],
-                    evidence=recorder.evidence,
-                    nearest=recorder.nearest,
-                    is_whole=recorder.is_whole,
-                    is_right=is_right,
-                )
-                answers.append(answer)
+            for kind, some in ((OWN, own), (FOREIGN, strange), (WITHHELD, few)):
+                for question in some:
+                    asked_as = kind if question.gold else WITHHELD
+                    with _without_evidence(memory, question, asked_as):
+                        is_right = _ask(memory, question, asked_as, lengths)
+                    answer = Answer(
+                        set_name=set_name,
+                        kind=asked_as,
+                        family=families[set_name],
+                        evidence=recorder.evidence,
+                        nearest=recorder.nearest,
+                        lack=recorder.lack,
+                        is_whole=recorder.is_whole,
+                        is_right=is_right,
+                    )
+                    answers.append(answer)
     return answers
 
 
+@contextlib.contextmanager
+def _without_evidence(memory: Memory, question: Question, kind: str) -> Iterator[None]:
+    """Take the notes that answer a withheld question away, and bring them back."""
+    taken = {piece.path for piece in question.gold} if kind == WITHHELD else ()
+    files = [Path(memory.places.notes, path) for path in taken]
+    aside = [file.with_name(f".{file.name}.aside") for file in files]
+    for file, other in zip(files, aside, strict=True):
+        file.rename(other)
+    try:
+        yield
+    finally:
+        for file, other in zip(files, aside, strict=True):
+            other.rename(file)
+
+
 def _ask(
-    memory: Memory, question: Question, notes: Path, lengths: LineLengths
+    memory: Memory, question: Question, kind: str, lengths: LineLengths
 ) -> tuple[bool, ...]:
     """Ask one question; return of each hit whether it shows evidence."""
     hits = memory.search(Query(text=question.text)).hits
-    if question.notes != notes:
+    if kind != OWN:
         return (False,) * len(hits)
+    notes = question.notes
     shown = [
         counted_lines(lengths, notes, Lines(hit.path, hit.start_line, hit.end_line))
         for hit in hits
@@ -181,11 +229,13 @@ def fit(answers: Sequence[Answer]) -> Model:
     """Return the coefficients that fit *answers* best: ridge logistic regression."""
     rows, right, weights = [], [], []
     for answer in answers:
+        if answer.kind == WITHHELD:
+            continue
         for place, evidence in enumerate(answer.evidence):
             rows.append(evidence)
             right.append(float(answer.is_right[place]))
             weight = OTHER_HIT_WEIGHT if place else 1.0
-            weights.append(weight * (FOREIGN_WEIGHT if answer.is_foreign else 1.0))
+            weights.append(weight * (1.0 if answer.kind == OWN else FOREIGN_WEIGHT))
     given, wanted, weigh = map(np.array, (rows, right, weights))
     mean = np.average(given, axis=0, weights=weigh)
     spread = np.sqrt(np.average((given - mean) ** 2, axis=0, weights=weigh)) + 1e-9
@@ -204,28 +254,6 @@ def fit(answers: Sequence[Answer]) -> Model:
     return Model(float(found[0] - weights_of @ mean), *map(float, weights_of))
 
 
-def expected_error(likely: Array, right: Array) -> float:
-    """Return the expected calibration error in ten bins of equal width."""
-    bins = np.minimum((likely * BINS).astype(int), BINS - 1)
-    return float(
-        sum(
-            abs((likely[bins == number] - right[bins == number]).sum())
-            for number in np.unique(bins)
-        )
-        / max(1, len(likely))
-    )
-
-
-def chance_band(likely: Array) -> float:
-    """Return the ECE that 95 % of perfect models with these confidences stay within."""
-    rng = np.random.default_rng(1)
-    drawn = [
-        expected_error(likely, (rng.random(len(likely)) < likely).astype(float))
-        for _ in range(DRAWS)
-    ]
-    return float(np.quantile(drawn, 0.95))
-
-
 def report(title: str, answers: Sequence[Answer], models: Sequence[Model]) -> None:
     """Print the calibration by set, and the rates, each answer by its model."""
     first: defaultdict[str, Pairs] = defaultdict(list)
@@ -233,10 +261,10 @@ def report(title: str, answers: Sequence[Answer], models: Sequence[Model]) -> No
     levels: defaultdict[str, list[str]] = defaultdict(list)
     for answer, model in zip(answers, models, strict=True):
         near = [confidence.confidence_of(one, model) for one in answer.nearest]
-        level = STRONG if answer.is_whole else level_of(near)
-        if answer.is_foreign:
-            levels["foreign"].append(level)
-            levels["foreign, with a hit"] += [level] if near else []
+        level = STRONG if answer.is_whole else level_of(near, answer.lack)
+        if answer.kind != OWN:
+            levels[answer.kind].append(level)
+            levels[f"{answer.kind}, with a hit"] += [level] if near else []
             continue
         levels[answer.set_name].append(level)
         levels["all questions"].append(level)
@@ -265,9 +293,14 @@ def report(title: str, answers: Sequence[Answer], models: Sequence[Model]) -> No
 
 def _row(name: str, pairs: Pairs) -> list[str]:
     """Return the calibration of some hits as cells of a table."""
-    likely, right = (np.array(column) for column in zip(*pairs, strict=True))
-    error, band = expected_error(likely, right), chance_band(likely)
-    shown = [f"{value:.3f}" for value in (likely.mean(), right.mean(), error, band)]
+    likely, right = zip(*pairs, strict=True)
+    figures = (
+        sum(likely) / len(likely),
+        sum(right) / len(right),
+        calibration_error(likely, right),
+        chance_error(likely),
+    )
+    shown = [f"{value:.3f}" for value in figures]
     return [name, str(len(pairs)), *shown]
 
 
@@ -280,6 +313,7 @@ def main() -> None:
     add("--data", type=Path, required=True, help="folder of sets")
     add("--sets", nargs="*", default=(), help="notes of these sets only")
     add("--foreign", type=int, default=12, help="questions of each other set")
+    add("--withheld", type=int, default=100, help="own questions of each collection")
     add("--provider", choices=("none", "ollama", "openai"), default="none")
     add("--embedding-url", default="http://127.0.0.1:11434")
     add("--embedding-model", default="all-minilm")
@@ -288,7 +322,11 @@ def main() -> None:
     forget_settings()
     asked = Asked(settings=embedding_settings(options), keep=options.keep)
     answers = ask_all(
-        read_questions(options.data), asked, foreign=options.foreign, sets=options.sets
+        read_questions(options.data),
+        asked,
+        foreign=options.foreign,
+        withheld=options.withheld,
+        sets=options.sets,
     )
     report("As shipped", answers, [confidence.MODEL] * len(answers))
     without = {}

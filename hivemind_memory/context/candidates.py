@@ -32,10 +32,11 @@ from hivemind_memory.model.memory_types import (
     types_of_config,
 )
 from hivemind_memory.model.note_path import GLOBAL_NOTE
-from hivemind_memory.model.query import Query
+from hivemind_memory.model.query import STRONG, Query
 from hivemind_memory.model.scope import GLOBAL, scope_of
 from hivemind_memory.model.trust import is_trusted
 from hivemind_memory.notes.memory_header import is_expired_or_done
+from hivemind_memory.search.confidence import WEAK_FROM
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,6 +53,10 @@ _HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
 _MAX_HITS = 20
 _SEARCH_BUDGET_S = 3.0
 """No further facet is searched for after this: a remote provider may be slow."""
+
+RELATED_SHARE = 0.5
+"""How likely a hit from outside the project must answer, as a share of the likeliest
+hit. A share, because each of ten hits alike is seldom the one that answers."""
 
 _ALWAYS = FacetScore(facet="always", value=1.0)
 _LESSON = FacetScore(facet="lesson", value=1.0)
@@ -320,12 +325,16 @@ def _search_all(
 def _related(answer: SearchAnswer, own: str) -> Iterator[Hit]:
     """Yield the hits that have to do with the work.
 
-    Where nothing is known, free text merely shares a word with the query. A typed
-    memory, and what was kept in the project, is worth its place all the same.
+    What was kept in the project is worth its place all the same. Of the rest, what
+    hardly answers merely shares a word with the query.
     """
+    best = max((hit.confidence for hit in answer.hits), default=0.0)
+    is_strong = answer.report.confidence == STRONG
+    is_known = is_strong or (answer.is_weak and best >= WEAK_FROM)
     for hit in answer.hits:
         is_own = own == scope_of(hit.path) != GLOBAL
-        if hit.type or is_own or not answer.is_unknown:
+        is_near = hit.confidence >= RELATED_SHARE * best
+        if is_own or (is_known and is_near):
             yield hit
 
 

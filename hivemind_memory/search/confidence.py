@@ -12,7 +12,7 @@ from math import exp, log
 from typing import NamedTuple
 
 from hivemind_memory.model.query import NONE, STRONG, WEAK
-from hivemind_memory.search.fusion import unknown_share, word_count
+from hivemind_memory.search.fusion import term_weight, unknown_share, word_count
 from hivemind_memory.search.ranking import score_of
 
 TYPE_CHECKING = False
@@ -26,9 +26,17 @@ if TYPE_CHECKING:
 STRONG_FROM = 1 / 2
 """The answer is strong if one of the nearest chunks answers more likely than not."""
 
-WEAK_FROM = 1 / 3
-"""Below it nothing is known: no more than one such answer in three is any good. Both
-bounds were set by the rates that ``benchmarks/confidence.py`` prints."""
+WEAK_FROM = 1 / 4
+"""Below it nothing is known. Both bounds were set by the rates that
+``benchmarks/confidence.py`` prints."""
+
+LACK_WEIGHT = 3.0
+"""How much it counts against an answer that its best chunk lacks a word of the query,
+by the share of the query's information in that word: what lacks *encrypt* and holds
+*columns* is seldom about encrypting. In log odds for the whole information."""
+
+USUAL_LACK = 0.16
+"""A lack that costs nothing: about what the best chunk of a right answer has."""
 
 LEAD_SCALE = 0.03
 """A raw score larger by this much is e times as likely to be the right one."""
@@ -126,19 +134,54 @@ def assess(
     # A chunk that holds every word is what was looked for, whatever else holds them.
     if asked and any(_found(chunk) == asked for chunk in nearest):
         return Assessment(STRONG, of_hits)
-    return Assessment(
-        level_of([confidences[chunk.place.chunk_id] for chunk in nearest]), of_hits
-    )
+    likely = [confidences[chunk.place.chunk_id] for chunk in nearest]
+    lack = USUAL_LACK
+    if nearest and not fusion:  # a vector may find what is said in other words
+        best = likely.index(max(likely))
+        lack = lack_of(nearest[best].place.chunk_id, words)
+    return Assessment(level_of(likely, lack), of_hits)
 
 
-def level_of(nearest: Sequence[float]) -> str:
-    """Return how strong an answer is from the confidences of the nearest chunks.
+def level_of(nearest: Sequence[float], lack: float = USUAL_LACK) -> str:
+    """Return how strong an answer is.
+
+    Args:
+        nearest: Confidences of the nearest chunks.
+        lack: See ``lack_of``, for the likeliest of them.
 
     >>> level_of([0.3, 0.3]), level_of([0.4]), level_of([0.2]), level_of([])
     ('strong', 'weak', 'none', 'none')
+    >>> level_of([0.6], 0.1), level_of([0.6], 0.4)
+    ('strong', 'weak')
     """
-    likely = any_of(nearest)
+    none = 1 - any_of(nearest)
+    against = exp(LACK_WEIGHT * (lack - USUAL_LACK))
+    likely = (1 - none) / (1 - none + none * against)
     return STRONG if likely >= STRONG_FROM else WEAK if likely >= WEAK_FROM else NONE
+
+
+def lack_of(chunk: int, words: WordMatches) -> float:
+    """Return the largest share of the query's information in a word that a chunk lacks.
+
+    In a memory of a few chunks, a word that no note holds counts less, see
+    ``FEW_CHUNKS``.
+    """
+    held = {
+        term
+        for candidate in words.candidates
+        if candidate.place.chunk_id == chunk
+        for term, counts in zip(words.known, candidate.counts, strict=True)
+        if any(counts)
+    }
+    known_share = words.chunk_count / (FEW_CHUNKS + words.chunk_count)
+    weights = {
+        term: term_weight(term, words.chunk_count)
+        * (1.0 if term.chunks else known_share)
+        for term in words.asked
+        if not term.is_phrase
+    }
+    lacking = [weight for term, weight in weights.items() if term not in held]
+    return max(lacking, default=0.0) / (sum(weights.values()) or 1.0)
 
 
 def any_of(confidences: Sequence[float]) -> float:

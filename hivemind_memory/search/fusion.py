@@ -226,9 +226,9 @@ def word_scores(matches: WordMatches) -> dict[int, WordScore]:
     count as asked, so that one common word out of five unknown ones is a weak answer,
     in a small memory as in a large one.
     """
-    weights = [_weight(term, matches.chunk_count) for term in matches.known]
+    weights = [term_weight(term, matches.chunk_count) for term in matches.known]
     most = sum(
-        _weight(term, matches.chunk_count)
+        term_weight(term, matches.chunk_count)
         for term in matches.asked
         if not term.is_phrase
     )
@@ -282,7 +282,7 @@ def word_count(matches: WordMatches) -> int:
 def unknown_share(matches: WordMatches) -> float:
     """Return the share of a query's information that stands in no note, 0..1."""
     weights = [
-        (_weight(term, matches.chunk_count), term.chunks)
+        (term_weight(term, matches.chunk_count), term.chunks)
         for term in matches.asked
         if not term.is_phrase
     ]
@@ -290,7 +290,7 @@ def unknown_share(matches: WordMatches) -> float:
     return sum(weight for weight, chunks in weights if not chunks) / (most or 1.0)
 
 
-def _weight(term: TermCount, chunk_count: int) -> float:
+def term_weight(term: TermCount, chunk_count: int) -> float:
     """Return a term's weight: BM25's inverse document frequency, above 0."""
     # Chunks that hold several forms of a word are counted for each of them.
     chunks = min(term.chunks, chunk_count)

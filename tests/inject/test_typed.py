@@ -347,3 +347,23 @@ def test_free_text_that_shares_a_word_by_chance_does_not_fill_the_room(
     Path(memory.places.notes, "keys.md").unlink()
     shown = {excerpt.path for excerpt in planned(memory, worktree).choice.excerpts}
     assert shown == {"shop.md", f"{SCOPE}/day.md"}
+
+
+def test_beside_a_memory_that_answers_noise_stays_out(
+    memory: Memory, worktree: Path
+) -> None:
+    """One good hit let every other one of its query into the section."""
+    subject = "Rotate signing keys used by the mobile gateway ahead of Monday's audit"
+    git(worktree, "commit", "--allow-empty", "-qm", subject)
+    for number, word in enumerate(WORDS):
+        put(memory, f"{word}.md", f"Bread number {number} needs {word} and an oven.\n")
+    put(memory, "holiday.md", "We flew to Rome on a Monday, ahead of the rain.\n")
+    put(
+        memory, "keys.md", "We rotate the signing keys of the mobile gateway by hand.\n"
+    )
+    keep(memory, "lunch", "On a Monday we have lunch at one.", type="decision")
+    put(memory, f"{SCOPE}/day.md", "Lunch is at noon.\n")
+
+    shown = {excerpt.path for excerpt in planned(memory, worktree).choice.excerpts}
+
+    assert shown == {"keys.md", f"{SCOPE}/day.md"}
