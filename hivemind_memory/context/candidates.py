@@ -55,8 +55,8 @@ _SEARCH_BUDGET_S = 3.0
 """No further facet is searched for after this: a remote provider may be slow."""
 
 RELATED_SHARE = 0.5
-"""How likely a hit from outside the project must answer, as a share of the likeliest
-hit. A share, because each of ten hits alike is seldom the one that answers."""
+"""Least confidence of a hit from outside the project, as a share of the best: each of
+ten hits alike is seldom the one that answers."""
 
 _ALWAYS = FacetScore(facet="always", value=1.0)
 _LESSON = FacetScore(facet="lesson", value=1.0)
@@ -323,18 +323,13 @@ def _search_all(
 
 
 def _related(answer: SearchAnswer, own: str) -> Iterator[Hit]:
-    """Yield the hits that have to do with the work.
-
-    What was kept in the project is worth its place all the same. Of the rest, what
-    hardly answers merely shares a word with the query.
-    """
+    """Yield what was kept in the project, and of the rest what really answers."""
     best = max((hit.confidence for hit in answer.hits), default=0.0)
     is_strong = answer.report.confidence == STRONG
     is_known = is_strong or (answer.is_weak and best >= WEAK_FROM)
     for hit in answer.hits:
-        is_own = own == scope_of(hit.path) != GLOBAL
-        is_near = hit.confidence >= RELATED_SHARE * best
-        if is_own or (is_known and is_near):
+        is_near = is_known and hit.confidence >= RELATED_SHARE * best
+        if is_near or own == scope_of(hit.path) != GLOBAL:
             yield hit
 
 
