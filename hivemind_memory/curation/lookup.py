@@ -369,7 +369,7 @@ def notes_in(
         try:
             yield path, context.folder.read(path)[0]
         except HivemindError:
-            continue  # an unreadable note is not in the index either
+            continue  # a purge names it, see ``purge_report``
 
 
 def entry_target(

@@ -15,7 +15,11 @@ from hivemind_memory.curation.purge_injections import (
     find_copies,
     find_injections,
 )
-from hivemind_memory.errors import HivemindError, IndexUnusableError
+from hivemind_memory.errors import (
+    HivemindError,
+    IndexUnusableError,
+    NoteUnreadableError,
+)
 from hivemind_memory.files.paths import SUFFIX
 from hivemind_memory.files.places import find_above
 from hivemind_memory.index.choose_engine import index_engine
@@ -33,6 +37,7 @@ from hivemind_memory.model.curation import (
 from hivemind_memory.model.display import count_text
 from hivemind_memory.model.memories import SUPERSEDED
 from hivemind_memory.model.scope import INBOX, place_in_scope, scope_of
+from hivemind_memory.model.snapshot import SkippedNote
 from hivemind_memory.notes.entry_edits import entries_in
 from hivemind_memory.state.recall_log import UNKNOWN_SCOPE
 
@@ -43,6 +48,8 @@ if TYPE_CHECKING:
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.curation.lookup import CurationTarget
     from hivemind_memory.curation.purge_plan import PurgePlan
+    from hivemind_memory.files.folder import NotesFolder
+    from hivemind_memory.files.scan import FolderSnapshot
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.ports import InjectionRecords
 
@@ -298,10 +305,12 @@ def _passed_over(
 ) -> Iterator[FailedItem]:
     """Yield files that are no notes of the index and hold the text, or may hold it.
 
-    They are too large or have a name that no note may have. Links are not followed.
+    They are too large, have a name that no note may have, or cannot be read now. Links
+    are not followed.
     """
     wanted = [text.encode() for text in texts]
-    for skipped in context.folder.snapshot().skipped:
+    snapshot = context.folder.snapshot()
+    for skipped in (*snapshot.skipped, *_unreadable(context.folder, snapshot)):
         path = os.path.join(context.places.notes, skipped.path)
         if os.path.islink(path) or not may_read(context.caller, skipped.path):
             continue
@@ -312,6 +321,15 @@ def _passed_over(
         elif holds:
             why = f"it holds the text and was not changed, since {skipped.reason}"
             yield FailedItem(what=skipped.path, why=why)
+
+
+def _unreadable(folder: NotesFolder, snapshot: FolderSnapshot) -> Iterator[SkippedNote]:
+    """Yield the notes that the system does not let us read now."""
+    for path in sorted(snapshot.signatures):
+        try:
+            folder.signature(path)
+        except NoteUnreadableError as error:
+            yield SkippedNote(path=path, reason=str(error).removesuffix("."))
 
 
 def _file_holds(path: str, wanted: Sequence[bytes]) -> bool | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import subprocess
@@ -16,6 +17,7 @@ import pytest
 from hivemind_memory.curation import purge, purge_report
 from hivemind_memory.curation.purge_report import PurgeReport
 from hivemind_memory.errors import MemoryNotFoundError, UsageError
+from hivemind_memory.files.descriptors import OpenFolder
 from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.index.sqlite import notes as index_notes
 from hivemind_memory.index.sqlite.index import SqliteIndex
@@ -331,6 +333,28 @@ def test_an_editor_s_copy_that_cannot_be_read_is_named(bench: Bench) -> None:
     told = {one.what: one.why for one in receipt.out_of_reach}
     assert "may hold the text" in told[str(copy)]
     copy.unlink()
+
+
+def test_a_note_that_cannot_be_read_now_is_named(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The receipt said nothing of it, and it may hold the purged text."""
+    entry_id = fill(bench)
+    bench.sandbox.save("sealed.md", f"A copy of it: {SECRET}\n")
+    real = OpenFolder.open_file
+
+    def open_file(folder: OpenFolder, name: str, flags: int) -> int:
+        if name == "sealed.md":
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return real(folder, name, flags)
+
+    monkeypatch.setattr(OpenFolder, "open_file", open_file)
+    receipt = bench.purge(entry_id)
+
+    told = {left.what: left.why for left in receipt.out_of_reach}
+    assert told["sealed.md"].endswith(
+        ", since sealed.md cannot be read: the disk reported an error"
+    )
 
 
 def test_a_note_of_a_person_goes_only_when_it_is_insisted_on(bench: Bench) -> None:
