@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 
 BEGIN = """
-import os, resource, shutil, sys, time
+import importlib, os, pkgutil, resource, sys, time
 from pathlib import Path
 
 import apsw
 
+import hivemind_memory
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.query import Query
@@ -48,9 +49,14 @@ before = rows()
 """
 
 FEW_DESCRIPTORS = """
+# A module that is loaded when it is first needed is a file as well.
+used = "files index markdown memory model notes redaction search sqlite state".split()
+for module in pkgutil.walk_packages(hivemind_memory.__path__, "hivemind_memory."):
+    if module.name.split(".")[1] in used:
+        importlib.import_module(module.name)
 resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
 refused = answered = 0
-for free in (200, 201, 202, *range(14)):  # with many, every module is loaded
+for free in (200, 201, 202, *range(14)):
     for note in notes.rglob("*.md"):
         os.utime(note, ns=(time.time_ns(), time.time_ns()))
     if free % 2:
