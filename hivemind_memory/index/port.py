@@ -220,15 +220,16 @@ class Vocabulary(Protocol):
         """
         ...
 
+    def near_tokens(self, word: str) -> list[tuple[str, int]]:
+        """Return the tokens that a misspelled *word* may be, and their chunks."""
+        ...
+
     def inflections(self, word: str, *, limit: int) -> list[str]:
         """Return *word* with other endings, as notes have it, the commonest first."""
         ...
 
     def shortest_spelling(self, token: str) -> str:
-        """Return the shortest word of the notes that becomes *token*.
-
-        Tokens are stems, and a stem is often not a word.
-        """
+        """Return the shortest word of the notes that becomes *token*, a stem."""
         ...
 
 

@@ -45,7 +45,7 @@ MAX_SIMILAR_CHARS = 1_000
 class RetrievedCandidates:
     """What both retrievers found."""
 
-    __slots__ = ("has_more", "ignored", "places", "vectors", "words")
+    __slots__ = ("corrections", "has_more", "ignored", "places", "vectors", "words")
 
     def __init__(
         self,
@@ -61,6 +61,8 @@ class RetrievedCandidates:
         self.places = places
         self.ignored = ignored
         self.has_more = has_more
+        self.corrections: dict[str, str] = {}
+        """Misspelled word -> the word of the notes that was looked up instead."""
 
 
 def retrieve(
@@ -89,9 +91,17 @@ def retrieve(
     terms, ignored = query_terms(text)
     terms = with_forms(view, terms, text)
     words = view.find_words(terms, limit=word_limit)
+    corrections: dict[str, str] = {}
     if any(not term.chunks for term in words.asked):
-        from hivemind_memory.memory.unknown_words import with_longer_words
+        from hivemind_memory.memory.unknown_words import (
+            with_corrections,
+            with_longer_words,
+        )
 
+        more, corrections = with_corrections(view.vocabulary(), terms, words)
+        if corrections:
+            terms = tuple(more)
+            words = view.find_words(terms, limit=word_limit)
         more = with_longer_words(view.vocabulary(), terms, words)
         if more:
             terms = tuple(more)
@@ -117,7 +127,9 @@ def retrieve(
             has_more |= len(vectors.cosines) >= vector_limit
             new = [chunk for chunk in vectors.cosines if chunk not in places]
             places.update(index.chunk_locations(new))
-    return RetrievedCandidates(words, vectors, places, ignored, has_more=has_more)
+    found = RetrievedCandidates(words, vectors, places, ignored, has_more=has_more)
+    found.corrections = corrections
+    return found
 
 
 def find_similar(

@@ -260,6 +260,11 @@ def _answer(
                 if notice
             ),
             *_freshness_notices(freshness, access),
+            *(
+                f'no note contains "{word}": showing results for "{meant}"'
+                for word, meant in retrieved.corrections.items()
+                if hits
+            ),
         ),
         took_ms=1000 * (clocks.stopwatch() - started),
     )

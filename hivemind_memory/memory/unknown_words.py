@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 MAX_WHOLE_READS = 3
 """Words that no note holds for which the whole vocabulary is read, at most."""
 
+CORRECTED_MIN_CHARS = 5
+"""Letters from which an unknown word is taken for a misspelled one: most shorter words
+are a slip away from another."""
+
+TWO_SLIPS_MIN_CHARS = 9
+"""Letters from which two slips are corrected."""
+
 PART_MIN_CHARS = 3
 PARTS_OF_WORD = 5
 """Longer words that are looked up instead of a word that no note holds, at most."""
@@ -38,6 +45,38 @@ def suggest(view: IndexView, words: WordMatches) -> tuple[str, ...]:
         for near in nearest_words(token, vocabulary, known.is_seen):
             found[known.shortest_spelling(near)] = None
     return tuple(found)[:MAX_SUGGESTIONS]
+
+
+def with_corrections(
+    vocabulary: Vocabulary, terms: Sequence[QueryTerm], words: WordMatches
+) -> tuple[list[QueryTerm], dict[str, str]]:
+    """Replace misspelled words by those of the notes that they are a slip away from.
+
+    Returns:
+        The terms to look up instead, and word -> what is looked up for it.
+    """
+    unknown = {
+        term.text: term.tokens[0]
+        for term in words.asked
+        if not term.chunks and not term.is_phrase and term.text.isalpha()
+    }
+    corrected: dict[str, str] = {}
+    for word, token in unknown.items():
+        if len(word) < CORRECTED_MIN_CHARS or len(corrected) == MAX_WHOLE_READS:
+            continue
+        slips = 1 if len(word) < TWO_SLIPS_MIN_CHARS else 2
+        known = vocabulary.near_tokens(token)
+        near = nearest_words(token, known, vocabulary.is_seen, limit=slips)
+        # What only goes on where the word ends is looked up as a longer word.
+        near = [other for other in near if not other.startswith(token)]
+        if near:
+            corrected[word] = vocabulary.shortest_spelling(near[0])
+    return [
+        QueryTerm(corrected.get(term.text, term.text), term.is_phrase, term.is_generic)
+        if term.text in corrected
+        else term
+        for term in terms
+    ], corrected
 
 
 def with_longer_words(

@@ -13,6 +13,8 @@ def nearest_words(
     word: str,
     vocabulary: Iterable[tuple[str, int]],
     is_seen: Callable[[str], bool] = lambda _: True,
+    *,
+    limit: int | None = None,
 ) -> list[str]:
     """Return the words that are one or two typing errors away from *word*, best first.
 
@@ -20,11 +22,13 @@ def nearest_words(
         word: A word that no note holds, in lower case.
         vocabulary: Words of the memory and in how many chunks they stand.
         is_seen: Whether the caller may see a word.
+        limit: Typing errors at most; None: two in a long word, one in a short one.
 
     Returns:
         At most three, the nearest first, among equals the most common.
     """
-    limit = 1 if len(word) < 6 else 2
+    if limit is None:
+        limit = 1 if len(word) < 6 else 2
     # A slip is rarely in the first letter; with these two, a fifteenth is left to
     # compare of what would take a tenth of a second.
     first_letters = word[:2]

@@ -16,8 +16,9 @@ def test_a_lone_combining_mark_in_a_note_breaks_no_suggestion(tmp_path: Path) ->
     sandbox.save("odd.md", "a mark \u0301 alone, and a harbour")
 
     with sandbox.memory() as memory:
-        answer = ask(memory, "harbuor")
+        corrected, answer = ask(memory, "harbuor"), ask(memory, "hrbuor")
 
+    assert corrected.hits
     assert answer.report.suggestions == ("harbour",)
 
 

@@ -196,8 +196,8 @@ def test_a_slip_of_the_finger_gets_a_suggestion(make: Make) -> None:
     """Words of the memory, as they are written there and not as stems."""
     memory = make("Our databases are deployed weekly.\n")
 
-    assert ask(memory, "databses").report.suggestions == ("databases",)
-    assert ask(memory, "wekly").report.suggestions == ("weekly",)
+    assert ask(memory, "datbsaes").report.suggestions == ("databases",)
+    assert ask(memory, "wekly").hits  # one slip is corrected
     assert ask(memory, "xyzzy").report.suggestions == ()
 
 

@@ -231,6 +231,9 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
         ("Mueller", "places/office.md"),
         ("zuerich", "places/office.md"),
         ("Schäfer", "places/home.md"),
+        ("certifcates", "web/caching.md"),
+        ("renmae a branch", "git/renaming-a-branch.md"),
+        ("how do we deploi the catalouge", "log/2024-05-03.md"),
     ],
 )
 def test_the_note_that_tells_comes_first(

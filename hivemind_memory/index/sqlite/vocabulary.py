@@ -80,6 +80,18 @@ class SqliteVocabulary:
             for token, _ in found[:limit]
         ]
 
+    def near_tokens(self, word: str) -> list[tuple[str, int]]:
+        """Return tokens that begin with one of the first two letters of *word*.
+
+        A slip is rarely in the first letter, and the rest of the words is a tenth.
+        """
+        found = []
+        with translated_errors(self._path):
+            for first in sorted(set(word[:2])):
+                values = (first, first + LAST_CHARACTER)
+                found += list(self._connection.execute(_LONGER, values))
+        return found
+
     def inflections(self, word: str, *, limit: int) -> list[str]:
         """Return words of the notes that are *word* with other endings; see the port.
 
