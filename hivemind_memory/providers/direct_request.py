@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from http.client import (
     HTTPConnection,
     HTTPException,
@@ -59,6 +60,9 @@ if TYPE_CHECKING:
 _ANSWER_BYTES = 16_000_000
 """More than any answer with the vector of a query; the rest is not read."""
 
+IDLE_S = 5.0
+"""How long a connection is kept open: as long as the libraries keep theirs."""
+
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy")
 _CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 
@@ -96,7 +100,8 @@ class DirectRequest:
         }
         if api_key:
             self._headers["Authorization"] = f"Bearer {api_key}"
-        self._idle: list[HTTPConnection] = []
+        self._idle: list[tuple[HTTPConnection, float]] = []
+        """Connections and when each was last used, by the monotonic clock."""
 
     def __call__(self, texts: Sequence[str], *, timeout_s: float) -> list[bytes]:
         """Return one packed vector for each text, in order."""
@@ -121,18 +126,15 @@ class DirectRequest:
     def close(self) -> None:
         """Close the connections."""
         while self._idle:
-            self._idle.pop().close()
+            self._idle.pop()[0].close()
 
     def _exchange(
         self, body: bytes, timeout_s: float
     ) -> tuple[int, dict[str, str], bytes]:
         """Return (status, headers with names in lower case, body) of an answer."""
         while True:
-            is_kept = True
-            try:
-                link = self._idle.pop()
-            except IndexError:
-                link, is_kept = self._connect(timeout_s), False
+            kept = self._take_idle()
+            link = kept or self._connect(timeout_s)
             try:
                 return self._send(link, body, timeout_s)
             except TimeoutError:
@@ -141,8 +143,24 @@ class DirectRequest:
             except (ConnectionError, HTTPException):
                 link.close()
                 # The server may have closed a connection that was kept open.
-                if not is_kept:
+                if not kept:
                     raise
+
+    def _take_idle(self) -> HTTPConnection | None:
+        """Return a connection that was used a moment ago; close those that were not.
+
+        Others may be dead without anybody having said so, behind a router that forgot
+        them or after the machine slept.
+        """
+        while self._idle:
+            try:
+                link, used_s = self._idle.pop()
+            except IndexError:  # another thread was faster
+                break
+            if time.monotonic() - used_s < IDLE_S:
+                return link
+            link.close()
+        return None
 
     def _send(
         self, link: HTTPConnection, body: bytes, timeout_s: float
@@ -158,8 +176,12 @@ class DirectRequest:
             if response.length and len(answer) <= _ANSWER_BYTES:
                 raise IncompleteRead(b"", response.length)
             is_over = response.isclosed()
+        if response.status < 200:
+            link.close()
+            message = "an answer that is none yet"
+            raise HTTPException(message)
         if is_over and not response.will_close:
-            self._idle.append(link)
+            self._idle.append((link, time.monotonic()))
         else:
             link.close()
         return response.status, headers, answer

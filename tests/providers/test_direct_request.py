@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-import ssl
+import datetime as dt
+import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+)
+from cryptography.x509.oid import NameOID
 
 from hivemind_memory.errors import EmbeddingError, EmbeddingInvalidError
 from hivemind_memory.providers import ollama_wire, openai_wire
@@ -17,7 +29,6 @@ from hivemind_memory.providers.direct_request import (
     _CERTIFICATES,
     _PROXIES,
     DirectRequest,
-    _trusted,
     can_ask_directly,
 )
 from hivemind_memory.providers.fingerprint import VectorSpace
@@ -223,12 +234,110 @@ def test_a_proxy_is_nothing_to_a_server_on_this_machine(
     assert can_ask_directly(space, settings_of_library=())
 
 
-def test_a_server_with_another_name_in_its_certificate_gets_nothing() -> None:
-    context = _trusted()
+def make_certificate(folder: Path, name: str) -> tuple[str, str]:
+    """Return files with a certificate for *name* that nobody signed, and its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    now = dt.datetime.now(dt.UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - dt.timedelta(hours=1))
+        .not_valid_after(now + dt.timedelta(hours=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=True)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    certificate, private = folder / "certificate.pem", folder / "key.pem"
+    certificate.write_bytes(made.public_bytes(Encoding.PEM))
+    private.write_bytes(
+        key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    )
+    return str(certificate), str(private)
 
-    assert context.verify_mode is ssl.CERT_REQUIRED
-    assert context.check_hostname
-    assert context.cert_store_stats()["x509_ca"] > 0
+
+@pytest.mark.parametrize(
+    ("name", "is_trusted", "arrives"),
+    [
+        ("localhost", True, True),
+        ("localhost", False, False),
+        ("elsewhere.example", True, False),
+    ],
+)
+def test_only_a_server_with_a_trusted_certificate_of_its_name_gets_the_text(
+    name: str,
+    *,
+    is_trusted: bool,
+    arrives: bool,
+    provider: str,
+    server: EmbeddingServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    certificate, key = make_certificate(tmp_path, name)
+    server.use_tls(certificate, key)
+    if is_trusted:
+        monkeypatch.setattr("certifi.where", lambda: certificate)
+    space = space_of(provider, server)
+    url = space.base_url.replace("http://127.0.0.1", "https://localhost")
+    wire = openai_wire if provider == "openai" else ollama_wire
+    direct = DirectRequest(replace(space, base_url=url), wire, KEY)
+
+    if arrives:
+        assert len(direct(TEXTS, timeout_s=HANG_S)) == len(TEXTS)
+    else:
+        with pytest.raises(EmbeddingError, match="cannot be reached"):
+            direct(TEXTS, timeout_s=HANG_S)
+    direct.close()
+
+    assert bool(server.requests) is arrives
+
+
+def test_an_answer_before_the_answer_is_not_taken_for_that_of_the_next_query() -> None:
+    """The vector of the first text came back for the second, and was kept for it."""
+    early = b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n"
+    body = b'{"embeddings": [[1.0, 0.0]]}'
+    answer = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
+    connections = []
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve() -> None:
+            for _ in range(2):
+                link, _ = listening.accept()
+                connections.append(link)
+                link.recv(65_536)
+                link.sendall(early + answer)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        space = VectorSpace(provider="ollama", base_url=url, model="m")
+        direct = DirectRequest(space, ollama_wire)
+        for _ in range(2):
+            with pytest.raises(EmbeddingError):
+                direct(["text"], timeout_s=HANG_S)
+        thread.join(HANG_S)
+        direct.close()
+
+    assert len(connections) == 2
+    for link in connections:
+        link.close()
+
+
+def test_a_connection_that_was_not_used_for_a_while_is_not_used_again(
+    provider: str, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Behind a router that forgot it, a query would wait for its whole time."""
+    _, direct = both(provider, server)
+    direct(TEXTS, timeout_s=5.0)
+    monkeypatch.setattr("hivemind_memory.providers.direct_request.IDLE_S", 0.0)
+    direct(TEXTS, timeout_s=5.0)
+    direct.close()
+
+    assert server.connections == 2
 
 
 @pytest.mark.parametrize("provider", ["openai", "ollama"])

@@ -17,6 +17,7 @@ import base64
 import json
 import random
 import socket
+import ssl
 import struct
 import threading
 from collections import deque
@@ -140,6 +141,14 @@ class EmbeddingServer:
     def texts(self) -> list[str]:
         """All texts asked for so far."""
         return [text for request in self.requests for text in request["input"]]
+
+    def use_tls(self, certificate: str, key: str) -> None:
+        """Speak TLS from now on, with a certificate and its key from files."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate, key)
+        self._server.socket = context.wrap_socket(
+            self._server.socket, server_side=True, do_handshake_on_connect=False
+        )
 
     def drop_connections(self) -> None:
         """Close every connection that a client keeps open."""

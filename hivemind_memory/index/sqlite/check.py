@@ -5,7 +5,7 @@ from __future__ import annotations
 import apsw
 
 from hivemind_memory.errors import IndexUnusableError
-from hivemind_memory.index.sqlite.vector_blocks import BLOCK_ROWS
+from hivemind_memory.index.sqlite.vector_blocks import blocks_problem
 from hivemind_memory.model.display import count_text
 from hivemind_memory.sqlite.connection import select_int, translated_errors
 
@@ -14,15 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_PROBLEMS = 3
-
-_SLOTS_ASTRAY = """
-SELECT count(*) FROM chunks_vec JOIN vector_free USING (space_id, slot)
-"""
-_ROWS_LEFT = """
-SELECT ? * (SELECT count(*) FROM vector_blocks)
-  - (SELECT count(*) FROM chunks_vec WHERE slot NOT NULL)
-  - (SELECT count(*) FROM vector_free)
-"""
 
 
 def check_index(connection: apsw.Connection, path: str) -> Iterator[tuple[str, str]]:
@@ -79,6 +70,4 @@ def _links_problem(connection: apsw.Connection) -> str:
     )
     if wrong:
         return f"{wrong} notes have another number of chunks than recorded"
-    astray = select_int(connection, _SLOTS_ASTRAY)
-    is_wrong = select_int(connection, _ROWS_LEFT, BLOCK_ROWS) or astray
-    return "the blocks of vectors do not match the chunks" if is_wrong else ""
+    return blocks_problem(connection)

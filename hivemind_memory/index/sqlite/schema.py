@@ -249,7 +249,7 @@ _STEPS: tuple[tuple[str, bool], ...] = (
 
         CREATE TABLE vector_blocks(
           space_id INTEGER NOT NULL REFERENCES spaces(id),
-          block    INTEGER NOT NULL,           -- from 0; slot = 256 * block + row
+          block    INTEGER NOT NULL,           -- from 0; slot = 128 * block + row
           version  INTEGER NOT NULL,           -- grows with every link
           chunks   BLOB    NOT NULL,           -- little-endian int64; 0: no chunk
           codes    BLOB    NOT NULL,           -- int8, row after row
@@ -282,14 +282,7 @@ def upgrade(connection: apsw.Connection) -> bool:
         return False
     with write_transaction(connection):
         # Another process may have upgraded it before this one got the lock.
-        version = _version(connection)
-        if version > SCHEMA_VERSION:
-            raise IndexTooNewError(
-                f"the index has schema {version}, but this version only supports"
-                f" schemas up to {SCHEMA_VERSION}",
-                hint="upgrade hivemind-memory, or remove the .index folder: "
-                "it is rebuilt from the notes",
-            )
+        version = refuse_newer(connection)
         must_reread = False
         for sql, rereads in _STEPS[version:]:
             connection.execute(sql)
@@ -301,6 +294,23 @@ def upgrade(connection: apsw.Connection) -> bool:
             connection.execute("UPDATE files SET is_settled = 0, hash = '', mtime = 0")
             connection.execute("DELETE FROM meta WHERE key = 'scan'")
     return must_reread
+
+
+def refuse_newer(connection: apsw.Connection) -> int:
+    """Return the version of a file's schema, if it is not newer than ours.
+
+    Raises:
+        IndexTooNewError: A newer version of the program made the file.
+    """
+    version = _version(connection)
+    if version > SCHEMA_VERSION:
+        raise IndexTooNewError(
+            f"the index has schema {version}, but this version only supports"
+            f" schemas up to {SCHEMA_VERSION}",
+            hint="upgrade hivemind-memory, or remove the .index folder: "
+            "it is rebuilt from the notes",
+        )
+    return version
 
 
 def make_tokenizer(connection: apsw.Connection) -> Callable[[str], list[str]]:

@@ -11,6 +11,7 @@ import os
 import apsw
 
 from hivemind_memory.errors import IndexDamagedError
+from hivemind_memory.index.sqlite.schema import refuse_newer
 from hivemind_memory.sqlite.connection import (
     hold_writer_lock,
     make_file,
@@ -42,7 +43,7 @@ _COPY = (
     FROM old.embedding_cache AS cached
     JOIN old.spaces AS theirs ON theirs.id = cached.space_id
     JOIN spaces ON spaces.fingerprint = theirs.fingerprint
-    WHERE true
+    WHERE length(embedding) = 4 * theirs.dimensions
     ON CONFLICT DO NOTHING
     """,
     """
@@ -95,10 +96,15 @@ def replace_index(new: SqliteIndex, path: str) -> None:
 
 
 def _copy_pages(source: apsw.Connection, path: str) -> None:
-    """Copy every page of *source* over the database at *path*."""
+    """Copy every page of *source* over the database at *path*.
+
+    Raises:
+        IndexTooNewError: A newer version of the program made it.
+    """
     make_file(path)
     target = open_connection(path)
     try:
+        refuse_newer(target)
         with (
             translated_errors(path),
             # Of many writers, some would keep it from SQLite's own lock for too long.

@@ -1,8 +1,8 @@
 """Keeps a small copy of the vectors of chunks, in blocks that are read in one go.
 
 A query is compared with every vector of its space. As float32, one row each, reading
-them takes longer than everything else in a search; as int8, 256 in a row of a table,
-40 rows hold 10,000 vectors of 384 numbers in 4 MB.
+them takes longer than everything else in a search; as int8, 128 in a row of a table,
+80 rows hold 10,000 vectors of 384 numbers in 4 MB.
 
 A block changes in the transaction that links or deletes a vector, so it never differs
 from the index. Vectors that were linked lately wait in no block until a block's worth
@@ -21,14 +21,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import apsw
 
-BLOCK_ROWS = 256
-"""Vectors in a block: 100 kB with 384 numbers each."""
+BLOCK_ROWS = 128
+"""Vectors in a block: 50 kB with 384 numbers each."""
 
 MAX_LENGTH_ERROR = 0.005
 """How far from 1 the length of a vector may be; rounding stays far below."""
 
-PACKED_AT_ONCE = 8 * BLOCK_ROWS
+PACKED_AT_ONCE = 16 * BLOCK_ROWS
 """Vectors that one transaction puts into blocks: some 50 ms of work."""
+
+_PROBLEM = "the blocks of vectors do not match the chunks"
 
 CHUNKS = struct.Struct(f"<{BLOCK_ROWS}q")
 """The chunks of a block, by row; 0: the row is empty."""
@@ -39,19 +41,22 @@ WHERE chunks_vec.space_id = ? AND subchunk = 0 AND slot IS NULL
 """
 
 
-def quantize(vector: bytes) -> bytes:
+def quantize(vector: bytes, dims: int) -> bytes:
     """Return a vector as int8, with 127 for its largest number.
 
-    The cosine of two vectors changes by less than 0.005. A vector that is not of length
-    1 becomes zeros: a disk may turn bits.
+    The cosine of two vectors changes by less than 0.005. What is no vector of *dims*
+    numbers and of length 1 becomes zeros: a disk may turn bits.
 
     Args:
         vector: Little-endian float32.
+        dims: How many numbers it has.
     """
-    numbers = struct.unpack(f"<{len(vector) // 4}f", vector)
+    if len(vector) != 4 * dims:
+        return bytes(dims)
+    numbers = struct.unpack(f"<{dims}f", vector)
     # Not a number is in no range.
     if not abs(math.hypot(*numbers) - 1) <= MAX_LENGTH_ERROR:
-        return bytes(len(numbers))
+        return bytes(dims)
     factor = 127 / max(map(abs, numbers))
     return array("b", [round(number * factor) for number in numbers]).tobytes()
 
@@ -87,6 +92,7 @@ def pack_waiting(connection: apsw.Connection, space: int, version: int) -> None:
             (space,),
         )
     )
+    dims = select_int(connection, "SELECT dimensions FROM spaces WHERE id = ?", space)
     slots = _take_slots(connection, space, len(rows))
     placed = list(zip(slots, rows, strict=True))
     for block in sorted({slot // BLOCK_ROWS for slot in slots}):
@@ -94,7 +100,7 @@ def pack_waiting(connection: apsw.Connection, space: int, version: int) -> None:
             connection,
             (space, block, version),
             {
-                slot % BLOCK_ROWS: (chunk, quantize(vector))
+                slot % BLOCK_ROWS: (chunk, quantize(vector, dims))
                 for slot, (_, chunk, vector) in placed
                 if slot // BLOCK_ROWS == block
             },
@@ -103,6 +109,33 @@ def pack_waiting(connection: apsw.Connection, space: int, version: int) -> None:
         "UPDATE chunks_vec SET slot = ? WHERE id = ?",
         [(slot, link) for slot, (link, _, _) in placed],
     )
+
+
+def blocks_problem(connection: apsw.Connection) -> str:
+    """Return how the blocks differ from the links; empty: they do not."""
+    links = {
+        (space, slot): chunk
+        for space, slot, chunk in connection.execute(
+            "SELECT space_id, slot, chunk_id FROM chunks_vec WHERE slot IS NOT NULL"
+        )
+    }
+    free = set(connection.execute("SELECT space_id, slot FROM vector_free"))
+    count = len(links) + len(free)
+    for space, block, chunks, size in connection.execute(
+        """
+        SELECT space_id, block, chunks, length(codes) = dimensions * ?
+        FROM vector_blocks JOIN spaces ON spaces.id = space_id
+        """,
+        (BLOCK_ROWS,),
+    ):
+        if len(chunks) != CHUNKS.size or not size:
+            return _PROBLEM
+        for row, chunk in enumerate(CHUNKS.unpack(chunks)):
+            place = (space, BLOCK_ROWS * block + row)
+            count -= 1
+            if (place in free) == (links.get(place) == chunk):
+                return _PROBLEM
+    return _PROBLEM if count else ""
 
 
 def clear_free_slots(connection: apsw.Connection) -> None:

@@ -151,6 +151,9 @@ class SqliteVectorStore:
     def store(self, fingerprint: str, dims: int, vectors: Mapping[str, bytes]) -> None:
         """Keep hash -> vector, all of *dims* numbers; afterwards none of them pends.
 
+        A text that no chunk holds any more is dropped: it may have been purged while
+        the provider worked.
+
         Raises:
             EmbeddingInvalidError: Another process stored vectors of another length.
         """
@@ -165,7 +168,10 @@ class SqliteVectorStore:
             self._connection.executemany(
                 """
                 INSERT INTO embedding_cache(space_id, text_hash, embedding, created)
-                VALUES (?, ?, ?, ?)
+                SELECT ?1, ?2, ?3, ?4 WHERE EXISTS (
+                  SELECT 1 FROM chunks_vec
+                  WHERE space_id = ?1 AND text_hash = ?2 AND vector_id IS NULL
+                )
                 ON CONFLICT DO NOTHING
                 """,
                 [

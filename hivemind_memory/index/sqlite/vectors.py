@@ -43,6 +43,9 @@ FEW = 4_000
 
 FAR_DEVIATIONS = 2.0
 
+MAX_KEPT = 8
+"""Callers and filters whose rows are kept until the index changes."""
+
 _NO_CHUNK = -1
 _NOWHERE = 9.0
 """Distance of an empty row: behind every vector."""
@@ -186,8 +189,9 @@ class VectorRetriever:
         space, dims, made = found or (0, 0, "")
         # After a rebuild all numbers mean something else.
         is_same = (self._rows.space, self._rows.made) == (space, made)
+        before = self._rows if is_same else _Rows()
         self._rows = _Rows(
-            space, made, dims, blocks=dict(self._rows.blocks) if is_same else {}
+            space, made, dims, blocks=dict(before.blocks), waiting=before.waiting
         )
         if space:
             self._rows.read(self._connection)
@@ -204,6 +208,7 @@ class _Rows:
         dims: int = 0,
         *,
         blocks: dict[int, tuple[int, bytes, bytes]] | None = None,
+        waiting: dict[int, bytes] | None = None,
     ) -> None:
         self.space = space
         self.made = made
@@ -211,12 +216,14 @@ class _Rows:
         self.blocks = blocks or {}
         """Number -> version, chunks, vectors as int8."""
 
+        self.waiting = waiting or {}
+        """Chunk -> vector as int8, for those that are in no block yet."""
+
         self.places: dict[int, int] = {}
         """Chunk -> row."""
 
         self._chunks: list[int] = []
         self._empty: list[int] = []
-        self._waiting: list[bytes] = []
         self._kept: dict[int, tuple[CorpusStats, list[int]]] = {}
 
     @property
@@ -249,14 +256,18 @@ class _Rows:
                 self._chunks += CHUNKS.unpack(self.blocks[block][1])
             for slot in self._empty:
                 self._chunks[slot] = _NO_CHUNK
-        if not is_whole or 0 in self._chunks:
+        known = dict(self.waiting)
+        self.waiting = {}
+        for chunk, vector in connection.execute(_WAITING, (self.space,)):
+            code = known.get(chunk) or quantize(vector, self.dims)
+            self.waiting[chunk] = code
+            self._chunks.append(chunk)
+        self.places = {chunk: row for row, chunk in enumerate(self._chunks)}
+        for number in (_NO_CHUNK, 0):
+            self.places.pop(number, None)
+        if not is_whole or self.count != len(self._chunks) - len(self._empty):
             message = "the blocks of vectors are not as they were written"
             raise ValueError(message)
-        for chunk, vector in connection.execute(_WAITING, (self.space,)):
-            self._chunks.append(chunk)
-            self._waiting.append(vector)
-        self.places = {chunk: row for row, chunk in enumerate(self._chunks)}
-        self.places.pop(_NO_CHUNK, None)
 
     def _are_whole(self) -> bool:
         """Return whether the blocks are numbered from 0, and each of the right size."""
@@ -268,15 +279,12 @@ class _Rows:
     def distances(self, query: bytes) -> array[float]:
         """Return 1 - cosine for each row; an empty one is nowhere near."""
         found = array("d")
-        asked = _matrix(quantize(query), "b", self.dims)
-        for block in range(len(self.blocks)):
-            codes = _matrix(self.blocks[block][2], "b", self.dims)
+        asked = _matrix(quantize(query, self.dims), "b", self.dims)
+        parts = [self.blocks[block][2] for block in range(len(self.blocks))]
+        parts += [b"".join(self.waiting.values())] if self.waiting else []
+        for part in parts:
+            codes = _matrix(part, "b", self.dims)
             found.frombytes(memoryview(_cdist(asked, codes, "cosine")).cast("B"))
-        # A vector that the disk spoilt is as far away as an unrelated text.
-        found.extend(
-            1 - cosine if abs(cosine) <= 1.01 else 1.0
-            for cosine in _products(query, self._waiting)
-        )
         for row in self._empty:
             found[row] = _NOWHERE
         return found
@@ -319,6 +327,8 @@ class _Rows:
         if kept is None or kept[0] is not stats:
             places = self.places
             rows = sorted(places[chunk] for chunk in stats.chunks if chunk in places)
+            if len(self._kept) >= MAX_KEPT:
+                self._kept.clear()
             kept = self._kept[id(stats)] = (stats, rows)
         return kept[1]
 
