@@ -38,6 +38,7 @@ from hivemind_memory.notes.entry_edits import (
 )
 from hivemind_memory.notes.memory_file import read_memory_file
 from hivemind_memory.notes.memory_header import is_forgotten
+from hivemind_memory.notes.tombstones import normal_form
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -287,7 +288,9 @@ def _rewrite(
         except NoteNotFoundError:
             path = _current_path(context, target)
             continue
-        if target.id and file.front.values.get("id") not in (target.id, None):
+        if file.front.values.get("id") not in (target.id, None) and (
+            target.id or normal_form(file.body) != normal_form(target.text)
+        ):
             path = _current_path(context, target)
             continue
         data = change(file)

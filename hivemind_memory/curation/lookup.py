@@ -369,7 +369,7 @@ def notes_in(
         try:
             yield path, context.folder.read(path)[0]
         except HivemindError:
-            continue  # a purge names it, see ``purge_report``
+            continue  # a purge names it, see ``purge_copies``
 
 
 def entry_target(

@@ -11,14 +11,14 @@ from dataclasses import asdict, replace
 from typing import NamedTuple
 
 from hivemind_memory.access.rules import OWNER, check_person
-from hivemind_memory.curation.forget import forget
+from hivemind_memory.curation.forget import hide_targets
+from hivemind_memory.curation.purge_choice import choose_targets, refuse_whole_notes
+from hivemind_memory.curation.purge_moved import report_moved
 from hivemind_memory.curation.purge_plan import (
     PurgePlan,
     linked_copies,
     plan_purge,
-    refuse_whole_notes,
     targets_left,
-    targets_of_purge,
     texts_of,
 )
 from hivemind_memory.curation.purge_report import PurgeReport
@@ -33,6 +33,8 @@ from hivemind_memory.model.curation import UnfinishedPurge
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from hivemind_memory.access.rules import Caller
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.curation.lookup import CurationTarget
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     )
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.ports import InjectionRecords
+    from hivemind_memory.model.snapshot import FileSignature
 
 
 def purge(
@@ -79,6 +82,7 @@ def purge(
     else:
         work = _find_selected(context, selector, is_forced=is_forced)
     report = PurgeReport(context, work.targets, work.plan, injected, linked=work.linked)
+    report.before, report.plan_name = work.before, work.name
     report.left += work.left
     report.measure(is_shown=is_dry_run)
     if is_dry_run:
@@ -87,9 +91,10 @@ def purge(
         return report.result(is_dry_run=True)
     try:
         _begin(context, work, report)
-        reactivated = _reactivate(context, selector, report) if work.is_found else ()
+        reactivated = _reactivate(context, selector, work.selected, report)
         for store in STORES:
             store.clean(report)
+        report_moved(report)
         finish = _finish(context, work, report)
         result = report.result(is_dry_run=False, reactivated=reactivated)
         return replace(result, finish=finish)
@@ -104,8 +109,11 @@ class _Work(NamedTuple):
     linked: set[NotePath]
     plan: PurgePlan
     left: list[FailedItem]
-    is_found: bool
-    """Something that was selected is there, not only what an earlier purge left."""
+    selected: list[CurationTarget]
+    """Those that were selected themselves; none of an unfinished purge."""
+
+    before: Mapping[NotePath, FileSignature]
+    """All notes as they were right before the targets were chosen."""
 
     name: str | bytes
     """Under which its plan is kept, or the hash of that."""
@@ -120,15 +128,18 @@ def _find_selected(
     """Return the work of a purge, with what the same one left earlier."""
     name = _name_of(selector, context.caller)
     unfinished = _kept_plan(context, name)
+    before: Mapping[NotePath, FileSignature] = (
+        {} if unfinished is None else context.folder.signatures()
+    )
     try:
-        targets, linked = targets_of_purge(context, context.index.fresh(), selector)
+        targets, linked, before = choose_targets(context, selector)
     except (MemoryNotFoundError, NotePathError):
         if unfinished is None:
             raise
         targets, linked = [], set()
     if not is_forced:
         refuse_whole_notes(targets)
-    is_found = bool(targets)
+    selected = [target for target in targets if target.why == "named"]
     left: list[FailedItem] = []
     if unfinished is not None:
         again, left = targets_left(context, unfinished)
@@ -140,7 +151,16 @@ def _find_selected(
     plan = plan_purge(context, targets)
     if unfinished is not None:
         plan.merge(unfinished)
-    return _Work(targets, linked, plan, left, is_found, name, _name_of(selector, OWNER))
+    return _Work(
+        targets=targets,
+        linked=linked,
+        plan=plan,
+        left=left,
+        selected=selected,
+        before=before,
+        name=name,
+        owner_name=_name_of(selector, OWNER),
+    )
 
 
 def _find_unfinished(context: CurationContext, purge: UnfinishedPurge) -> _Work:
@@ -155,6 +175,7 @@ def _find_unfinished(context: CurationContext, purge: UnfinishedPurge) -> _Work:
             continue
         plan = PurgePlan.from_json(text)
         if scopes is None or (plan.scopes is not None and plan.scopes <= scopes):
+            before = context.folder.signatures()
             targets, left = targets_left(context, plan)
             linked = linked_copies(context, plan)
             plan.merge(plan_purge(context, targets))
@@ -163,7 +184,8 @@ def _find_unfinished(context: CurationContext, purge: UnfinishedPurge) -> _Work:
                 linked=linked,
                 plan=plan,
                 left=left,
-                is_found=False,
+                selected=[],
+                before=before,
                 name=name,
                 owner_name=f"finish={purge.id}",
             )
@@ -219,15 +241,18 @@ def _begin(context: CurationContext, work: _Work, report: PurgeReport) -> None:
 def _reactivate(
     context: CurationContext,
     selector: MemorySelector | UnfinishedPurge,
+    selected: Sequence[CurationTarget],
     report: PurgeReport,
 ) -> tuple[AffectedItem, ...]:
     """Make active what a purged session, source or day had replaced."""
-    if isinstance(selector, UnfinishedPurge):
+    if isinstance(selector, UnfinishedPurge) or not selected:
         return ()
     if not selector.is_set or selector.is_whole_scope:
         return ()
+    shown = [target for target in selected if not target.forgotten]
     try:
-        forgotten = forget(context, selector)
+        # What is saved since then is not hidden: no receipt would name it.
+        forgotten = hide_targets(context, shown, is_reactivating=True)
     except HivemindError as error:
         report.fail("earlier versions", str(error))
         return ()
@@ -247,7 +272,9 @@ def _finish(context: CurationContext, work: _Work, report: PurgeReport) -> str:
         if report.is_hidden_left:
             # The caller must not be told; `hm doctor` tells the owner.
             _keep_for_owner(context, work.owner_name, report.plan)
-        if not report.left:
+        if report.left:
+            state.begin(name, report.plan.as_json())
+        else:
             state.finish([name])
         if not state.vacuum():
             report.fail("state.db", "another process is reading it")

@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-from hivemind_memory.curation.purge_plan import hashes_in
+from hivemind_memory.curation.lookup import CurationTarget
+from hivemind_memory.curation.purge_moved import changed_notes, find_moved
+from hivemind_memory.curation.purge_plan import hashes_in, is_same_note
 from hivemind_memory.curation.purge_references import remove_references
 from hivemind_memory.curation.selection import entry_ids
 from hivemind_memory.errors import HivemindError, NoteNotFoundError, NotSavedError
 from hivemind_memory.model.curation import ENTRY
-from hivemind_memory.notes.entry_edits import change_entries, without_entries
+from hivemind_memory.notes.entry_edits import (
+    change_entries,
+    entries_in,
+    without_entries,
+)
 from hivemind_memory.notes.memory_file import remove_note
 from hivemind_memory.notes.recovered_entries import count_recovered, drop_recovered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.curation.lookup import CurationTarget
+    from collections.abc import Collection, Sequence
+
     from hivemind_memory.curation.purge_report import PurgeReport
+    from hivemind_memory.model.note_path import NotePath
 
 
 _ATTEMPTS = 10
 """How often a note is read again because another program changed it."""
+
+_ROUNDS = 5
+"""How often the notes are searched again because another program moved a text."""
 
 
 def count_notes(report: PurgeReport) -> None:
@@ -32,9 +43,7 @@ def clean_notes(report: PurgeReport) -> None:
     report.add_targets()
     # First, while it is known what the purged memories had replaced.
     _report_references(report, is_dry_run=False)
-    for target in report.targets:
-        if target.kind != ENTRY:
-            _remove_file(report, target)
+    _remove_files(report, report.targets)
 
 
 def count_journal(report: PurgeReport) -> None:
@@ -48,10 +57,72 @@ def count_journal(report: PurgeReport) -> None:
 
 
 def clean_journal(report: PurgeReport) -> None:
-    """Remove entries from their notes and from the journal, under its lock."""
-    context = report.context
+    """Remove entries from their notes and from the journal, under its lock.
+
+    Then also what other processes moved while the notes were cleaned.
+    """
     count_journal(report)
-    ids = entry_ids(report.targets)
+    _add_late_entries(report)
+    _remove_entries(report, report.targets)
+    _clean_moved(report)
+    _clean_returned(report)
+    _remove_empty_folders(report)
+
+
+def _add_late_entries(report: PurgeReport) -> None:
+    """Name the entries that were written to a purged note since the choice."""
+    context = report.context
+    known = {
+        target.path: {entry.provenance.id for entry in entries_in(target.text.encode())}
+        for target in report.targets
+        if target.kind != ENTRY
+    }
+    for entry in context.journal().entries():
+        path = entry.target
+        if entry.root != context.folder.root or not report.may_read(path):
+            continue
+        if path not in known or entry.id in known[path]:
+            continue
+        try:
+            there = entries_in(context.folder.read(path)[0])
+        except HivemindError:
+            there = ()
+        if all(other.provenance.id != entry.id for other in there):
+            late = CurationTarget(
+                kind=ENTRY, path=path, id=entry.id, why="in a purged note"
+            )
+            report.targets.append(late)
+
+
+def _clean_moved(report: PurgeReport) -> None:
+    """Remove what stands in other notes since the targets were chosen."""
+    try:
+        for _ in range(_ROUNDS):
+            found = find_moved(report)
+            if not found:
+                break
+            report.add_moved(found)
+            _remove_files(report, found)
+            _remove_entries(report, found)
+        changed = changed_notes(report)
+    except HivemindError as error:
+        report.fail("notes", f"{error}; purge again to finish")
+        return
+    if changed:
+        _remove_references(report, changed)
+
+
+def _remove_files(report: PurgeReport, targets: Sequence[CurationTarget]) -> None:
+    """Remove memories and whole notes."""
+    for target in list(targets):
+        if target.kind != ENTRY:
+            _remove_file(report, target)
+
+
+def _remove_entries(report: PurgeReport, targets: Sequence[CurationTarget]) -> None:
+    """Remove entries from their notes, and all that is purged from the journal."""
+    context = report.context
+    ids = entry_ids(targets)
     try:
         changed = change_entries(
             context.folder,
@@ -69,8 +140,6 @@ def clean_journal(report: PurgeReport) -> None:
             report.fail(path, str(why))
         if changed.journal_problem is not None:
             report.fail("journal", str(changed.journal_problem))
-    _clean_returned(report)
-    _remove_empty_folders(report)
 
 
 def _clean_returned(report: PurgeReport) -> None:
@@ -94,6 +163,16 @@ def _report_references(report: PurgeReport, *, is_dry_run: bool) -> None:
     report.plan.notes |= {*found.paths}
     report.left += found.left
     report.links += found.links
+
+
+def _remove_references(report: PurgeReport, paths: Collection[NotePath]) -> None:
+    """Remove the references that some notes have got since the others were cleaned."""
+    found = remove_references(report.context, report.targets, report.plan, only=paths)
+    report.add_to_count("references", found.count)
+    report.plan.notes |= {*found.paths}
+    known = {(item.what, item.why) for item in (*report.left, *report.links)}
+    report.left += [item for item in found.left if (item.what, item.why) not in known]
+    report.links += [item for item in found.links if (item.what, item.why) not in known]
 
 
 def _journal_ids(report: PurgeReport) -> set[str]:
@@ -120,13 +199,20 @@ def _remove_empty_folders(report: PurgeReport) -> None:
 
 
 def _remove_file(report: PurgeReport, target: CurationTarget) -> None:
-    """Remove the file of a memory or a whole note, with what was saved to it since."""
+    """Remove the file of a memory or a whole note, with what was saved to it since.
+
+    Another memory that has taken its path stays; ``_clean_moved`` finds where the
+    target is now.
+    """
     context, folder = report.context, report.context.folder
     try:
         effect = f"{target.path} was not removed"
         with context.key_lock(target.scope, target.key, effect):
             for attempt in range(_ATTEMPTS):
                 data, signature = folder.read(target.path)
+                if not is_same_note(target, data):
+                    report.release(target)
+                    return
                 report.plan.hashes |= hashes_in(context, target.path, data, None)
                 try:
                     remove_note(folder, target.path, expected=signature)
@@ -137,6 +223,6 @@ def _remove_file(report: PurgeReport, target: CurationTarget) -> None:
                 else:
                     return
     except NoteNotFoundError:
-        return
+        report.missed.append(target)
     except HivemindError as error:
         report.fail(target.path, str(error))

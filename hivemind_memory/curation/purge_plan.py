@@ -7,10 +7,9 @@ a purge that was interrupted can be finished when the notes no longer hold anyth
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from math import inf
-from shlex import quote
 
 from hivemind_memory.access.rules import may_write
 from hivemind_memory.curation.lookup import (
@@ -18,14 +17,12 @@ from hivemind_memory.curation.lookup import (
     entry_target,
     notes_in,
     read_target,
+    text_of,
 )
-from hivemind_memory.curation.reactivate import older_ids
-from hivemind_memory.curation.selection import find_targets
 from hivemind_memory.errors import (
     HivemindError,
     NoteNotFoundError,
     NotePathError,
-    UsageError,
 )
 from hivemind_memory.markdown.addresses import without_addresses
 from hivemind_memory.markdown.blocks import BlockReader
@@ -37,9 +34,7 @@ from hivemind_memory.model.curation import (
     MEMORY,
     NOTE,
     FailedItem,
-    MemorySelector,
 )
-from hivemind_memory.model.memories import ACTIVE, PENDING, SUPERSEDED
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import scoped_id
 from hivemind_memory.notes.entry_edits import entries_in
@@ -52,7 +47,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from hivemind_memory.curation.context import CurationContext
-    from hivemind_memory.model.ports import MemoryIndex
     from hivemind_memory.model.scope import ScopedId
 
 
@@ -124,35 +118,6 @@ class PurgePlan:
             return cls()
 
 
-def targets_of_purge(
-    context: CurationContext, index: MemoryIndex, selector: MemorySelector
-) -> tuple[list[CurationTarget], set[NotePath]]:
-    """Return what to remove: what is selected, its older versions and its copies.
-
-    Also returns the notes among them that lie behind followed links: they stay.
-
-    Raises:
-        MemoryNotFoundError: Nothing the caller sees matches.
-        NotePathError: All that is selected lies behind followed links.
-    """
-    folder = context.folder
-    targets = find_targets(context, index, selector, with_notes=True)
-    if all(folder.link_above(target.path) for target in targets):
-        raise folder.behind_link_error(targets[0].path, "Nothing was purged")
-    if selector.name and len(targets) == 1:
-        targets += _chain(context, index, targets[0])
-    known = {
-        (target.path, target.id if target.kind == ENTRY else "") for target in targets
-    }
-    for copy in _copies(context, targets):
-        place = (copy.path, copy.id if copy.kind == ENTRY else "")
-        if place not in known and (copy.path, "") not in known:
-            known.add(place)
-            targets.append(copy)
-    linked = {target.path for target in targets if folder.link_above(target.path)}
-    return [target for target in targets if target.path not in linked], linked
-
-
 def targets_left(
     context: CurationContext, plan: PurgePlan
 ) -> tuple[list[CurationTarget], list[FailedItem]]:
@@ -193,7 +158,29 @@ def targets_left(
                 "it was changed and still holds part of the text; purge it by its path"
             )
             left.append(FailedItem(what=path, why=why))
+    targets += _moved_since(context, plan)
     return targets, left
+
+
+def _moved_since(context: CurationContext, plan: PurgePlan) -> Iterator[CurationTarget]:
+    """Yield what a plan names by its id and is in another note than when it was made.
+
+    A save or a person may have moved it since the purge was interrupted.
+    """
+    for path, data in notes_in(context, context.caller.scopes):
+        if path in plan.paths | plan.notes or context.folder.link_above(path):
+            continue
+        if not may_write(context.caller, path):
+            continue
+        own_id = text_of(split_front_matter(decode(data)).values, "id")
+        if own_id and scoped_id(path, own_id) in plan.refs:
+            whole = read_target(context, path, MEMORY)
+            if whole is not None:
+                yield whole
+            continue
+        for entry in entries_in(data):
+            if scoped_id(path, entry.provenance.id) in plan.refs:
+                yield entry_target(path, entry)
 
 
 def _is_newer(context: CurationContext, plan: PurgePlan, whole: CurationTarget) -> bool:
@@ -241,20 +228,39 @@ def plan_purge(context: CurationContext, targets: list[CurationTarget]) -> Purge
     )
     for path in sorted({target.path for target in targets}):
         here = [target for target in targets if target.path == path]
+        is_whole = any(target.kind != ENTRY for target in here)
+        ids = {target.id for target in here if target.id}
+        plan.notes.add(path)
         try:
             data, _ = context.folder.read(path)
         except HivemindError:
-            continue
-        is_whole = any(target.kind != ENTRY for target in here)
-        ids = {target.id for target in here if target.id}
-        if is_whole:
+            data = b""
+        if is_whole and any(is_same_note(target, data) for target in here):
             plan.paths.add(path)
             ids |= {entry.provenance.id for entry in entries_in(data)}
+            plan.hashes |= hashes_in(context, path, data, None)
+        elif not is_whole:
+            plan.hashes |= hashes_in(context, path, data, ids)
         plan.ids |= ids
         plan.refs |= {scoped_id(path, own_id) for own_id in ids}
-        plan.notes.add(path)
-        plan.hashes |= hashes_in(context, path, data, None if is_whole else ids)
     return plan
+
+
+def is_same_note(target: CurationTarget, data: bytes) -> bool:
+    """Return whether the bytes at the path of a memory or a whole note are still it.
+
+    Another memory may have taken the path since the target was read.
+    """
+    if target.kind == ENTRY:
+        return False
+    text = decode(data)
+    front = split_front_matter(text)
+    own_id = text_of(front.values, "id")
+    if own_id == target.id:
+        return True
+    if own_id and target.id:
+        return False
+    return normal_form(body_of(text, front)[0]) == normal_form(target.text)
 
 
 def _written_s(target: CurationTarget) -> float:
@@ -304,59 +310,3 @@ def texts_of(context: CurationContext, targets: list[CurationTarget]) -> set[str
             continue
         texts |= {entry.content for entry in entries_in(data)}
     return {text for text in texts if text.strip()}
-
-
-def refuse_whole_notes(targets: list[CurationTarget]) -> None:
-    """Raise if whole notes that a person wrote would be removed.
-
-    Raises:
-        UsageError: They would, and the caller did not force it.
-    """
-    notes = [target.path for target in targets if target.kind == NOTE]
-    if notes:
-        more = f" and {len(notes) - 1} more" if len(notes) > 1 else ""
-        raise UsageError(
-            f"{notes[0]}{more} would be removed as a whole, with "
-            "what a person wrote in it.",
-            hint="Name the note by its path, as in"
-            f" `hm forget {quote(notes[0])} --purge`.",
-            effect="Nothing was purged",
-        )
-
-
-def _chain(
-    context: CurationContext, index: MemoryIndex, target: CurationTarget
-) -> Iterator[CurationTarget]:
-    """Yield the older versions of an active memory, and pending claims of its key."""
-    if target.kind != MEMORY or target.status != ACTIVE or not target.key:
-        return
-    older = older_ids(context, index, target)
-    for row in index.memories(key=target.key, scopes=frozenset({target.scope})):
-        read = read_target(context, row.path, MEMORY)
-        if read is None or read.path == target.path:
-            continue
-        if read.status == PENDING:
-            yield replace(read, key=row.key, why="inbox")
-        elif read.status == SUPERSEDED and (
-            read.id in older or read.superseded_by == target.id
-        ):
-            yield replace(read, key=row.key, why="older")
-
-
-def _copies(
-    context: CurationContext, targets: list[CurationTarget]
-) -> Iterator[CurationTarget]:
-    """Yield entries and memories with the same text, word for word."""
-    texts = {normal_form(target.text) for target in targets} - {""}
-    for path, data in notes_in(context, context.caller.scopes) if texts else ():
-        if not may_write(context.caller, path):
-            continue
-        for entry in entries_in(data):
-            if normal_form(entry.content) in texts:
-                yield entry_target(path, entry, "copy")
-        text = decode(data)
-        front = split_front_matter(text)
-        if front.line_count and normal_form(body_of(text, front)[0]) in texts:
-            copy = read_target(context, path, MEMORY, "copy")
-            if copy is not None:
-                yield copy

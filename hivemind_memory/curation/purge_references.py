@@ -27,7 +27,7 @@ from hivemind_memory.notes.memory_file import read_memory_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.curation.purge_plan import PurgePlan
@@ -62,6 +62,7 @@ def remove_references(
     plan: PurgePlan,
     *,
     is_dry_run: bool = False,
+    only: Collection[str] | None = None,
 ) -> ReferenceRemoval:
     """Remove references to purged memories from the front matter of all other notes.
 
@@ -70,6 +71,7 @@ def remove_references(
         purged: What is purged, as it was.
         plan: Also holds what an earlier attempt has already purged.
         is_dry_run: Only count.
+        only: The notes to look at; None: all.
     """
     try:
         index = context.index.fresh()
@@ -81,7 +83,7 @@ def remove_references(
     left: list[FailedItem] = []
     links: list[FailedItem] = []
     for path, data in notes_in(context, context.caller.scopes):
-        if path in finder.paths:
+        if path in finder.paths or (only is not None and path not in only):
             continue
         text = decode(data)
         links += _links_to(path, text, finder)

@@ -5,22 +5,22 @@ Copies that other programs keep are looked for and named; they are not deleted.
 
 from __future__ import annotations
 
-import os
+from dataclasses import replace
 
 from hivemind_memory.access.rules import may_read
 from hivemind_memory.curation.lookup import notes_in
+from hivemind_memory.curation.purge_copies import editor_copies, passed_over
 from hivemind_memory.curation.purge_injections import (
     QuotingInjections,
     count_hashed,
     find_copies,
     find_injections,
 )
+from hivemind_memory.curation.purge_plan import plan_purge
 from hivemind_memory.errors import (
     HivemindError,
     IndexUnusableError,
-    NoteUnreadableError,
 )
-from hivemind_memory.files.paths import SUFFIX
 from hivemind_memory.files.places import find_above
 from hivemind_memory.index.choose_engine import index_engine
 from hivemind_memory.index.port import IndexCounts
@@ -37,21 +37,19 @@ from hivemind_memory.model.curation import (
 from hivemind_memory.model.display import count_text
 from hivemind_memory.model.memories import SUPERSEDED
 from hivemind_memory.model.scope import INBOX, place_in_scope, scope_of
-from hivemind_memory.model.snapshot import SkippedNote
 from hivemind_memory.notes.entry_edits import entries_in
 from hivemind_memory.state.recall_log import UNKNOWN_SCOPE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.curation.lookup import CurationTarget
     from hivemind_memory.curation.purge_plan import PurgePlan
-    from hivemind_memory.files.folder import NotesFolder
-    from hivemind_memory.files.scan import FolderSnapshot
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.ports import InjectionRecords
+    from hivemind_memory.model.snapshot import FileSignature
 
 
 OWNER_ONLY = frozenset(
@@ -64,7 +62,6 @@ OWNER_ONLY = frozenset(
 
 _KINDS = {ENTRY: "entries in notes", MEMORY: "typed memories", NOTE: "notes"}
 _MAX_QUOTED = 20
-_BLOCK_BYTES = 1024 * 1024
 _MIN_PROBE_CHARS = 8
 
 
@@ -78,7 +75,7 @@ class PurgeReport:
         plan: PurgePlan,
         injected: InjectionRecords | None,
         *,
-        linked: Collection[NotePath] = (),
+        linked: set[NotePath],
     ) -> None:
         self.context = context
         self.targets = targets
@@ -93,6 +90,15 @@ class PurgeReport:
 
         self.injections = QuotingInjections()
         """Records of the injection log that name one of the notes, and sections."""
+
+        self.before: Mapping[NotePath, FileSignature] = {}
+        """All notes as they were right before the targets were chosen."""
+
+        self.missed: list[CurationTarget] = []
+        """Targets that were not at their path any more."""
+
+        self.plan_name: str | bytes = ""
+        """Under which the plan is kept; see ``StateFile.begin``."""
 
         self.hashed = 0
         """Memories of which folders of git hold hashes, for the check of commits."""
@@ -173,6 +179,32 @@ class PurgeReport:
         """Report what was found in a place."""
         self._places.append(PurgeCount(name=name, count=count, unit=unit))
 
+    def add_to_count(self, name: str, more: int) -> None:
+        """Add to what was found in a place."""
+        self._places = [
+            replace(place, count=place.count + more) if place.name == name else place
+            for place in self._places
+        ]
+
+    def release(self, target: CurationTarget) -> None:
+        """Leave alone what is now at the path of a target: it is another memory."""
+        self.targets.remove(target)
+        self.missed.append(target)
+        self.plan.paths.discard(target.path)
+
+    def add_moved(self, found: Sequence[CurationTarget]) -> None:
+        """Purge what was found meanwhile, too.
+
+        Raises:
+            StateUnusableError: The plan could not be kept; nothing may be removed.
+        """
+        self.plan.merge(plan_purge(self.context, list(found)))
+        self.context.state().begin(self.plan_name, self.plan.as_json())
+        ids = {target.id for target in found if target.id}
+        gone = [target for target in self.missed if target.id in ids]
+        self.targets = [target for target in self.targets if target not in gone]
+        self.targets += found
+
     def add_targets(self) -> None:
         """Report here how many targets were removed; that is known at the end."""
         self._targets_at = len(self._places)
@@ -206,7 +238,7 @@ class PurgeReport:
         """Return the longest line of each text; a copy is recognised by it."""
         lines = (
             max((line.strip() for line in target.text.split("\n")), key=len)
-            for target in self.targets
+            for target in (*self.targets, *self.missed)
         )
         return sorted({line for line in lines if len(line) >= _MIN_PROBE_CHARS})
 
@@ -215,10 +247,10 @@ class PurgeReport:
         notes = self.context.places.notes
         probes = self.probes()
         yield from self.links
-        yield from _editor_copies(notes, self.plan.notes, probes)
+        yield from editor_copies(notes, self.plan.notes, probes)
         yield from self._behind_links()
         yield from _notes_quoting(self.context, self.targets, probes, self.linked)
-        yield from _passed_over(self.context, [*probes, *sorted(self.plan.ids)])
+        yield from passed_over(self.context, [*probes, *sorted(self.plan.ids)])
         repository = find_above(notes, ".git")
         if repository:
             why = (
@@ -266,91 +298,6 @@ def _count_claims(target: CurationTarget) -> int:
         return 1
     entries = entries_in(target.text.encode())
     return sum(not entry.provenance.is_forgotten for entry in entries) if entries else 1
-
-
-def _editor_copies(
-    notes: str, paths: Collection[str], probes: Sequence[str]
-) -> Iterator[FailedItem]:
-    """Yield files beside some notes, kept by an editor, that may hold the text."""
-    wanted = [probe.encode() for probe in probes]
-    by_folder: dict[str, list[str]] = {}
-    for path in paths:
-        folder, _, name = path.rpartition("/")
-        by_folder.setdefault(folder, []).append(name)
-    for folder, names in sorted(by_folder.items()):
-        try:
-            there = sorted(os.listdir(os.path.join(notes, folder)))
-        except OSError:
-            continue
-        for other in there:
-            is_note = other.endswith(SUFFIX) and not other.startswith(".")
-            if is_note or not any(name in other for name in names):
-                continue
-            path = os.path.join(notes, folder, other)
-            if os.path.islink(path) or not os.path.isfile(path):
-                continue
-            holds = _file_holds(path, wanted) if wanted else None
-            if holds is not False:
-                # Unreadable, or the text is too short to be recognised.
-                verb = "holds" if holds else "may hold"
-                why = (
-                    f"an editor's copy {verb} the text: close the editor, then delete"
-                    " the copy"
-                )
-                yield FailedItem(what=path, why=why)
-
-
-def _passed_over(
-    context: CurationContext, texts: Sequence[str]
-) -> Iterator[FailedItem]:
-    """Yield files that are no notes of the index and hold the text, or may hold it.
-
-    They are too large, have a name that no note may have, or cannot be read now. Links
-    are not followed.
-    """
-    wanted = [text.encode() for text in texts]
-    snapshot = context.folder.snapshot()
-    for skipped in (*snapshot.skipped, *_unreadable(context.folder, snapshot)):
-        path = os.path.join(context.places.notes, skipped.path)
-        if os.path.islink(path) or not may_read(context.caller, skipped.path):
-            continue
-        holds = _file_holds(path, wanted) if wanted else None
-        if holds is None:
-            why = f"it was not searched for the text, since {skipped.reason}"
-            yield FailedItem(what=skipped.path, why=why)
-        elif holds:
-            why = f"it holds the text and was not changed, since {skipped.reason}"
-            yield FailedItem(what=skipped.path, why=why)
-
-
-def _unreadable(folder: NotesFolder, snapshot: FolderSnapshot) -> Iterator[SkippedNote]:
-    """Yield the notes that the system does not let us read now."""
-    for path in sorted(snapshot.signatures):
-        try:
-            folder.signature(path)
-        except NoteUnreadableError as error:
-            yield SkippedNote(path=path, reason=str(error).removesuffix("."))
-
-
-def _file_holds(path: str, wanted: Sequence[bytes]) -> bool | None:
-    """Return whether a regular file holds one of some texts; None: it can't be read.
-
-    It is read block by block, for it may be of any size.
-    """
-    overlap = max(map(len, wanted), default=1) - 1
-    before = b""
-    try:
-        if os.path.islink(path) or not os.path.isfile(path):
-            return None
-        with open(path, "rb") as file:
-            while block := file.read(_BLOCK_BYTES):
-                data = before + block
-                if any(probe in data for probe in wanted):
-                    return True
-                before = data[-overlap:] if overlap else b""
-    except OSError:
-        return None
-    return False
 
 
 def _notes_quoting(

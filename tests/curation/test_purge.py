@@ -14,7 +14,7 @@ from unittest import mock
 import apsw
 import pytest
 
-from hivemind_memory.curation import purge, purge_report
+from hivemind_memory.curation import purge, purge_copies
 from hivemind_memory.curation.purge_report import PurgeReport
 from hivemind_memory.errors import MemoryNotFoundError, UsageError
 from hivemind_memory.files.descriptors import OpenFolder
@@ -633,7 +633,7 @@ def test_a_receipt_names_a_large_note_that_cannot_be_searched(bench: Bench) -> N
         file.truncate(6_000_000)
     refused = mock.Mock(side_effect=PermissionError)
 
-    with mock.patch.object(purge_report, "open", refused, create=True):
+    with mock.patch.object(purge_copies, "open", refused, create=True):
         result = bench.purge("vault")
 
     named = {one.what: one.why for one in result.out_of_reach}
