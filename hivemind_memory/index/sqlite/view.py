@@ -204,6 +204,7 @@ class Views:
         """Return the words of what is visible; None: of everything."""
         from hivemind_memory.index.sqlite.vocabulary import (
             SqliteVocabulary,
+            read_initial,
             read_vocabulary,
         )
 
@@ -215,6 +216,9 @@ class Views:
                 "vocabulary", lambda: read_vocabulary(self._connection)
             ),
             visible,
+            lambda first: self._cached(
+                f"initial {first}", lambda: read_initial(self._connection, first)
+            ),
         )
 
     def pending_claims(self, visible: SqlFilter) -> int:

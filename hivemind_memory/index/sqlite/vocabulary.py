@@ -43,6 +43,11 @@ def read_vocabulary(connection: apsw.Connection) -> Tokens:
     return [row for row in connection.execute(sql) if not "\ue400" <= row[0] < "\ue600"]
 
 
+def read_initial(connection: apsw.Connection, first: str) -> Tokens:
+    """Read the tokens that begin with a letter, the most common first."""
+    return list(connection.execute(_LONGER, (first, first + LAST_CHARACTER)))
+
+
 class SqliteVocabulary:
     """The words of what one caller may see; see the port."""
 
@@ -53,12 +58,14 @@ class SqliteVocabulary:
         tokens_of: Callable[[str], list[str]],
         read: Callable[[], Tokens],
         stats: CorpusStats | None,
+        read_by_initial: Callable[[str], Tokens],
     ) -> None:
         self._connection = connection
         self._path = path
         self._tokens_of = tokens_of
         self._read = read
         self._stats = stats
+        self._read_by_initial = read_by_initial
 
     def all(self) -> Tokens:
         """Return every token of the index; see ``is_seen``."""
@@ -85,12 +92,12 @@ class SqliteVocabulary:
 
         A slip is rarely in the first letter, and the rest of the words is a tenth.
         """
-        found = []
         with translated_errors(self._path):
-            for first in sorted(set(word[:2])):
-                values = (first, first + LAST_CHARACTER)
-                found += list(self._connection.execute(_LONGER, values))
-        return found
+            return [
+                row
+                for first in sorted(set(word[:2]))
+                for row in self._read_by_initial(first)
+            ]
 
     def inflections(self, word: str, *, limit: int) -> list[str]:
         """Return words of the notes that are *word* with other endings; see the port.
