@@ -7,6 +7,7 @@ are listed in ``purge_stores.STORES``, in the order in which they are cleaned.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import NamedTuple
 
@@ -72,6 +73,7 @@ def purge(
         MemoryNotFoundError: Nothing the caller sees matches, or no such purge is left.
         NotePathError: All that matches lies behind followed links.
         NotSavedError: The caller may not change it.
+        StateUnusableError: The plan cannot be kept, as on a full disk.
         UsageError: The selector is empty, its key is in several scopes, or it includes
             notes that a person wrote.
     """
@@ -80,7 +82,9 @@ def purge(
     if isinstance(selector, UnfinishedPurge):
         work = _find_unfinished(context, selector)
     else:
-        work = _find_selected(context, selector, is_forced=is_forced)
+        work = _find_selected(
+            context, selector, is_dry_run=is_dry_run, is_forced=is_forced
+        )
     report = PurgeReport(context, work.targets, work.plan, injected, linked=work.linked)
     report.before, report.plan_name = work.before, work.name
     report.left += work.left
@@ -121,13 +125,25 @@ class _Work(NamedTuple):
     owner_name: str
     """Under which the owner's plan is kept."""
 
+    is_new: bool = False
+    """No plan was kept under the name before."""
+
 
 def _find_selected(
-    context: CurationContext, selector: MemorySelector, *, is_forced: bool
+    context: CurationContext,
+    selector: MemorySelector,
+    *,
+    is_dry_run: bool,
+    is_forced: bool,
 ) -> _Work:
     """Return the work of a purge, with what the same one left earlier."""
     name = _name_of(selector, context.caller)
-    unfinished = _kept_plan(context, name)
+    unfinished: PurgePlan | None = None
+    try:
+        unfinished = _kept_plan(context, name)
+    except StateUnusableError as error:
+        if not is_dry_run:
+            raise _refused(error) from error
     before: Mapping[NotePath, FileSignature] = (
         {} if unfinished is None else context.folder.signatures()
     )
@@ -160,6 +176,7 @@ def _find_selected(
         before=before,
         name=name,
         owner_name=_name_of(selector, OWNER),
+        is_new=unfinished is None,
     )
 
 
@@ -198,13 +215,14 @@ def _find_unfinished(context: CurationContext, purge: UnfinishedPurge) -> _Work:
 
 
 def _kept_plan(context: CurationContext, name: str) -> PurgePlan | None:
-    """Return what the purge that is kept under a name left to do."""
+    """Return what the purge that is kept under a name left to do.
+
+    Raises:
+        StateUnusableError: That cannot be read now.
+    """
     state = context.state()
-    try:
-        plans = state.unfinished()
-        text = plans.get(state.hash_of(name)) if plans else None
-    except StateUnusableError:
-        return None
+    plans = state.unfinished()
+    text = plans.get(state.hash_of(name)) if plans else None
     return PurgePlan.from_json(text) if text else None
 
 
@@ -219,7 +237,11 @@ def _name_of(selector: MemorySelector, caller: Caller) -> str:
 
 
 def _begin(context: CurationContext, work: _Work, report: PurgeReport) -> None:
-    """Keep the plan before anything is changed, and make the tombstones."""
+    """Keep the plan before anything is changed, and make the tombstones.
+
+    Raises:
+        StateUnusableError: They cannot be kept; nothing was changed.
+    """
     state = context.state()
     if not isinstance(work.name, bytes):
         scopes = context.caller.scopes
@@ -231,11 +253,18 @@ def _begin(context: CurationContext, work: _Work, report: PurgeReport) -> None:
             here = [target for target in report.targets if target.scope == scope]
             new += state.add_tombstones(texts_of(context, here), scope)
     except StateUnusableError as error:
-        report.fail("tombstones", f"{error}; the same text can be saved again")
-    else:
-        report.add_count(
-            "tombstones", new, "made: the same text is refused from now on"
-        )
+        if work.is_new:
+            with suppress(StateUnusableError):
+                state.finish([state.hash_of(str(work.name))])
+        raise _refused(error) from error
+    report.add_count("tombstones", new, "made: the same text is refused from now on")
+
+
+def _refused(error: StateUnusableError) -> StateUnusableError:
+    """Return why nothing is removed: no purge could be finished without its plan."""
+    return StateUnusableError(
+        error.problem, hint=error.hint, effect="Nothing was purged"
+    )
 
 
 def _reactivate(
