@@ -4,9 +4,12 @@
         [--notes 0]
 
 Over stdio each client has a server process of its own, over HTTP all share one. Every
-client saves, searches, writes and reads in turn. Prints the calls made, the failures
-and the latency; exits with 1 if a call failed or was not made. The first call of each
-client is measured apart: over stdio it is made while other servers still start.
+client saves, searches, writes and reads in turn, and each answer has to be its own. At
+the end every acknowledged text has to be in one note, under the id that was answered,
+and a search has to find it. Prints the calls made, the failures and the latency; exits
+with 1 if a call failed or was not made, or if a text is not where it should be. The
+first call of each client is measured apart: over stdio it is made while other servers
+still start.
 ``--seconds`` bounds each of the two runs: a client that has not made all its calls by
 then stops. With ``--some`` that is no failure: what was made is measured.
 """
@@ -16,6 +19,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -24,6 +28,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -32,7 +37,16 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import TextContent
 
+from hivemind_memory.memory.memory import Memory
+from hivemind_memory.model.query import Query
+from tests.support.sandbox import Sandbox
+
 TRANSPORTS = ("stdio", "http")
+SOUGHT_AT_ONCE = 20
+"""Texts that one search looks for at the end."""
+
+_ID = re.compile(r"(?:<!-- hm id=|id: )(\w{26})\b")
+_SYLLABLES = ("ba", "de", "fi", "go", "ku", "la", "me", "ni", "po", "ru", "-")
 COMMAND = (sys.executable, "-m", "hivemind_memory.cli", "mcp")
 
 
@@ -47,6 +61,8 @@ class Outcome:
     """How long each later call took."""
 
     failures: list[str] = field(default_factory=list)
+    acknowledged: dict[str, str] = field(default_factory=dict)
+    """Text that a server says it has written -> the id that it answered."""
 
 
 async def use(client: Client, number: int, calls: int, until_s: float) -> Outcome:
@@ -65,21 +81,98 @@ async def use(client: Client, number: int, calls: int, until_s: float) -> Outcom
         if result.is_error:
             texts = [one.text for one in result.content if isinstance(one, TextContent)]
             outcome.failures.append(f"{tool}: {' '.join(texts)}")
-        else:
-            took_ms = (time.monotonic() - start_s) * 1000
+            continue
+        took_ms = (time.monotonic() - start_s) * 1000
+        answer = result.structured_content or {}
+        if _is_answer_to(tool, arguments, answer):
             (outcome.then_ms if turn else outcome.first_ms).append(took_ms)
+        else:
+            outcome.failures.append(f"{tool}: {arguments} is not answered by {answer}")
+        if "content" in arguments:
+            outcome.acknowledged[arguments["content"]] = str(answer.get("id"))
     return outcome
 
 
 def _call(number: int, turn: int) -> tuple[str, dict[str, Any]]:
     """Return the tool and the arguments of one call."""
-    name = f"{number}-{turn // 4 * 4}"
+    word = _word(number, turn // 4)
+    key = f"crane-{word}"
     return (
-        ("memory_save", {"key": f"crane-{name}", "content": f"Crane {name} is tall."}),
-        ("memory_search", {"query": "which crane is tall"}),
-        ("memory_write", {"content": f"Heron {name} was seen."}),
-        ("memory_history", {"key": f"crane-{name}"}),
+        ("memory_save", {"key": key, "content": f"Crane c{word} is tall."}),
+        ("memory_search", {"query": f"how tall is crane c{word}"}),
+        ("memory_write", {"content": f"Heron h{word} was seen."}),
+        ("memory_history", {"key": key}),
     )[turn % 4]
+
+
+def _word(number: int, turn: int) -> str:
+    """Return a word that stands for two numbers, in letters: a search splits at digits.
+
+    Its end is none that a stemmer takes away.
+    """
+    digits = (int(digit) if digit != "-" else 10 for digit in f"{number}-{turn}")
+    return "".join(_SYLLABLES[digit] for digit in digits).replace("-", "x") + "z"
+
+
+def _is_answer_to(tool: str, arguments: dict[str, Any], answer: dict[str, Any]) -> bool:
+    """Whether a call was answered, and not that of another client.
+
+    What a write answers shows at the end, see ``where_not``.
+    """
+    if tool == "memory_save":
+        return bool(answer.get("key") == arguments["key"])
+    if tool == "memory_search":
+        word = arguments["query"].split()[-1]
+        return any(word in hit["snippet"] for hit in answer.get("hits", ())[:1])
+    if tool == "memory_history":
+        word = arguments["key"].removeprefix("crane-")
+        versions = [version["text"] for version in answer.get("memories", ())]
+        return versions == [f"Crane c{word} is tall."]
+    return "id" in answer
+
+
+def where_not(home: str, acknowledged: dict[str, str]) -> list[str]:
+    """Return what servers say they have written, and where it is not.
+
+    Args:
+        home: The home of the memory.
+        acknowledged: Text -> the id of its memory or entry.
+    """
+    sandbox = Sandbox(Path(home))
+    ids: dict[str, list[str]] = {text: [] for text in acknowledged}
+    for note in sandbox.notes.rglob("*.md"):
+        last = ""
+        for line in note.read_text(encoding="utf-8").splitlines():
+            found = _ID.match(line)
+            last = found[1] if found else last
+            if line in ids:
+                ids[line].append(last)
+    problems = [
+        f"{text!r} was acknowledged as {acknowledged[text]}, and is in the notes as"
+        f" {there}"
+        for text, there in ids.items()
+        if there != [acknowledged[text]]
+    ]
+    with sandbox.memory() as memory:
+        texts = list(acknowledged)
+        for at in range(0, len(texts), SOUGHT_AT_ONCE):
+            some = texts[at : at + SOUGHT_AT_ONCE]
+            unfound = _not_found(memory, some)
+            # Among many hits one may be left out.
+            problems += [
+                f"{text!r} was acknowledged, and no search finds it"
+                for text in unfound
+                if _not_found(memory, [text])
+            ]
+    return problems
+
+
+def _not_found(memory: Memory, texts: list[str]) -> list[str]:
+    """Return the texts that a search for their rarest words does not find."""
+    words = " ".join(text.split()[1] for text in texts)
+    answer = memory.search(Query(text=words, min_score=0.0, max_results=100))
+    found = "\n".join(hit.snippet for hit in answer.hits)
+    return [text for text in texts if text not in found]
 
 
 @asynccontextmanager
@@ -134,6 +227,9 @@ async def measure(transport: str, options: argparse.Namespace, home: str) -> Out
         first_ms=list(itertools.chain(*(one.first_ms for one in outcomes))),
         then_ms=list(itertools.chain(*(one.then_ms for one in outcomes))),
         failures=list(itertools.chain(*(one.failures for one in outcomes))),
+        acknowledged={
+            text: id_ for one in outcomes for text, id_ in one.acknowledged.items()
+        },
     )
 
 
@@ -193,22 +289,24 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as home:
             write_notes(home, options.notes)
             outcome = anyio.run(measure, transport, options, home)
-        took_s = time.monotonic() - began_s
+            took_s = time.monotonic() - began_s
+            missing = where_not(home, outcome.acknowledged)
         wanted = options.clients * options.calls
         timed = len(outcome.first_ms) + len(outcome.then_ms)
         made = timed + len(outcome.failures)
-        problems += len(outcome.failures)
+        problems += len(outcome.failures) + len(missing)
         print(
             f"{transport}: {made:,} of {wanted:,} calls in {took_s:.0f} s, "
-            f"{len(outcome.failures)} failed"
+            f"{len(outcome.failures)} failed; {len(outcome.acknowledged):,} texts"
+            f" acknowledged, {len(missing)} missing"
         )
         if made < wanted and not options.some:
             problems += 1
             print(f"  cut short after {options.seconds:g} s")
         if timed:
             print(f"  {latency(outcome)}")
-        for failure in outcome.failures[:5]:
-            print(f"  {failure}")
+        for failure in (*outcome.failures[:5], *missing[:5]):
+            print(f"  {failure[:500]}")
     return 1 if problems else 0
 
 

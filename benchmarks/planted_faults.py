@@ -166,7 +166,7 @@ FAULTS = (
     ),
     Fault(
         name="threads use one connection to state.db at the same time",
-        rig="mcp_parallel --clients 8 --calls 20 --seconds 20",
+        rig="mcp_parallel --clients 8 --calls 20 --seconds 20 --transport http",
         module="state/state_file.py",
         code=(
             "class _NoLock:\n"
@@ -183,7 +183,7 @@ FAULTS = (
     ),
     Fault(
         name="calls wait for each other, and some for longer than anyone does",
-        rig="mcp_parallel --clients 4 --calls 20 --seconds 5",
+        rig="mcp_parallel --clients 4 --calls 20 --seconds 5 --transport http",
         module="mcp_server/tools.py",
         code=(
             "async def _run(*arguments, run=ToolRunner.run):\n"
@@ -192,6 +192,37 @@ FAULTS = (
             "ToolRunner.run = _run\n"
         ),
         says="cut short after 5 s",
+    ),
+    Fault(
+        name="a caller gets the answer to another call",
+        rig="mcp_parallel --clients 3 --calls 8 --seconds 60 --transport http",
+        module="mcp_server/tools.py",
+        code=(
+            "_LAST = {}\n\n\n"
+            "async def _run(self, tool, *rest, run=ToolRunner.run):\n"
+            "    answer = await run(self, tool, *rest)\n"
+            "    before, _LAST[tool] = _LAST.get(tool, answer), answer\n"
+            "    return before\n\n\n"
+            "ToolRunner.run = _run\n"
+        ),
+        says=r"memory_search: .* is not answered by",
+    ),
+    Fault(
+        name="one write in five is acknowledged and not made",
+        rig="mcp_parallel --clients 3 --calls 20 --seconds 60 --transport http",
+        module="memory/write.py",
+        code=(
+            "_CALLS = []\n_append = append_entry\n\n\n"
+            "def append_entry(new, *rest, **more):\n"
+            "    _CALLS.append(new)\n"
+            "    if len(_CALLS) % 5:\n"
+            "        return _append(new, *rest, **more)\n"
+            "    return WriteResult(\n"
+            "        path=new.path, scope='', id='01M80JBHRKPTRHKEJQQCVB56P4',\n"
+            "        start_line=1, end_line=2, is_indexed=True, warnings=()\n"
+            "    )\n"
+        ),
+        says=r"is in the notes as \[\]",
     ),
     Fault(
         name="a term may be an operator of the full-text engine",
@@ -206,6 +237,27 @@ FAULTS = (
         module="index/sqlite/vacuum.py",
         code="assert _rewrite\n_rewrite = lambda _: True\n",
         says=r'"left": \[\s*"',
+    ),
+    Fault(
+        name="a purge keeps the vectors of what it removes",
+        rig="purge --memories 6",
+        module="index/sqlite/vacuum.py",
+        code="assert _drop_vectors\n_drop_vectors = lambda *_: 0\n",
+        says=r"memory\.db: b'\\\\x",
+    ),
+    Fault(
+        name="a purge does not rewrite state.db",
+        rig="purge --memories 6",
+        module="state/state_file.py",
+        code="assert StateFile.vacuum\nStateFile.vacuum = lambda self: True\n",
+        says=r"state\.db(-wal)?: b'",
+    ),
+    Fault(
+        name="the log of changes keeps the names of what is purged",
+        rig="purge --memories 6",
+        module="state/change_log.py",
+        code="assert ChangeLog.drop\nChangeLog.drop = lambda self, names: 0\n",
+        says=r"state\.db(-wal)?: b'",
     ),
     Fault(
         name="every source is trusted",

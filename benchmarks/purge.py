@@ -5,9 +5,11 @@
 
 They are entries and typed memories in several scopes, some replaced, some forgotten
 first, in notes with other text and other line ends; found, given vectors, and shown in
-a git worktree. After each purge its words are looked for in the raw bytes of every file
-below the home and of the worktree, as written, in either case, as stems and as ends of
-stems, in UTF-8 and UTF-16. At last the index is compared with one made from nothing.
+a git worktree. After each purge its words, its id and its key, from which the name of
+its note is made, are looked for in the raw bytes of every file below the home and of
+the worktree, as written, in either case, as stems and as ends of stems, in UTF-8 and
+UTF-16; and so are its vectors. At last the index is compared with one made from
+nothing.
 
 With ``--busy`` so many other processes search, write to the same notes, save and
 rebuild all the while. A receipt may then say that something is left, and where; what
@@ -21,6 +23,7 @@ import json
 import os
 import random
 import statistics
+import string
 import subprocess
 import sys
 import tempfile
@@ -36,7 +39,7 @@ from hivemind_memory.opening import open_injector
 from hivemind_memory.state.injection_log import InjectionLog
 from hivemind_memory.testing import FakeEmbedder
 from tests.support.fake_provider import FakeProvider
-from tests.support.purge_rig import Bench, traces, words_of
+from tests.support.purge_rig import Bench, traces, vectors_of, words_of
 from tests.support.sandbox import Sandbox, ask, difference_from_fresh
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzäöüßéñčфжя数据库備"
@@ -80,7 +83,12 @@ def run(
             sandbox, memory, InjectionTraces(InjectionLog(memory.state()), injector)
         )
         texts = written(bench, memories, chance)
+        sandbox.save("filler.md", filler())
         memory.embed_pending()
+        vectors = {
+            name: vectors_of(sandbox.index_file, words_of(text))
+            for name, text in texts.items()
+        }
         injector.inject(str(shop))
         names = list(texts)
         chance.shuffle(names)
@@ -90,7 +98,13 @@ def run(
             if chance.random() < 0.1:
                 memory.rebuild()
             words = words_of(texts[name])
-            seen += bool(traces(sandbox.home, words, sandbox.index_file))
+            seen += all(
+                traces(sandbox.home, *forms)
+                for forms in (
+                    (words, sandbox.index_file),
+                    ((), sandbox.index_file, vectors[name]),
+                )
+            )
             started = time.perf_counter()
             receipt = bench.purge(name)
             times_s.append(time.perf_counter() - started)
@@ -98,14 +112,15 @@ def run(
             if receipt.left and busy:
                 unfinished.append(name)
             else:
-                left += traces(sandbox.home, words, sandbox.index_file)
+                left += traces(sandbox.home, words, sandbox.index_file, vectors[name])
                 left += traces(shop, words, sandbox.index_file)
         words = words_of(" ".join(texts.values()))
         busy_calls = end_work()
         if busy:
             for name in unfinished:
                 left += [f"{one.what}: {one.why}" for one in bench.purge(name).left]
-        left += traces(sandbox.home, words, sandbox.index_file)
+        every_vector = set().union(*vectors.values())
+        left += traces(sandbox.home, words, sandbox.index_file, every_vector)
         differences = difference_from_fresh(sandbox, memory)
     return {
         "memories": memories,
@@ -178,6 +193,11 @@ def use(memory: Memory, number: int, call: int, chance: random.Random) -> None:
         memory.rebuild()
 
 
+def filler() -> str:
+    """Return a note of so many chunks that the vectors of all are put into blocks."""
+    return "\n".join(f"# Hour {at}\n\nIt is {at} o'clock.\n" for at in range(260))
+
+
 def written(bench: Bench, memories: int, chance: random.Random) -> dict[str, str]:
     """Write memories of all kinds; return name -> what must not be left of it."""
     bench.sandbox.save("crlf.md", "# Mine\r\n\r\nno newline at the end")
@@ -189,18 +209,20 @@ def written(bench: Bench, memories: int, chance: random.Random) -> dict[str, str
         )
         scope = chance.choice(["", "teams/red", "projects/shop", "workspaces/web"])
         if number % 3:
+            # The note of an entry keeps its name, so that is not looked for.
             note = chance.choice([*NOTES, f"own-{number}.md"])
             path = f"{scope}/{note}" if scope else note
-            texts[bench.memory.write(text, file=path).id] = text
+            entry = bench.memory.write(text, file=path).id
+            texts[entry] = f"{text} {entry}"
         else:
             kind = chance.choice(["lesson", "context", "fact", "identity"])
-            key = f"key {number}"
+            key = "".join(chance.choices(string.ascii_lowercase, k=14))
             saved = bench.save(key, text, scope=scope, type=kind)
             if number % 2:
                 first, text = text, f"{words[0]} {words[5]} replaced"
                 saved = bench.save(key, text, scope=scope, reason="it changed")
                 text = f"{first} {text}"
-            texts[saved.id] = text
+            texts[saved.id] = f"{text} {saved.id} {key}"
         bench.found(words[0])
         if number % 5 == 0:
             bench.sandbox.save(f"other-{number}.md", f"Weather on day {number}.\n")

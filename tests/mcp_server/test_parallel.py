@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,6 +13,7 @@ from mcp import Client
 from benchmarks import mcp_parallel
 from hivemind_memory.mcp_server.server import MemoryServer
 from tests.mcp_server.agents import text_of
+from tests.support.sandbox import Sandbox
 
 CLIENTS = 8
 ROUNDS = 6
@@ -69,15 +71,51 @@ def test_the_rig_measures_the_first_call_of_each_client_apart(
     clock = SimpleNamespace(monotonic=lambda: next(now))
     monkeypatch.setattr(mcp_parallel, "time", clock)
 
-    class Done:
-        is_error = False
+    outcome = anyio.run(mcp_parallel.use, Answering("baxba"), 0, 3, 60.0)
 
-    class Answering:
-        async def call_tool(self, *_: object) -> Done:
-            return Done()
-
-    outcome = anyio.run(mcp_parallel.use, Answering(), 0, 3, 60.0)
-
+    assert outcome.failures == []
     assert mcp_parallel.latency(outcome) == (
         "first calls: median 9000 ms, worst 9000 ms; then median 35 ms, p99 40 ms"
     )
+
+
+def test_the_rig_counts_the_answer_to_another_call_as_a_failure() -> None:
+    """It once passed when each caller got another one's answer."""
+    outcome = anyio.run(mcp_parallel.use, Answering("debab"), 0, 4, 1e9)
+
+    assert [failure.split(":")[0] for failure in outcome.failures] == [
+        "memory_save",
+        "memory_search",
+        "memory_history",
+    ]
+
+
+def test_the_rig_misses_a_text_that_was_acknowledged_and_not_written(
+    tmp_path: Path,
+) -> None:
+    """It once passed when one write in five was made."""
+    with Sandbox(tmp_path).memory() as memory:
+        kept = memory.write("Heron hbaxbaz was seen.").id
+    told = {"Heron hbaxbaz was seen.": kept, "Heron hbaxdez was seen.": "an id"}
+
+    problems = mcp_parallel.where_not(str(tmp_path), told)
+
+    assert all("hbaxdez" in problem for problem in problems)
+    assert len(problems) == 2  # in no note, and not found
+
+
+class Answering:
+    """A client whose answers are all about one word."""
+
+    def __init__(self, word: str) -> None:
+        self._word = word
+
+    async def call_tool(self, *_: object) -> SimpleNamespace:
+        text = f"Crane c{self._word}z is tall."
+        answer = {
+            "id": "an id",
+            "key": f"crane-{self._word}z",
+            "hits": [{"snippet": text}],
+            "memories": [{"text": text}],
+        }
+        return SimpleNamespace(is_error=False, structured_content=answer)

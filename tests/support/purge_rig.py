@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -113,12 +113,32 @@ def stems_of(text: str) -> set[str]:
     return {str(token) for token in tokens if len(str(token)) >= 8}
 
 
-def traces(home: Path, words: set[str], index: Path) -> list[str]:
-    """Return the places below *home* that still hold a word, in any form.
+def vectors_of(index: Path, words: Collection[str]) -> set[bytes]:
+    """Return the vectors of the chunks that hold a word, as the index stores them."""
+    sql = """
+    SELECT embedding FROM chunks_vec
+    JOIN embedding_cache ON embedding_cache.id = vector_id
+    JOIN chunks ON chunks.id = chunk_id WHERE instr(chunks.text, ?)
+    """
+    connection = apsw.Connection(str(index), flags=apsw.SQLITE_OPEN_READONLY)
+    connection.set_busy_timeout(10_000)
+    found = {
+        bytes(vector)
+        for word in words
+        for (vector,) in connection.execute(sql, (word,))
+    }
+    connection.close()
+    return found
 
-    As written, in either case and as a stem, in UTF-8 and UTF-16, in the raw bytes of
-    every file; and its end alone, for postings are stored without the beginning that
-    they share with the one before.
+
+def traces(
+    home: Path, words: Collection[str], index: Path, vectors: Collection[bytes] = ()
+) -> list[str]:
+    """Return the places below *home* that still hold a word, in any form, or a vector.
+
+    Words as written, in either case and as a stem, in UTF-8 and UTF-16, in the raw
+    bytes of every file; and the end of a stem alone, for postings are stored without
+    the beginning that they share with the one before.
 
     A process of its own looks: whoever closes a database file that it has read loses
     the locks that its own connections hold on it.
@@ -128,7 +148,10 @@ def traces(home: Path, words: set[str], index: Path) -> list[str]:
     if not child:
         told = "error: the search for traces ended early"
         try:
-            found = [*_in_raw_bytes(home, words), *_in_vocabulary(index, words)]
+            found = [
+                *_in_raw_bytes(home, words, vectors),
+                *_in_vocabulary(index, words),
+            ]
             told = json.dumps(found)
         except BaseException as error:  # noqa: BLE001 - the parent is to hear of all
             told = f"error: {error!r}"
@@ -144,9 +167,11 @@ def traces(home: Path, words: set[str], index: Path) -> list[str]:
     return list(json.loads(told))
 
 
-def _in_raw_bytes(home: Path, words: set[str]) -> list[str]:
-    """Return the files that hold a form of a word."""
-    forms: set[bytes] = set()
+def _in_raw_bytes(
+    home: Path, words: Collection[str], vectors: Collection[bytes]
+) -> list[str]:
+    """Return the files that hold a form of a word, or a vector."""
+    forms = set(vectors)
     for word in words:
         for form in {word, word.lower(), word.upper(), *stems_of(word)}:
             for part in {form, form[len(form) // 3 :]}:
@@ -161,7 +186,7 @@ def _in_raw_bytes(home: Path, words: set[str]) -> list[str]:
     return found
 
 
-def _in_vocabulary(index: Path, words: set[str]) -> list[str]:
+def _in_vocabulary(index: Path, words: Collection[str]) -> list[str]:
     """Return the stems of words that the full-text index has."""
     connection = apsw.Connection(str(index), flags=apsw.SQLITE_OPEN_READONLY)
     connection.set_busy_timeout(10_000)
