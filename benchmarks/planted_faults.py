@@ -246,6 +246,13 @@ FAULTS = (
         says=r"memory\.db: b'\\\\x",
     ),
     Fault(
+        name="blocks of vectors keep those of chunks that are gone",
+        rig="purge --memories 6",
+        module="index/sqlite/vacuum.py",
+        code="assert clear_free_slots\nclear_free_slots = lambda _: None\n",
+        says=r"memory\.db: b'",
+    ),
+    Fault(
         name="a purge does not rewrite state.db",
         rig="purge --memories 6",
         module="state/state_file.py",

@@ -16,6 +16,7 @@ from hivemind_memory.curation.context import CurationContext
 from hivemind_memory.curation.forget import forget, restore
 from hivemind_memory.curation.purge import purge
 from hivemind_memory.curation.save import save
+from hivemind_memory.index.sqlite.vector_blocks import quantize
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import (
     ForgetResult,
@@ -113,22 +114,30 @@ def stems_of(text: str) -> set[str]:
     return {str(token) for token in tokens if len(str(token)) >= 8}
 
 
-def vectors_of(index: Path, words: Collection[str]) -> set[bytes]:
-    """Return the vectors of the chunks that hold a word, as the index stores them."""
+def vectors_of(index: Path, words: Collection[str]) -> tuple[set[bytes], set[bytes]]:
+    """Return the vectors of the chunks that hold a word, as the index stores them.
+
+    Returns:
+        As float32; and the halves of those as int8, for the page of a database may end
+        within one.
+    """
     sql = """
-    SELECT embedding FROM chunks_vec
+    SELECT embedding, slot FROM chunks_vec
     JOIN embedding_cache ON embedding_cache.id = vector_id
     JOIN chunks ON chunks.id = chunk_id WHERE instr(chunks.text, ?)
     """
     connection = apsw.Connection(str(index), flags=apsw.SQLITE_OPEN_READONLY)
     connection.set_busy_timeout(10_000)
-    found = {
-        bytes(vector)
-        for word in words
-        for (vector,) in connection.execute(sql, (word,))
-    }
+    whole: set[bytes] = set()
+    halves: set[bytes] = set()
+    for word in words:
+        for vector, slot in connection.execute(sql, (word,)):
+            whole.add(bytes(vector))
+            if slot is not None:
+                code = quantize(bytes(vector))
+                halves |= {code[: len(code) // 2], code[len(code) // 2 :]}
     connection.close()
-    return found
+    return whole, halves
 
 
 def traces(
