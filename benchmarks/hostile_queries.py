@@ -44,6 +44,15 @@ SCRIPTS = (
 CODE_POINTS = 0x110000
 
 
+ONE_NEEDLE_IN = 10
+NEEDLES = tuple(
+    f"{first}{second}{third}z"
+    for first, second in (("gu", "vo"), ("fi", "ku"), ("wa", "xe"), ("jo", "py"))
+    for third in ("dru", "flo", "kwi", "sna", "tre")
+)
+"""Words that one note each has, and no other."""
+
+
 class Asker:
     """Makes questions of many kinds."""
 
@@ -67,6 +76,15 @@ class Asker:
             "100 kB of unicode": self._long_unicode,
             "100 kB of mixed case": lambda: "aB1_" * (LONG_BYTES // 4),
         }
+
+    def needle(self) -> tuple[str, str, str]:
+        """Return a kind, a question and the note that has to be found."""
+        word = self._rng.choice(NEEDLES)
+        if self._rng.random() < 0.5:
+            return "a needle", word, f"{word}.md"
+        pieces = [f"({word})", *self._rng.choices(SYNTAX, k=self._rng.randrange(1, 12))]
+        self._rng.shuffle(pieces)
+        return "a needle in syntax", " ".join(pieces), f"{word}.md"
 
     def _some_words(self) -> str:
         return " ".join(self._rng.choices(self._words, k=self._rng.randrange(1, 12)))
@@ -118,8 +136,11 @@ def run(
     problems = []
     for number in range(count):
         kinds = asker.long_kinds if rng.random() < long_share else asker.kinds
-        kind = rng.choice(list(kinds))
-        text = kinds[kind]()
+        kind, path = rng.choice(list(kinds)), ""
+        if number % ONE_NEEDLE_IN:
+            text = kinds[kind]()
+        else:
+            kind, text, path = asker.needle()
         started = time.perf_counter()
         try:
             answer = memory.search(Query(text=text))
@@ -127,6 +148,8 @@ def run(
             problems.append(f"{kind} {number}: {type(error).__name__}: {error}")
             continue
         took_ms[kind].append(1000 * (time.perf_counter() - started))
+        if path and path not in [hit.path for hit in answer.hits]:
+            problems.append(f"{kind} {number}: {text!r} does not find {path}")
         if kind == "100 kB of words" and not answer.report.ignored_terms:
             problems.append(f"{kind} {number}: nothing is said of what was ignored")
     return took_ms, problems
@@ -154,6 +177,8 @@ def main() -> int:
             }
             - {""}
         )
+        for word in NEEDLES:
+            sandbox.save(f"{word}.md", f"# Needle\n\nHere lies {word} alone.\n")
         with sandbox.memory() as memory:
             memory.sync()
             memory.search(Query(text="é"))

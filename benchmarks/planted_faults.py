@@ -47,6 +47,12 @@ class Fault:
     """Expression that the rig's output has to match."""
 
 
+_FINDS_NOTHING = (
+    "from hivemind_memory.model.matches import WordMatches\n\n"
+    "assert WordRetriever.find\n"
+    "WordRetriever.find = lambda *_, **__: WordMatches(asked=())\n"
+)
+
 FAULTS = (
     Fault(
         name="a torn entry is left in its note",
@@ -121,6 +127,13 @@ FAULTS = (
             "_damaged = lambda path: IndexBusyError(path, hint='')\n"
         ),
         says=r"seed \d+",
+    ),
+    Fault(
+        name="a search finds nothing, after damage either",
+        rig="damage_index --times 4",
+        module="index/sqlite/words.py",
+        code=_FINDS_NOTHING,
+        says=r"common: 0 hits",
     ),
     Fault(
         name="a broken frame is not answered",
@@ -230,6 +243,13 @@ FAULTS = (
         module="index/sqlite/words.py",
         code="assert quoted\nquoted = lambda term: term.text.upper()\n",
         says=r"[1-9]\d* problems",
+    ),
+    Fault(
+        name="a search finds nothing, whatever the question",
+        rig="hostile_queries --queries 60 --chunks 300 --max-p99-ms 5000",
+        module="index/sqlite/words.py",
+        code=_FINDS_NOTHING,
+        says=r"does not find",
     ),
     Fault(
         name="a purge does not rewrite the index",
