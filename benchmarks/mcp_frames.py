@@ -5,7 +5,8 @@
 Frames are made from good ones: cut, doubled, mutated byte by byte, with arguments of
 wrong types, paths that lead out, halves of characters, deep nesting, numbers without
 end. Each that has a readable id must be answered, each line of the answers must be
-JSON-RPC, and at the end the server must answer a search and leave.
+JSON-RPC, and at the end the server must answer a search and leave. One frame in fifty
+is a call without a flaw, which has to be answered rightly.
 """
 
 from __future__ import annotations
@@ -29,6 +30,16 @@ COMMAND = (sys.executable, "-m", "hivemind_memory.cli", "mcp")
 TIMEOUT_S = 60.0
 WINDOW = 200
 """Open requests at most, as a client has that means well of itself."""
+
+ONE_VALID_IN = 50
+HERON = "The heron stands in the reeds."
+VALID_CALLS: tuple[tuple[str, dict[str, str], str], ...] = (
+    ("memory_search", {"query": "where does the heron stand"}, HERON),
+    ("memory_get", {"path": "heron.md"}, HERON),
+    ("memory_list", {}, "heron.md"),
+    ("memory_write", {"content": "A crane.", "file": "crane.md"}, "crane.md"),
+)
+"""Tool, arguments, and what its answer says."""
 
 HELLO = {
     "jsonrpc": "2.0",
@@ -113,6 +124,9 @@ class Told:
     answered: int
     unanswered: tuple[str, ...]
     stray_lines: int
+    wrong: tuple[str, ...]
+    """Answers to calls without a flaw that are not what was asked for."""
+
     is_alive: bool
     """It answered a search afterwards and left when its input ended."""
 
@@ -127,8 +141,11 @@ def run_frames(
     seed: int,
     timeout_s: float = TIMEOUT_S,
 ) -> Told:
-    """Send *frames* frames to a server and return how it bore them."""
+    """Send *frames* frames to a server, write a note, return how it bore them."""
     started = time.monotonic()
+    note = Path(env["HIVEMIND_HOME"], "memory", "heron.md")
+    note.parent.mkdir(parents=True, exist_ok=True)
+    note.write_text(f"{HERON}\n", encoding="utf-8")
     with subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
@@ -140,16 +157,17 @@ def run_frames(
         try:
             line.send(json.dumps(HELLO).encode(), "hello")
             line.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}', "")
-            for data, given in _frames(random.Random(seed), frames):
+            for number, (data, given) in enumerate(
+                _frames(random.Random(seed), frames)
+            ):
                 line.send(data, given)
+                if number % ONE_VALID_IN == 0:
+                    line.call(
+                        f"v{number}",
+                        *VALID_CALLS[number // ONE_VALID_IN % len(VALID_CALLS)],
+                    )
             line.drain()
-            search = {
-                "jsonrpc": "2.0",
-                "id": "last",
-                "method": "tools/call",
-                "params": {"name": "memory_search", "arguments": {"query": "fish"}},
-            }
-            line.send(json.dumps(search).encode(), "last")
+            line.call("last", "memory_search", {"query": "fish"}, "report")
             line.drain()
             is_alive = process.poll() is None and "last" not in line.open
             assert process.stdin is not None
@@ -163,6 +181,7 @@ def run_frames(
         answered=line.answered,
         unanswered=tuple(line.open),
         stray_lines=line.stray,
+        wrong=tuple(line.wrong),
         is_alive=is_alive,
         took_s=time.monotonic() - started,
     )
@@ -181,6 +200,17 @@ class _Line:
         self._rest = b""
         self.open: Counter[str] = Counter()
         self.answered = self.stray = 0
+        self._wanted: dict[str, str] = {}
+        self.wrong: list[str] = []
+
+    def call(
+        self, given: str, tool: str, arguments: Mapping[str, str], wanted: str
+    ) -> None:
+        """Send a call without a flaw, whose answer has to say what is *wanted*."""
+        self._wanted[given] = wanted
+        params = {"name": tool, "arguments": arguments}
+        frame = {"jsonrpc": "2.0", "id": given, "method": "tools/call"}
+        self.send(json.dumps({**frame, "params": params}).encode(), given)
 
     def send(self, data: bytes, given: str) -> None:
         """Send a line; *given* is the id that must be answered, if any."""
@@ -216,6 +246,10 @@ class _Line:
                 is_protocol = False
             self.stray += not is_protocol
             given = str(answer.get("id")) if is_protocol else ""
+            wanted = self._wanted.pop(given, "")
+            result = answer.get("result", {}) if wanted else {}
+            if wanted and (result.get("isError") or wanted not in json.dumps(result)):
+                self.wrong.append(f"{given}: {line[:300]!r}")
             if given in self.open:
                 self.answered += 1
                 self.open[given] -= 1
@@ -346,11 +380,14 @@ def main() -> None:
     print(
         f"{given.frames:,} frames in {told.took_s:.0f} s: {told.answered:,} answered,"
         f" {len(told.unanswered)} unanswered, {told.stray_lines} stray lines,"
+        f" {len(told.wrong)} wrong,"
         f" {'alive and left' if told.is_alive else 'DEAD OR STUCK'}"
     )
     for request in told.unanswered[:10]:
         print("unanswered:", request)
-    is_well = told.is_alive and not told.unanswered and not told.stray_lines
+    for answer in told.wrong[:10]:
+        print("wrong:", answer)
+    is_well = told.is_alive and not (told.unanswered or told.stray_lines or told.wrong)
     sys.exit(0 if is_well else 1)
 
 

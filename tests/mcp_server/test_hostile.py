@@ -16,3 +16,4 @@ def test_two_thousand_hostile_frames_are_survived_and_answered(home: Path) -> No
     assert told.stray_lines == 0
     assert told.unanswered == ()
     assert told.answered > 1000
+    assert told.wrong == ()
