@@ -227,7 +227,7 @@ FAULTS = (
     ),
     Fault(
         name="a term may be an operator of the full-text engine",
-        rig="hostile_queries --queries 300 --chunks 300 --max-p99-ms 5000",
+        rig="hostile_queries --queries 100 --chunks 300 --max-p99-ms 5000",
         module="index/sqlite/expressions.py",
         code="assert _quoted\n_quoted = lambda text: text.upper()\n",
         says=r"[1-9]\d* problems",
