@@ -159,7 +159,12 @@ def count_injections(report: PurgeReport) -> None:
 
 def clean_injections(report: PurgeReport) -> None:
     """Write the sections again that quote a memory, and blank paths in the log."""
-    injected, found = report.injected, report.injections
+    injected = report.injected
+    if injected is not None and report.plan.notes:
+        # Other processes have injected since the beginning.
+        found = find_injections(report.context, injected, report.plan.notes)
+        report.injections = found
+    found = report.injections
     failed = refresh_sections(injected, found) if injected is not None else {}
     report.left += found.seen_of(failed)
     copies = 0

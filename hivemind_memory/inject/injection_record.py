@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict
 
 from hivemind_memory.context.tokens import estimate_tokens
+from hivemind_memory.errors import StateUnusableError
 from hivemind_memory.inject.section import render_excerpt
+from hivemind_memory.model.injection_outcomes import UNCHANGED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from hivemind_memory.access.rules import Caller
@@ -87,6 +90,36 @@ def may_read_record(caller: Caller, record: Mapping[str, Any]) -> bool:
         return True
     seen = record.get(SCOPES)
     return seen is not None and caller.scopes.issuperset(seen)
+
+
+def log_injection(log: InjectionLog, record: dict[str, Any], git_folder: str) -> None:
+    """Add to the injection log; a failure to write it stops nothing."""
+    record[GIT_FOLDER] = git_folder
+    try:
+        is_known = any(
+            known["file"] == record["file"] and known.get(SCOPES) == record[SCOPES]
+            for known in log.last_records(record["worktree"])
+        )
+        if record["outcome"] == UNCHANGED and is_known:
+            kept = ("at", "worktree", "agent", "outcome", "file", GIT_FOLDER)
+            record = {key: record[key] for key in kept}
+        log.append(record)
+    except StateUnusableError:
+        return
+
+
+def are_there(notes: str, excerpts: Sequence[Excerpt]) -> bool:
+    """Return whether all memories of a section are still in their notes."""
+    for excerpt in excerpts:
+        try:
+            with open(os.path.join(notes, *excerpt.path.split("/")), "rb") as file:
+                if excerpt.id.encode() not in file.read():
+                    return False
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError:
+            continue  # it cannot be read now
+    return True
 
 
 def _memory_record(excerpt: Excerpt) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import os
 from dataclasses import replace
 from hashlib import sha256
 
-from hivemind_memory.errors import NotInjectedError, StateUnusableError, UsageError
+from hivemind_memory.errors import NotInjectedError, UsageError
 from hivemind_memory.files.atomic import PARTIAL_FILE
 from hivemind_memory.files.locks import exclusive
 from hivemind_memory.git.repository import find_repository
@@ -21,8 +21,9 @@ from hivemind_memory.inject.agent_files import KNOWN_FILES, choose_target
 from hivemind_memory.inject.commit_guard import CommitGuard, section_copies
 from hivemind_memory.inject.git_settings import GitSettings
 from hivemind_memory.inject.injection_record import (
-    GIT_FOLDER,
     SCOPES,
+    are_there,
+    log_injection,
     readable_records,
     record_of,
 )
@@ -47,7 +48,6 @@ from hivemind_memory.model.injection_outcomes import (
     NOTHING,
     OFF,
     PLANNED,
-    UNCHANGED,
     WITH_SECTION,
 )
 from hivemind_memory.state.injection_log import InjectionLog
@@ -65,6 +65,9 @@ if TYPE_CHECKING:
 
 _LOCK_TIMEOUT_S = 60.0
 """Two hundred simultaneous launches form one queue."""
+
+_ATTEMPTS = 3
+"""How often a section is planned because what it quotes is removed meanwhile."""
 
 
 class Injector:
@@ -101,11 +104,24 @@ class Injector:
     ) -> InjectionResult:
         """Write the section into the file that *agent* reads, unless it is up to date.
 
+        A purge that finds no record of it yet has removed its note by then: so what is
+        quoted is looked for again once the record is there.
+
         Raises:
             NotInjectedError: Nothing was written, and why.
             GitError: Git cannot be used there; nothing was written.
             UsageError: The folder does not exist, or the option names no file.
         """
+        for _ in range(_ATTEMPTS):
+            done = self._inject(worktree, agent, is_dry_run=is_dry_run)
+            if is_dry_run or are_there(self.notes, done.planned.choice.excerpts):
+                break
+        return done
+
+    def _inject(
+        self, worktree: str, agent: str, *, is_dry_run: bool
+    ) -> InjectionResult:
+        """Plan a section and write it."""
         root, repository = self._find(worktree)
         target = choose_target(
             agent,
@@ -158,7 +174,11 @@ class Injector:
                 is_ours=placed.is_ours,
                 warnings=placed.warnings,
             )
-        self._log(done, caller, repository.common_dir if repository else "")
+        log_injection(
+            InjectionLog(self._memory.state()),
+            {**record_of(done, self._now_iso()), SCOPES: sorted(caller.scopes or ())},
+            repository.common_dir if repository else "",
+        )
         return done
 
     @property
@@ -378,22 +398,3 @@ class Injector:
     def active_texts(self) -> ActiveTexts:
         """Return what notes say today."""
         return ActiveTexts(today=self._memory.clocks.today())
-
-    def _log(self, done: InjectionResult, caller: Caller, git_folder: str) -> None:
-        """Add to the injection log; a failure to write it stops nothing."""
-        scopes = sorted(caller.scopes or ())
-        record = {**record_of(done, self._now_iso()), SCOPES: scopes}
-        record[GIT_FOLDER] = git_folder
-        log = InjectionLog(self._memory.state())
-        try:
-            known = log.last_records(done.worktree)
-            is_known = any(
-                known_record["file"] == done.file and known_record.get(SCOPES) == scopes
-                for known_record in known
-            )
-            if done.outcome == UNCHANGED and is_known:
-                kept = ("at", "worktree", "agent", "outcome", "file", GIT_FOLDER)
-                record = {key: record[key] for key in kept}
-            log.append(record)
-        except StateUnusableError:
-            return

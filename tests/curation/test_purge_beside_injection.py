@@ -1,0 +1,80 @@
+"""A purge beside an injection: one of the two sees the other."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hivemind_memory.curation import purge
+from hivemind_memory.inject import injector as injector_module
+from hivemind_memory.inject.injector import Injector
+from hivemind_memory.inject.past_injections import InjectionTraces
+from hivemind_memory.opening import open_injector
+from hivemind_memory.state.injection_log import InjectionLog
+from tests.support.after_first import after_first
+from tests.support.purge_rig import Bench
+from tests.support.sandbox import Sandbox
+
+SECRET = "Zanzibarquux is the flimmerkeks of the vault."
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    folder = tmp_path / "shop"
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    return folder
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    with (sandbox := Sandbox(tmp_path / "home")).memory() as memory:
+        bench = Bench(sandbox, memory)
+        bench.save("vault", SECRET, type="lesson")
+        bench.save("weather", "The shop is open in any weather.", type="lesson")
+        yield bench
+
+
+@pytest.fixture
+def injector(bench: Bench) -> Injector:
+    injector = open_injector(bench.memory)
+    bench.injected = InjectionTraces(InjectionLog(bench.state), injector)
+    return injector
+
+
+def test_an_injection_that_was_planned_before_a_purge(
+    bench: Bench, injector: Injector, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The purge found no worktree, and the section quoted the memory for good."""
+    receipts = []
+    plan = after_first(
+        injector_module.plan_section, lambda: receipts.append(bench.purge("vault"))
+    )
+    monkeypatch.setattr(injector_module, "plan_section", plan)
+
+    injector.inject(str(shop))
+
+    assert receipts[0].is_complete
+    assert "flimmerkeks" not in (shop / "CLAUDE.md").read_text()
+    assert "any weather" in (shop / "CLAUDE.md").read_text()
+
+
+def test_a_purge_that_began_before_an_injection(
+    bench: Bench, injector: Injector, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The worktrees were counted before the notes were changed."""
+    measure = after_first(purge.PurgeReport.measure, lambda: injector.inject(str(shop)))
+    monkeypatch.setattr(
+        purge.PurgeReport,
+        "measure",
+        lambda self, *, is_shown: measure(self, is_shown=is_shown),
+    )
+
+    receipt = bench.purge("vault")
+
+    assert receipt.worktrees == (str(shop),)
+    assert "flimmerkeks" not in (shop / "CLAUDE.md").read_text()
