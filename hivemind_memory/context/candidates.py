@@ -34,6 +34,7 @@ from hivemind_memory.model.memory_types import (
 from hivemind_memory.model.note_path import GLOBAL_NOTE
 from hivemind_memory.model.query import STRONG, Query
 from hivemind_memory.model.scope import GLOBAL, scope_of
+from hivemind_memory.model.terms import query_terms
 from hivemind_memory.model.trust import is_trusted
 from hivemind_memory.notes.memory_header import is_expired_or_done
 from hivemind_memory.search.confidence import WEAK_FROM
@@ -55,8 +56,7 @@ _SEARCH_BUDGET_S = 3.0
 """No further facet is searched for after this: a remote provider may be slow."""
 
 RELATED_SHARE = 0.5
-"""Least confidence of a hit from outside the project, as a share of the best: each of
-ten hits alike is seldom the one that answers."""
+"""Least confidence of a hit from elsewhere, as a share of the best hit's."""
 
 _ALWAYS = FacetScore(facet="always", value=1.0)
 _LESSON = FacetScore(facet="lesson", value=1.0)
@@ -307,11 +307,10 @@ def _search_all(
             continue
         answer = _narrowed(memory, facet.text, DEFAULT_FILTER)
         spent_ms += answer.report.took_ms
-        for warning in answer.report.warnings:
-            if warning not in found.warnings:
-                found.warnings.append(warning)
+        said = found.warnings
+        said += [text for text in answer.report.warnings if text not in said]
         found.has_more |= answer.report.cut.over_limit > 0
-        answers += [(facet, hit) for hit in _related(answer, own)]
+        answers += [(facet, hit) for hit in _related(answer, facet.text, own)]
         if facet.name == PROJECT:
             known = {(hit.path, hit.start_line) for hit in answer.hits}
             for narrowed in _of_project(memory, facet, own, answer):
@@ -322,14 +321,15 @@ def _search_all(
     return answers
 
 
-def _related(answer: SearchAnswer, own: str) -> Iterator[Hit]:
+def _related(answer: SearchAnswer, text: str, own: str) -> Iterator[Hit]:
     """Yield what was kept in the project, and of the rest what really answers."""
+    holds_all_words = len(query_terms(text).terms) == 1
     best = max((hit.confidence for hit in answer.hits), default=0.0)
     is_strong = answer.report.confidence == STRONG
     is_known = is_strong or (answer.is_weak and best >= WEAK_FROM)
     for hit in answer.hits:
-        is_near = is_known and hit.confidence >= RELATED_SHARE * best
-        if is_near or own == scope_of(hit.path) != GLOBAL:
+        is_near = holds_all_words or hit.confidence >= RELATED_SHARE * best
+        if (is_known and is_near) or own == scope_of(hit.path) != GLOBAL:
             yield hit
 
 
