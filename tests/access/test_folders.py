@@ -64,6 +64,8 @@ WITHOUT_FOLDER = {
     *("connect", "disconnect", "exec", "git-hook run", "hook session-start", "mcp"),
     # Of agents that run; see tests/launch/test_visible_sessions.py.
     *("sessions", "attach", "kill"),
+    # Of questions, which are a note as far as they are in the notes folder.
+    *("eval run", "eval suggest"),
     # Of names.
     *("project list", "project rename", "project merge"),
     *("init", "completion", "help", "version"),

@@ -19,6 +19,7 @@ from hivemind_memory.files.marked_section import (
     remove_section,
 )
 from hivemind_memory.inject.git_settings import CLEAN
+from hivemind_memory.inject.section_form import HEADLINE
 
 CASES = int(os.environ.get("HIVEMIND_SPLICE_CASES", "20000"))
 PIECES = (
@@ -134,7 +135,10 @@ def test_the_filter_removes_what_we_remove(tmp_path: Path) -> None:
     for number in range(60):
         data = any_file(chance)
         if data.endswith(b"\n") or not data:
-            cases[f"{number:03}"] = put_section(data, any_body(chance)), data
+            body = f"{HEADLINE}\n{any_body(chance)}"
+            cases[f"{number:03}"] = put_section(data, body), data
+            others = put_section(data, f"Mine\n{any_body(chance)}")
+            cases[f"{number:03}-others"] = others, others
         cases[f"{number:03}-none"] = data, data
         damaged = data.rstrip(b"\r\n") + b"\n<!-- hivemind:begin v1 -->\nmine\n"
         cases[f"{number:03}-open"] = damaged, damaged

@@ -453,13 +453,14 @@ def test_why_a_search_is_not_hybrid_is_told_once(
 
 def test_the_offered_undo_works_as_it_is_told(server: MemoryServer, home: Path) -> None:
     """It was once a command without a name, which says that nothing is selected."""
-    saved = found(call(server, "memory_save", key="k", content="Terns."))
+    saved = found(call(server, "memory_save", key="k", content="Pterodactyls."))
     undo = found(call(server, "memory_forget", id=saved["id"]))["undo"]
-    assert found(call(server, "memory_search", query="terns"))["hits"] == []
+    query = "pterodactyls"
+    assert found(call(server, "memory_search", query=query))["hits"] == []
 
     words = shlex.split(undo)
     assert words[0] == "hm"
     assert main([*words[1:], "--memory-dir", str(home / "memory")]) == 0
 
-    [hit] = found(call(server, "memory_search", query="terns"))["hits"]
+    [hit] = found(call(server, "memory_search", query=query))["hits"]
     assert hit["id"] == saved["id"]

@@ -236,7 +236,7 @@ class TypedMemoryMachine(RuleBasedStateMachine):
     )
     def learn(self, caller: Caller, scope: str, claim: str, confidence: str) -> None:
         """Learn a claim; the same again replaces it, with the same words."""
-        text = f"claim{claim}{spelled(SCOPES.index(scope))} is so"
+        text = f"claim{claim}{3 * spelled(SCOPES.index(scope))} is so"
         same = [
             path
             for path, file in self.files.items()
@@ -648,9 +648,9 @@ class TypedMemoryMachine(RuleBasedStateMachine):
     # -- the model's own -----------------------------------------------------------
 
     def _word(self) -> str:
-        """Return a word that occurs nowhere else."""
+        """Return a word that occurs nowhere else, and is no slip away from another."""
         self.count += 1
-        return f"zo{spelled(self.count)}"
+        return f"zo{3 * spelled(self.count)}"
 
     def _any(self, number: int) -> tuple[str, File]:
         """Return one of the files."""
