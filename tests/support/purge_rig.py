@@ -134,7 +134,7 @@ def vectors_of(index: Path, words: Collection[str]) -> tuple[set[bytes], set[byt
         for vector, slot in connection.execute(sql, (word,)):
             whole.add(bytes(vector))
             if slot is not None:
-                code = quantize(bytes(vector))
+                code = quantize(bytes(vector), len(vector) // 4)
                 halves |= {code[: len(code) // 2], code[len(code) // 2 :]}
     connection.close()
     return whole, halves
