@@ -16,9 +16,12 @@ def test_links_that_are_swapped_in_lead_no_tool_out(
     """Nothing outside the notes folder is reached, and no saved entry goes missing."""
     monkeypatch.setenv("HIVEMIND_EMBEDDING_PROVIDER", "none")
 
-    seen = race(tmp_path, seconds=3)
+    for turn in range(4):
+        seen = race(tmp_path / str(turn), seconds=3)
+        assert seen.escapes == []
+        if any("a link" in answer for answer in seen.answers):
+            break  # on a busy machine the swapping may get no turn at a bad moment
 
-    assert seen.escapes == []
     assert seen.answers["memory_get: answered"] > 5
     assert seen.confirmed
     assert any("a link" in answer for answer in seen.answers), seen.answers
