@@ -2,13 +2,11 @@
 
 A client must send the token, which is created once in a file that only its owner can
 read. The SDK refuses host names and origins that a web page could use (DNS rebinding).
-A connection that does not finish a request in time is closed, and earlier if very many
-of them wait.
+A connection whose client keeps the server waiting is closed, see ``ClientTimeout``.
 """
 
 from __future__ import annotations
 
-import asyncio
 import hmac
 import os
 import secrets
@@ -17,10 +15,8 @@ import socket
 from collections.abc import Callable
 from typing import ClassVar
 
-import h11
 import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.files.atomic import write_file
@@ -29,11 +25,17 @@ from hivemind_memory.files.descriptors import (
     make_private_folder,
     set_mode,
 )
+from hivemind_memory.mcp_server.client_timeout import (
+    CLIENT_WAIT_S,
+    ClientTimeout,
+    default_max_waiting,
+)
 from hivemind_memory.mcp_server.http_sessions import (
     IDLE_S,
     MAX_IDLE,
     MAX_OPEN,
     App,
+    Message,
     Receive,
     Scope,
     Send,
@@ -44,13 +46,6 @@ from hivemind_memory.mcp_server.streams import MAX_LINE_BYTES
 
 HOST = "127.0.0.1"
 PATH = "/mcp"
-REQUEST_WAIT_S = 10.0
-"""How long a request may take to arrive; on one machine it takes milliseconds."""
-
-MAX_WAITING = 256
-"""Connections whose request has not arrived; one more, and the oldest is closed. They
-take a quarter of the descriptors at most, for the tools need some too."""
-
 ACCEPTED_AT_ONCE = 4
 """Connections that are accepted before earlier ones are handled. asyncio
 accepts as many as may queue: a burst would use up the descriptors before the oldest can
@@ -92,20 +87,20 @@ def serve_http(
 
 
 def make_config(
-    app: App, request_wait_s: float = REQUEST_WAIT_S, max_waiting: int = 0
+    app: App, client_wait_s: float = CLIENT_WAIT_S, max_waiting: int = 0
 ) -> uvicorn.Config:
     """Return how uvicorn serves *app*.
 
     Args:
         app: Answers the requests.
-        request_wait_s: How long each may take to arrive.
-        max_waiting: Connections that may wait for theirs; 0: see ``MAX_WAITING``.
+        client_wait_s: How long a client may keep the server waiting.
+        max_waiting: Connections that may do so at once; 0: see ``MAX_WAITING``.
     """
 
-    class Protocol(RequestTimeout):
-        wait_s = request_wait_s
-        most = max_waiting or _max_waiting()
-        waiting: ClassVar[dict[RequestTimeout, None]] = {}
+    class Protocol(ClientTimeout):
+        wait_s = client_wait_s
+        most = max_waiting or default_max_waiting()
+        waiting: ClassVar[dict[ClientTimeout, None]] = {}
 
     return uvicorn.Config(
         app,
@@ -118,72 +113,6 @@ def make_config(
         timeout_graceful_shutdown=1,
         backlog=ACCEPTED_AT_ONCE,
     )
-
-
-def _max_waiting() -> int:
-    """Return how many connections may wait for their request."""
-    try:
-        import resource
-    except ImportError:  # Windows has no such limit
-        return MAX_WAITING
-    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if limit == resource.RLIM_INFINITY:
-        return MAX_WAITING
-    return max(1, min(MAX_WAITING, limit // 4))
-
-
-class RequestTimeout(H11Protocol):
-    """Closes a connection whose request does not arrive in time.
-
-    uvicorn closes a connection that is idle after an answer, and waits forever for the
-    first request, or for the rest of one. A client that opens connections faster than
-    they time out would use up the descriptors: then the oldest are closed at once, so
-    that a request which does arrive is answered.
-    """
-
-    wait_s = REQUEST_WAIT_S
-    most = MAX_WAITING
-    waiting: ClassVar[dict[RequestTimeout, None]] = {}
-    """Those that wait, the oldest first."""
-
-    _timer: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Wait for the first request."""
-        super().connection_made(transport)
-        self._wait_for_request()
-
-    def data_received(self, data: bytes) -> None:
-        """Stop waiting once a request is complete; wait again when another begins."""
-        super().data_received(data)
-        self._wait_for_request()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Stop waiting."""
-        super().connection_lost(exc)
-        self._stop_waiting()
-
-    def give_up(self) -> None:
-        """Close the connection; its request did not arrive."""
-        self._stop_waiting()
-        self.transport.close()
-
-    def _wait_for_request(self) -> None:
-        """Start or stop the timer, as the state of the request demands."""
-        if self.conn.their_state not in {h11.IDLE, h11.SEND_BODY}:
-            self._stop_waiting()
-        elif self._timer is None:
-            self._timer = self.loop.call_later(self.wait_s, self.give_up)
-            self.waiting[self] = None
-            if len(self.waiting) > self.most:
-                next(iter(self.waiting)).give_up()
-
-    def _stop_waiting(self) -> None:
-        """Cancel the timer."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-            self.waiting.pop(self, None)
 
 
 def make_app(
@@ -220,16 +149,41 @@ def make_app(
 
 
 def _guarded(app: App, token: str) -> App:
-    """Return *app* for requests that carry the token."""
+    """Return *app* for requests that arrive whole and carry the token."""
     expected = f"bearer {token}".encode()
 
     async def guard(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan" or _is_known(scope, expected):
+        if scope["type"] == "lifespan":
             await app(scope, receive, send)
-        else:
+        elif not _is_known(scope, expected):
             await _refuse(send)
+        elif (whole := await _received(receive)) is not None:
+            await app(scope, whole, send)
 
     return guard
+
+
+async def _received(receive: Receive) -> Receive | None:
+    """Return what repeats a whole request; None: its client has left before the end.
+
+    The SDK takes such a client for an error, and logs where it occurred. More than a
+    body may have, the SDK refuses: that is not received whole.
+    """
+    parts: list[Message] = []
+    size, is_whole = 0, False
+    while not is_whole and size <= MAX_LINE_BYTES:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        parts.append(message)
+        size += len(message.get("body", b""))
+        is_whole = not message.get("more_body", False)
+    parts.reverse()
+
+    async def repeat() -> Message:
+        return parts.pop() if parts else await receive()
+
+    return repeat
 
 
 def _is_known(scope: Scope, expected: bytes) -> bool:

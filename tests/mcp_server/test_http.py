@@ -51,7 +51,18 @@ class Served:
     def port(self) -> int:
         return int(self.url.rsplit(":", 1)[1].split("/")[0])
 
-    def post(self, body: bytes | None = None, **headers: str) -> tuple[int, str]:
+    def open_session(self) -> str:
+        """Return the id of a new session."""
+        headers: dict[str, str] = {}
+        self.post(answered=headers)
+        return headers["mcp-session-id"]
+
+    def post(
+        self,
+        body: bytes | None = None,
+        answered: dict[str, str] | None = None,
+        **headers: str,
+    ) -> tuple[int, str]:
         """Send a request with headers (``_`` for ``-``); return status and body."""
         sent = {
             "Authorization": f"Bearer {self.token}",
@@ -69,6 +80,8 @@ class Served:
             connection.putheader("Content-Length", str(len(data)))
             connection.endheaders(data)
             response = connection.getresponse()
+            if answered is not None:
+                answered.update(response.getheaders())
             return response.status, response.read().decode()
         finally:
             connection.close()
@@ -243,43 +256,108 @@ def _never() -> Any:
     pytest.fail("a token that is there was replaced")
 
 
-def test_connections_that_send_no_request_are_closed() -> None:
-    """Nine hundred of them once used up the descriptors of a server, for good."""
-    closed: list[bytes] = []
-
-    async def app(scope: Any, receive: Any, send: Any) -> None:
-        raise AssertionError(scope, receive, send)
-
-    server = uvicorn.Server(make_config(app, request_wait_s=0.2))
+@contextmanager
+def serving_app(app: Any, **options: Any) -> Iterator[tuple[str, int]]:
+    """Serve an application in this process; yield its address."""
+    server = uvicorn.Server(make_config(app, **options))
     with listen(0) as listening:
         thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
         server.config.lifespan = "off"
         thread.start()
-        begun = (b"", b"POST /mcp HTTP/1.1\r\nHost: x\r\n", b"POST / HTTP/1.1\r\n")
+        try:
+            yield listening.getsockname()
+        finally:
+            server.should_exit = True
+            thread.join(HANG_S)
+
+
+def answering(body: bytes = b"") -> Any:
+    """Return an application that reads a request and answers with a body."""
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        while (await receive()).get("more_body"):
+            pass
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": body})
+
+    return app
+
+
+HALF_REQUEST = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 900\r\n\r\n{"
+WHOLE_REQUEST = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}"
+
+
+def test_connections_that_send_no_request_are_closed() -> None:
+    """Nine hundred of them once used up the descriptors of a server, for good."""
+    closed: list[bytes] = []
+    with serving_app(answering(), client_wait_s=0.2) as address:
+        begun = (b"", b"POST /mcp HTTP/1.1\r\nHost: x\r\n", HALF_REQUEST)
         for sent in begun * 10:
-            with socket.create_connection(listening.getsockname(), 30) as one:
+            with socket.create_connection(address, 30) as one:
                 one.sendall(sent)
                 closed.append(one.recv(1))
-        server.should_exit = True
-        thread.join(HANG_S)
 
     assert closed == [b""] * 30
 
 
-def test_a_request_is_answered_while_very_many_others_do_not_arrive() -> None:
-    """The oldest are closed: none of them would time out before the test ends."""
+def test_half_a_request_behind_a_whole_one_is_closed() -> None:
+    """It came with the one before: nothing arrived later that started the timer."""
+    with (
+        serving_app(answering(b"here"), client_wait_s=0.2) as address,
+        socket.create_connection(address, 15) as one,
+    ):
+        one.sendall(WHOLE_REQUEST + HALF_REQUEST)
+        answer = b"".join(iter(lambda: one.recv(65536), b""))
+
+    assert answer.startswith(b"HTTP/1.1 200")
+    assert answer.count(b"HTTP/1.1 200") == 1
+
+
+def test_a_client_that_never_reads_its_answer_is_closed() -> None:
+    """The server waited until all was sent, and so did its end."""
+    done = threading.Event()
+    answer = answering(b"x" * 40_000_000)
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
-        await receive()
-        await send({"type": "http.response.start", "status": 204, "headers": []})
-        await send({"type": "http.response.body", "body": b""})
+        await answer(scope, receive, send)
+        done.set()
 
-    server = uvicorn.Server(make_config(app, request_wait_s=1e6, max_waiting=20))
-    with listen(0) as listening, ExitStack() as stack:
-        thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
-        server.config.lifespan = "off"
-        thread.start()
-        address = listening.getsockname()
+    with (
+        serving_app(app, client_wait_s=0.2) as address,
+        socket.create_connection(address, 15) as one,
+    ):
+        one.sendall(WHOLE_REQUEST * 3)
+        assert done.wait(HANG_S)
+        time.sleep(0.5)  # longer than the server waits
+        taken = 0
+        with suppress(ConnectionError):
+            while part := one.recv(1_000_000):
+                taken += len(part)
+
+    assert taken < 40_000_000
+
+
+def test_an_answer_that_is_read_slowly_arrives() -> None:
+    """All of it is read in time, though it is more than the system takes at once."""
+    taken = 0
+    with (
+        serving_app(answering(b"x" * 20_000_000), client_wait_s=30) as address,
+        socket.create_connection(address, 30) as one,
+    ):
+        one.sendall(WHOLE_REQUEST.replace(b"Host", b"Connection: close\r\nHost"))
+        while part := one.recv(1_000_000):
+            taken += len(part)
+            time.sleep(0.002)
+
+    assert taken > 20_000_000
+
+
+def test_a_request_is_answered_while_very_many_others_do_not_arrive() -> None:
+    """The oldest are closed: none of them would time out before the test ends."""
+    with (
+        serving_app(answering(), client_wait_s=1e6, max_waiting=20) as address,
+        ExitStack() as stack,
+    ):
         halves = [
             stack.enter_context(socket.create_connection(address, 60))
             for _ in range(100)
@@ -289,10 +367,38 @@ def test_a_request_is_answered_while_very_many_others_do_not_arrive() -> None:
         whole = stack.enter_context(socket.create_connection(address, 60))
         whole.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         answer = whole.recv(12)
-        server.should_exit = True
-        thread.join(HANG_S)
 
-    assert answer == b"HTTP/1.1 204"
+    assert answer == b"HTTP/1.1 200"
+
+
+def test_a_client_that_leaves_leaves_no_traceback(served: Served) -> None:
+    """Each left two: the SDK logged its frames, and so did uvicorn."""
+    session = served.open_session()
+    for version, more in (("2025-06-18", session), ("2026-07-28", "")):
+        head = (
+            f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\n"
+            f"Authorization: Bearer {served.token}\r\nMcp-Session-Id: {more}\r\n"
+            f"MCP-Protocol-Version: {version}\r\nContent-Type: application/json\r\n"
+            "Accept: application/json, text/event-stream\r\n"
+        )
+        call = json.dumps(
+            {
+                "jsonrpc": "2.0",
+                "id": 5,
+                "method": "tools/call",
+                "params": {"name": "memory_search", "arguments": {"query": "bats"}},
+            }
+        )
+        for length in (900, len(call)):  # within the request, and within the answer
+            with socket.create_connection(("127.0.0.1", served.port), 20) as one:
+                one.sendall(f"{head}Content-Length: {length}\r\n\r\n{call}".encode())
+                time.sleep(0.02)
+    assert served.post()[0] == 200
+
+    served.process.send_signal(signal.SIGTERM)
+    assert served.process.wait(HANG_S) == 0
+    assert served.process.stderr is not None
+    assert "Traceback" not in served.process.stderr.read()
 
 
 def count_sockets(served: Served) -> int:
