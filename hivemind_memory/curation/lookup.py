@@ -11,6 +11,7 @@ from hivemind_memory.curation.lookup_errors import (
     not_found,
 )
 from hivemind_memory.errors import HivemindError, UsageError
+from hivemind_memory.files.errors import no_such_line
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.text import decode
 from hivemind_memory.model.citation import split_place
@@ -178,6 +179,7 @@ def entries_named(
     A memory whose note has no entry there is meant itself.
 
     Raises:
+        LineNotFoundError: The note ends before the place.
         UsageError: Several entries are there, or none in a note of entries.
     """
     path, start_line, end_line = split_place(name)
@@ -187,9 +189,13 @@ def entries_named(
         note = NotePath(row.path)
         try:
             limit = context.folder.max_note_bytes
-            entries = entries_in(context.folder.read(note, max_bytes=limit)[0])
+            data, _ = context.folder.read(note, max_bytes=limit)
         except HivemindError:
             return []
+        count = len(decode(data).removesuffix("\n").split("\n")) if data else 0
+        if start_line > max(count, 1):
+            raise no_such_line(note, start_line, count)
+        entries = entries_in(data)
         found = [
             entry
             for entry in entries

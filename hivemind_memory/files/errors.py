@@ -10,11 +10,13 @@ import os
 
 from hivemind_memory.errors import (
     HivemindError,
+    LineNotFoundError,
     NoteNotFoundError,
     NotePathError,
     NoteUnreadableError,
     NotSavedError,
 )
+from hivemind_memory.model.display import count_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,3 +82,11 @@ def save_error(path: NotePath, error: OSError) -> HivemindError:
     cause, hint = cause_of(error)
     effect = f"Nothing was saved to {path}"
     return NotSavedError(f"{cause}.", hint=hint, effect=effect)
+
+
+def no_such_line(note: NotePath, line: int, count: int) -> LineNotFoundError:
+    """Return the error for a line after the end of a note."""
+    if not count:
+        return LineNotFoundError(f"{note} is empty; there is no line {line:,}.")
+    message = f"{note} has {count_text(count, 'line')}; there is no line {line:,}."
+    return LineNotFoundError(message, hint=f"{note}:{count} is the last line.")

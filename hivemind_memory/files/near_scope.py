@@ -1,4 +1,4 @@
-"""Finds the scope that a misspelled name was probably meant to be, by its folder."""
+"""Says of a scope without notes that its name may be wrong, and what was meant."""
 
 from __future__ import annotations
 
@@ -32,3 +32,16 @@ def scope_notice(notes: str, scope: str | None) -> str:
     """
     near = nearest_scope(notes, scope) if scope else ""
     return f"{scope} has no notes yet; did you mean {near}?" if near else ""
+
+
+def workspace_notice(notes: str, workspace: str, *, has_tree: bool) -> str:
+    """Return that the name of a workspace may be wrong; empty: it is in use.
+
+    Args:
+        notes: The notes folder.
+        workspace: Its scope; empty: the caller has none.
+        has_tree: config.json lists the workspaces, and another is refused.
+    """
+    if not workspace or has_tree or os.path.isdir(os.path.join(notes, workspace)):
+        return ""
+    return f"{workspace} has no notes yet, and config.json lists no workspaces"

@@ -65,6 +65,19 @@ class Connection:
     is_late: bool = False
     """The client has a folder, and has not sent it yet."""
 
+    def session_in(self, scope: str) -> str:
+        """Return the name of the session in a project, that of the call.
+
+        Each request names its project, so a client may go on in another one. There it
+        is another session: what one session wrote is in one project.
+
+        Args:
+            scope: Of the project; empty: the call has none.
+        """
+        if self.project is None:
+            return self.session
+        return _digest(f"{self.session}\n{scope}")
+
 
 class Connections:
     """Finds the connection of each call, and remembers the roots of each session."""
@@ -111,7 +124,7 @@ class Connections:
         query = getattr(request, "query_params", {})
         key = headers.get(_SESSION_HEADER, "")
         if not self._has_projects:
-            session = self._session_of(context, key, "")
+            session = self._session_of(context, key)
             return Connection(project=None, session=session)
         named = _named(headers.get(_HEADER, "")) or _named(query.get(PARAMETER, ""))
         is_late = False
@@ -121,23 +134,23 @@ class Connections:
             named, is_late = await self._told(context, key)
         return Connection(
             project=named or NO_PROJECT,
-            session=self._session_of(context, key, named),
+            session=self._session_of(context, key),
             is_unnamed=not named,
             is_late=is_late,
         )
 
-    def _session_of(self, context: Context[Any], key: str, project: str) -> str:
+    def _session_of(self, context: Context[Any], key: str) -> str:
         """Return the name of a session over HTTP, the same for all of its calls.
 
         A client that keeps no session, as in the protocol of 2026-07-28, is known by
-        its name and its project.
+        its name.
         """
         meta = _meta(context)
         own = [meta[name] for name in _SESSION_KEYS if isinstance(meta.get(name), str)]
         client = context.session.client_params
         name = client.client_info.name if client is not None else ""
         told = own[0] if own else key
-        return _digest(told or f"{self._session}\n{name}\n{project}")
+        return _digest(told or f"{self._session}\n{name}")
 
     async def _told(self, context: Context[Any], key: str) -> tuple[str, bool]:
         """Return the folder that a client sends, and whether it may still send one."""

@@ -120,8 +120,11 @@ class ToolCall:
 
     @property
     def session(self) -> str:
-        """Name of the client's session, recorded in the entries that it writes."""
-        return self.connection.session
+        """Name of the client's session, recorded in the entries that it writes.
+
+        A client that goes on in another project has another session there.
+        """
+        return self.connection.session_in(self.memory.caller.project)
 
     def check_scope(self, scope: str) -> None:
         """Raise if nothing says yet where to write.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from hivemind_memory.access.rules import check_readable, may_read
-from hivemind_memory.errors import LineNotFoundError, NoteTooLargeError, UsageError
+from hivemind_memory.errors import NoteTooLargeError, UsageError
+from hivemind_memory.files.errors import no_such_line
 from hivemind_memory.files.paths import parse_note_path
 from hivemind_memory.files.scan import too_large
 from hivemind_memory.markdown.text import decode
-from hivemind_memory.model.display import count_text
 from hivemind_memory.model.listing import folder_named, is_below
 from hivemind_memory.model.memories import FORGOTTEN
 from hivemind_memory.model.results import ListedNote, NoteLines
@@ -65,7 +65,7 @@ def read_passage(
     if lines[-1] == "":
         lines.pop()
     if start_line > max(len(lines), 1):
-        raise _no_such_line(note, start_line, len(lines))
+        raise no_such_line(note, start_line, len(lines))
     end = len(lines) if line_count is None else start_line - 1 + line_count
     chosen = lines[start_line - 1 : end]
     if chosen and not caller.is_owner:
@@ -101,14 +101,6 @@ def read_provenance(
     lines = text.split("\n")
     comments = [line if line.startswith(OPENING) else "" for line in lines]
     return comments, values.get("source")
-
-
-def _no_such_line(note: NotePath, line: int, count: int) -> LineNotFoundError:
-    """Return the error for a line after the end of a note."""
-    if not count:
-        return LineNotFoundError(f"{note} is empty; there is no line {line:,}.")
-    message = f"{note} has {count_text(count, 'line')}; there is no line {line:,}."
-    return LineNotFoundError(message, hint=f"{note}:{count} is the last line.")
 
 
 def _bounded(folder: NotesFolder, note: NotePath) -> bytes:

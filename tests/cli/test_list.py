@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.cli import list_filter
+from hivemind_memory.cli import list_filter, row_limit
 from hivemind_memory.cli.commands import list as command_list
 from hivemind_memory.model.memories import STATUSES
 from tests.cli.conftest import Hm
@@ -132,7 +132,7 @@ def test_the_log_says_what_was_written_by_whom(hm: Hm, memories: Path) -> None:
     assert entry["text"] == "The wombat digs.\nDeep."
     assert hm("get", rows[-1][2]).out == "An old one.\n"
     assert codex.out.count("\n") == 1
-    assert codex.err == "1 of 2; -n shows more\n"
+    assert codex.err == "… 1 more row: --all lists all\n"
     assert (
         hm("log", "--since", "yesterday", "--source", "external").out.count("\n") == 1
     )
@@ -150,7 +150,7 @@ def test_a_status_has_one_name_everywhere() -> None:
     assert set(STATUSES) <= set(list_filter.STATUSES)
 
 
-@pytest.mark.parametrize("words", [("list",), ("list", "--type", "fact")])
+@pytest.mark.parametrize("words", [("list",), ("list", "--type", "fact"), ("log",)])
 def test_a_long_list_is_short_on_a_terminal_and_whole_in_a_pipe(
     hm: Hm, home: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
 ) -> None:
@@ -163,7 +163,8 @@ def test_a_long_list_is_short_on_a_terminal_and_whole_in_a_pipe(
 
     piped, asked = hm(*words), hm(*words, "--limit", "3")
     machine = hm(*words, "--json").json
-    monkeypatch.setattr(command_list, "is_terminal", lambda _: True)
+    for module in (command_list, row_limit):
+        monkeypatch.setattr(module, "is_terminal", lambda _: True)
     shown, whole = hm(*words), hm(*words, "--all")
 
     assert (len(piped.out.splitlines()), piped.err) == (count, "")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from hivemind_memory.cli import row_limit
 from hivemind_memory.cli.commands import list as command_list
 from hivemind_memory.cli.list_order import newest_first
 from hivemind_memory.model.note_path import NotePath
@@ -84,7 +85,8 @@ def test_a_list_on_a_terminal_is_short_and_says_what_is_left(
     hm: Hm, imported: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It filled screens with what was imported."""
-    monkeypatch.setattr(command_list, "is_terminal", lambda _: True)
+    for module in (command_list, row_limit):
+        monkeypatch.setattr(module, "is_terminal", lambda _: True)
 
     ran = hm("list")
 

@@ -52,6 +52,24 @@ def test_a_text_in_a_new_scope_says_which_one_it_resembles(
     assert "did you mean" not in second.err + other.err
 
 
+@pytest.mark.parametrize(
+    "words", [("write", "x"), ("save", "k", "x"), ("save", "-g", "k", "x")]
+)
+def test_a_text_from_a_workspace_that_nothing_knows_says_so(
+    hm: Hm, shop: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    """`HIVEMIND_WORKSPACE=wbe hm save -g` wrote for everybody without a word."""
+    monkeypatch.setenv("HIVEMIND_WORKSPACE", "wbe")
+    said = "workspaces/wbe has no notes yet, and config.json lists no workspaces"
+
+    first = hm(*words)
+    (shop.parent / "workspaces/wbe").mkdir(parents=True, exist_ok=True)
+    second = hm(*words)
+
+    assert f"{said}; if its name is wrong, `hm undo` takes this back" in first.err
+    assert said not in second.err
+
+
 def test_a_server_for_a_new_project_says_which_one_it_resembles(
     shop: Path, home: Path
 ) -> None:

@@ -293,6 +293,31 @@ def test_a_place_is_the_same_lines_with_and_without_the_suffix(hm: Hm) -> None: 
     assert named == ["The seal is live.\n"] * 2
 
 
+@pytest.mark.parametrize("name", ["deploy-day:99", "2026-11-21.md:99"])
+def test_lines_behind_the_end_of_a_note_name_nothing(
+    hm: Hm,  # noqa: F811
+    home: Path,  # noqa: F811
+    name: str,
+) -> None:
+    """`hm forget deploy-day:99` hid a memory of nine lines."""
+    for key in ("deploy-day", "other", "linked"):
+        hm("save", key, f"About {key} alone.")
+    hm("write", "--file", "2026-11-21.md", "The seal is live.")
+
+    refused = {
+        command: _run(hm, command, name)
+        for command in COMMANDS
+        if not command.startswith(("inbox", "unlink to"))
+    }
+
+    path = name if name.endswith(".md:99") else "deploy-day.md:99"
+    note = path.partition(":")[0]
+    for command, ran in refused.items():
+        assert (command, ran.code, ran.out) == (command, 1, "")
+        assert f"error: {note} has " in ran.err
+        assert "there is no line 99." in ran.err
+
+
 def test_a_mistyped_path_is_answered_with_the_nearest(hm: Hm, opened: Path) -> None:  # noqa: F811
     """An editor is not opened on a new note by a slip."""
     hm("write", "--file", "deploy-day.md", "We deploy on Tuesdays.")

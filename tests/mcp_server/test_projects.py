@@ -350,3 +350,34 @@ def test_a_session_over_http_is_that_of_one_client(served: Served, home: Path) -
     assert d == e
     assert len({a, c, d, f, g, h}) == 6
     assert all(len(one) == 8 and int(one, 16) >= 0 for one in (a, c, d, f, g, h))
+
+
+def test_a_client_that_goes_on_in_another_project_is_another_session_there(
+    served: Served, home: Path
+) -> None:
+    """One session once wrote in two projects, as whatever its last request named."""
+
+    async def write() -> list[str]:
+        sent = {"Authorization": f"Bearer {served.token}"}
+        scopes = []
+        async with httpx2.AsyncClient(headers=sent) as http_client:
+            transport = streamable_http_client(served.url, http_client=http_client)
+            async with Client(transport, mode="legacy") as opened:
+                for word, project in (
+                    ("albatross", "shop"),
+                    ("bittern", "blog"),
+                    ("cormorant", "shop"),
+                ):
+                    http_client.headers["Hivemind-Project"] = project
+                    result = await opened.call_tool("memory_write", {"content": word})
+                    assert result.structured_content is not None
+                    scopes.append(result.structured_content["scope"])
+        return scopes
+
+    scopes = anyio.run(write)
+
+    shop, blog, again = (
+        session_of(home, word) for word in ("albatross", "bittern", "cormorant")
+    )
+    assert scopes == ["projects/shop", "projects/blog", "projects/shop"]
+    assert shop == again != blog

@@ -32,28 +32,13 @@ from hivemind_memory.cli.output import (
     size_text,
     write_stdout,
 )
-from hivemind_memory.errors import UsageError
-from hivemind_memory.model.display import count_text
+from hivemind_memory.cli.row_limit import ALL, LIMIT, RULE, print_left, row_count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-    from typing import Any
+    from collections.abc import Collection, Sequence
 
     from hivemind_memory.model.results import ListedNote
-
-_TERMINAL_ROWS = 20
-"""Rows that a terminal shows without being asked for more; a pipe gets all."""
-
-_COUNT = Flag(
-    ("-n", "--limit"),
-    "int",
-    f"Maximum number of rows (terminal: {_TERMINAL_ROWS}, else all).",
-    metavar="N",
-    low=1,
-    high=1_000_000,
-)
-_ALL = Flag(("--all",), "flag", "Show all rows, even on a terminal.")
 
 
 @command(
@@ -63,7 +48,7 @@ _ALL = Flag(("--all",), "flag", "Show all rows, even on a terminal.")
         " after the others. With a filter (--type, --scope, --since, --agent, --source,"
         " --source-ref, --status) or --memories, lists typed memories instead: key,"
         " type, status, day, location and text, newest first, grouped by type if there"
-        " are several. FOLDER limits both to what is below it."
+        f" are several. FOLDER limits both to what is below it. {RULE}"
     ),
     arguments=(
         Argument(
@@ -90,8 +75,8 @@ _ALL = Flag(("--all",), "flag", "Show all rows, even on a terminal.")
         Flag(("--forgotten",), "flag", "Same as --status forgotten."),
         Flag(("--inbox",), "flag", "Same as --status pending."),
         Flag(("--memories",), "flag", "Only typed memories, of all types."),
-        _COUNT,
-        _ALL,
+        LIMIT,
+        ALL,
         JSON,
     ),
     examples=(
@@ -115,7 +100,7 @@ def list_(request: CommandRequest) -> int:
         notes = memory.list(values["folder"] or "")
         created = {row.path: row.created for row in memory.memories()} if notes else {}
     notes, undated = newest_first(notes, created)
-    count = _row_count(values, len(notes))
+    count = row_count(values, len(notes))
     if values["json"]:
         print_json(notes[:count])
         return 0
@@ -126,7 +111,7 @@ def list_(request: CommandRequest) -> int:
             (note.path, note.size_bytes, note.updated_at, note.chunk_count)
             for note in notes[:count]
         )
-    _print_left(len(notes) - count, "note")
+    print_left(len(notes) - count, "note")
     return 0
 
 
@@ -135,7 +120,7 @@ def _list_memories(request: CommandRequest) -> int:
     with request.open_memory() as memory:
         memories = memory.curation.list_memories(memory_filter(request.values))
         meant = "" if memories else suggest_filter(memory, request.values)
-    count = _row_count(request.values, len(memories))
+    count = row_count(request.values, len(memories))
     if request.values["json"]:
         print_json(memories[:count])
         return 0
@@ -156,25 +141,8 @@ def _list_memories(request: CommandRequest) -> int:
         print_notices(
             [f"no typed memory matches{meant}; `hm log` also lists entries of notes"]
         )
-    _print_left(len(memories) - count, "memory", "memories")
+    print_left(len(memories) - count, "memory", "memories")
     return 0
-
-
-def _row_count(values: Mapping[str, Any], found: int) -> int:
-    """Return how many of the rows that were found are shown."""
-    limit: int | None = values["limit"]
-    if limit is not None and values["all"]:
-        raise UsageError("--limit and --all cannot be combined.", hint="Give one.")
-    if limit is None and not (values["all"] or values["json"]):
-        limit = _TERMINAL_ROWS if is_terminal(sys.stdout) else None
-    return found if limit is None or values["all"] else min(limit, found)
-
-
-def _print_left(count: int, noun: str, plural: str = "") -> None:
-    """Say how many rows are not shown, and how to see them."""
-    if count:
-        more = count_text(count, f"more {noun}", f"more {plural}" if plural else "")
-        print_notices([f"… {more}: --all lists all"])
 
 
 def _terminal_text(notes: Sequence[ListedNote], undated: Collection[str]) -> str:

@@ -12,10 +12,8 @@ from hivemind_memory.cli.output import (
     print_notices,
     print_table,
 )
+from hivemind_memory.cli.row_limit import ALL, LIMIT, RULE, print_left, row_count
 from hivemind_memory.errors import UsageError
-
-_MAX_LINES = 20
-"""Lines that are shown unless another number is given."""
 
 
 @command(
@@ -24,18 +22,12 @@ _MAX_LINES = 20
         "Lists entries and typed memories, newest first: time, writer, location and"
         " text. What was forgotten is left out. --changes lists changes instead, for"
         " hm undo and hm restore: time, id, kind and notes. Only a purge can't be taken"
-        " back."
+        f" back. {RULE}"
     ),
     flags=(
         Flag(("--changes",), "flag", "List changes with their ids instead."),
-        Flag(
-            ("-n", "--limit", "--max-results"),
-            "int",
-            f"Maximum number of lines ({_MAX_LINES}).",
-            metavar="N",
-            low=1,
-            high=100_000,
-        ),
+        LIMIT,
+        ALL,
         SINCE,
         SCOPE,
         AGENT,
@@ -52,7 +44,7 @@ def log(request: CommandRequest) -> int:
     with request.open_memory() as memory:
         items = memory.curation.log(memory_filter(values))
         meant = "" if items else suggest_filter(memory, values)
-    shown = items[: values["max_results"] or _MAX_LINES]
+    shown = items[: row_count(values, len(items))]
     if values["json"]:
         print_json(shown)
         return 0
@@ -68,8 +60,7 @@ def log(request: CommandRequest) -> int:
     print_table(("time", "by", "location", "text"), rows, is_cut=True)
     if not items:
         print_notices([f"no entries in this period{meant}"])
-    elif len(items) > len(shown):
-        print_notices([f"{len(shown)} of {len(items)}; -n shows more"])
+    print_left(len(items) - len(shown), "row")
     return 0
 
 
@@ -77,11 +68,11 @@ def _list_changes(request: CommandRequest) -> int:
     """List the changes of the caller, each with its id."""
     values = request.values
     if any(values[name] for name in ("since", "scope", "agent", "source")):
-        message = "The only filter that --changes accepts is -n."
+        message = "--changes takes no filter."
         raise UsageError(message, hint="Leave out the other options.")
     with request.open_memory() as memory:
         changes = memory.curation.changes()
-    shown = changes[: values["max_results"] or _MAX_LINES]
+    shown = changes[: row_count(values, len(changes))]
     if values["json"]:
         print_json(shown)
         return 0
@@ -97,4 +88,5 @@ def _list_changes(request: CommandRequest) -> int:
     print_table(("time", "id", "change", "notes"), rows, keep=True)
     if not changes:
         print_notices(["no changes are recorded"])
+    print_left(len(changes) - len(shown), "change")
     return 0

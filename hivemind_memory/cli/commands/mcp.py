@@ -171,12 +171,15 @@ def require_sdk() -> None:
 def check_workspace(name: str) -> None:
     """Refuse a workspace that the server of an agent could not have.
 
+    Nothing says which there are without a tree of them: a new one is named as such.
+
     Raises:
         ScopeError: There is no such workspace in config.json, or this shell is limited
             to others.
         ConfigError: config.json cannot be used.
     """
     from hivemind_memory import environment, opening
+    from hivemind_memory.files.near_scope import workspace_notice
     from hivemind_memory.model.value import replaced
 
     scope_request = environment.agent_scope_request(workspace=name, project="none")
@@ -186,7 +189,11 @@ def check_workspace(name: str) -> None:
         is_agent=environment.is_agents_shell(),
         is_typed_by_owner=environment.shell_scope_request() is None,
     )
-    opening.open_memory(scope_request=asked).close()
+    with opening.open_memory(scope_request=asked) as memory:
+        notes, scope = memory.places.notes, memory.caller.workspace
+        has_tree = bool(memory.settings.workspaces)
+    if notice := workspace_notice(notes, scope, has_tree=has_tree):
+        write_stderr(f"{escape_line(notice)}\n")
     _check_not_wider(environment.agent_scope_request(workspace=name), None)
 
 

@@ -85,17 +85,27 @@ def write(request: CommandRequest) -> int:
 
 
 def new_scope_notices(memory: Memory, named: str) -> list[str]:
-    """Return that a text begins a new scope, if that is like one that exists."""
-    if not named or not memory.caller.is_owner:
+    """Return that the name of a scope may be wrong, of one that has no notes yet.
+
+    For an owner, if it is like one that exists; for others, if it is their workspace
+    and nothing says which workspaces there are.
+    """
+    caller, notes = memory.caller, memory.places.notes
+    if not (named and caller.is_owner) and not caller.workspace:
         return []
     from hivemind_memory.errors import ScopeError
-    from hivemind_memory.files.near_scope import scope_notice
+    from hivemind_memory.files.near_scope import scope_notice, workspace_notice
 
-    try:
-        notice = scope_notice(memory.places.notes, memory.find_scope(named))
-    except ScopeError:
-        return []  # the write refuses it
-    return [f"{notice} `hm undo` takes this back"] if notice else []
+    if caller.workspace:
+        has_tree = bool(memory.settings.workspaces)
+        notice = workspace_notice(notes, caller.workspace, has_tree=has_tree)
+        ending = "; if its name is wrong,"
+    else:
+        try:
+            notice, ending = scope_notice(notes, memory.find_scope(named)), ""
+        except ScopeError:
+            return []  # the write refuses it
+    return [f"{notice}{ending} `hm undo` takes this back"] if notice else []
 
 
 def print_written(written: WriteResult, *, as_json: bool) -> None:
