@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import asdict
 
 from hivemind_memory.context.tokens import estimate_tokens
 from hivemind_memory.errors import StateUnusableError
 from hivemind_memory.inject.section import render_excerpt
-from hivemind_memory.model.injection_outcomes import UNCHANGED
+from hivemind_memory.model.injection_outcomes import BEGUN, UNCHANGED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,7 +68,8 @@ def readable_records(
     """Return the newest record about each file of a worktree that a caller may read.
 
     Each says whether its section ``is_there``: since then it may have been removed, by
-    `hm eject`, a person, git, or an injection of other notes.
+    `hm eject`, a person, git, or an injection of other notes. One that was begun counts
+    only if its file has a section.
     """
     others = log.files_of_others(worktree)
     return [
@@ -77,6 +79,7 @@ def readable_records(
         }
         for record in log.last_records(worktree)
         if may_read_record(caller, record)
+        and (record["outcome"] != BEGUN or is_there(record))
     ]
 
 
@@ -92,20 +95,48 @@ def may_read_record(caller: Caller, record: Mapping[str, Any]) -> bool:
     return seen is not None and caller.scopes.issuperset(seen)
 
 
-def log_injection(log: InjectionLog, record: dict[str, Any], git_folder: str) -> None:
-    """Add to the injection log; a failure to write it stops nothing."""
-    record[GIT_FOLDER] = git_folder
-    try:
-        is_known = any(
-            known["file"] == record["file"] and known.get(SCOPES) == record[SCOPES]
-            for known in log.last_records(record["worktree"])
+class InjectionEntry:
+    """One injection in the log: it is there before the section is.
+
+    So a purge finds every section, also one whose writer was killed. What says that it
+    began is replaced at the end. A failure to write the log stops nothing.
+    """
+
+    def __init__(self, log: InjectionLog, git_folder: str) -> None:
+        """Take the log, and where hashes are kept of what is injected."""
+        self._log = log
+        self._git_folder = git_folder
+        self._known: list[dict[str, Any]] = []
+        self._file = ""
+
+    def begin(self, record: Mapping[str, Any]) -> None:
+        """Record that a section is about to be written."""
+        self._file = record["file"]
+        with suppress(StateUnusableError):
+            self._known = self._log.last_records(record["worktree"])
+            self._log.append(self._complete({**record, "outcome": BEGUN}))
+
+    def cancel(self, worktree: str) -> None:
+        """Record that none was written."""
+        with suppress(StateUnusableError):
+            self._log.drop_begun(worktree, self._file)
+
+    def finish(self, record: Mapping[str, Any]) -> None:
+        """Record what was done."""
+        is_known = record["outcome"] == UNCHANGED and any(
+            known["file"] == record["file"]
+            and known.get(SCOPES) == record[SCOPES]
+            and not known["begun_at"]
+            for known in self._known
         )
-        if record["outcome"] == UNCHANGED and is_known:
-            kept = ("at", "worktree", "agent", "outcome", "file", GIT_FOLDER)
-            record = {key: record[key] for key in kept}
-        log.append(record)
-    except StateUnusableError:
-        return
+        kept = ("at", "worktree", "agent", "outcome", "file")
+        told = {key: record[key] for key in kept} if is_known else record
+        with suppress(StateUnusableError):
+            self._log.append(self._complete(told), ends=self._file)
+
+    def _complete(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a record as it is logged."""
+        return {**record, GIT_FOLDER: self._git_folder}
 
 
 def are_there(notes: str, excerpts: Sequence[Excerpt]) -> bool:

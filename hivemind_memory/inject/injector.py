@@ -11,7 +11,7 @@ import os
 from dataclasses import replace
 from hashlib import sha256
 
-from hivemind_memory.errors import NotInjectedError, UsageError
+from hivemind_memory.errors import HivemindError, NotInjectedError, UsageError
 from hivemind_memory.files.atomic import PARTIAL_FILE
 from hivemind_memory.files.locks import exclusive
 from hivemind_memory.git.repository import find_repository
@@ -22,30 +22,25 @@ from hivemind_memory.inject.commit_guard import CommitGuard, section_copies
 from hivemind_memory.inject.git_settings import GitSettings
 from hivemind_memory.inject.injection_record import (
     SCOPES,
+    InjectionEntry,
     are_there,
-    log_injection,
     readable_records,
     record_of,
 )
 from hivemind_memory.inject.leftovers import find_leftovers, worktrees_here
-from hivemind_memory.inject.section import (
-    plan_section,
-    section_body,
-    section_tokens,
-)
+from hivemind_memory.inject.place_section import place_section
+from hivemind_memory.inject.section import plan_section
 from hivemind_memory.inject.section_file import (
     correct_git_status,
-    erase_old_section,
     erase_section,
     free_bytes,
     may_hold_marks,
     may_hold_section,
-    write_section,
 )
 from hivemind_memory.inject.word_file import remember_words
 from hivemind_memory.model.injection import EjectionResult, InjectionResult
 from hivemind_memory.model.injection_outcomes import (
-    NOTHING,
+    BEGUN,
     OFF,
     PLANNED,
     WITH_SECTION,
@@ -105,23 +100,24 @@ class Injector:
         """Write the section into the file that *agent* reads, unless it is up to date.
 
         A purge that finds no record of it yet has removed its note by then: so what is
-        quoted is looked for again once the record is there.
+        quoted is looked for again once the record is there, before the section is.
 
         Raises:
             NotInjectedError: Nothing was written, and why.
             GitError: Git cannot be used there; nothing was written.
             UsageError: The folder does not exist, or the option names no file.
         """
-        for _ in range(_ATTEMPTS):
-            done = self._inject(worktree, agent, is_dry_run=is_dry_run)
-            if is_dry_run or are_there(self.notes, done.planned.choice.excerpts):
-                break
+        attempts = 1
+        while not (
+            done := self._inject(worktree, agent, attempts, is_dry_run=is_dry_run)
+        ):
+            attempts += 1
         return done
 
     def _inject(
-        self, worktree: str, agent: str, *, is_dry_run: bool
-    ) -> InjectionResult:
-        """Plan a section and write it."""
+        self, worktree: str, agent: str, attempts: int, *, is_dry_run: bool
+    ) -> InjectionResult | None:
+        """Plan a section and write it; None: plan again."""
         root, repository = self._find(worktree)
         target = choose_target(
             agent,
@@ -142,43 +138,25 @@ class Injector:
         done = replace(done, planned=planned)
         if is_dry_run:
             return replace(done, outcome=PLANNED)
+        scopes = {SCOPES: sorted(caller.scopes or ())}
+        log = InjectionLog(self._memory.state())
+        entry = InjectionEntry(log, repository.common_dir if repository else "")
+        excerpts = planned.choice.excerpts
         with self._lock(root, repository):
-            if repository is not None:
-                excerpts, texts = planned.choice.excerpts, self.active_texts()
-                remember_words(repository, self.notes, excerpts, texts)
-            placed = (
-                write_section(
-                    root,
-                    target,
-                    repository,
-                    lambda is_ours: section_body(planned, is_ours=is_ours),
-                )
-                if planned.body
-                else erase_old_section(root, target, repository)
-            )
-        if placed is None:
-            done = replace(done, outcome=NOTHING, file="")
-        else:
             if planned.body:
-                planned = replace(
-                    planned,
-                    tokens=section_tokens(
-                        section_body(planned, is_ours=placed.is_ours)
-                    ),
-                )
-            done = replace(
-                done,
-                planned=planned,
-                outcome=placed.outcome,
-                file=placed.file,
-                is_ours=placed.is_ours,
-                warnings=placed.warnings,
-            )
-        log_injection(
-            InjectionLog(self._memory.state()),
-            {**record_of(done, self._now_iso()), SCOPES: sorted(caller.scopes or ())},
-            repository.common_dir if repository else "",
-        )
+                entry.begin({**record_of(done, self._now_iso()), **scopes})
+                if attempts < _ATTEMPTS and not are_there(self.notes, excerpts):
+                    entry.cancel(root)
+                    return None
+            try:
+                if repository is not None:
+                    texts = self.active_texts()
+                    remember_words(repository, self.notes, excerpts, texts)
+                done = place_section(done, target, repository)
+            except HivemindError:
+                entry.cancel(root)
+                raise
+            entry.finish({**record_of(done, self._now_iso()), **scopes})
         return done
 
     @property
@@ -327,7 +305,7 @@ class Injector:
         A section that was printed for an agent is in no file, and counts as there.
         """
         file = record["file"]
-        if record["outcome"] not in WITH_SECTION or not file:
+        if record["outcome"] not in WITH_SECTION | {BEGUN} or not file:
             return bool(record["memories"])
         return may_hold_section(root, file, repository)
 

@@ -69,7 +69,7 @@ class InjectionTraces:
             Why that failed; empty if it did not.
         """
         problems = []
-        others = self._log.files_of_others(worktree)
+        others = self._log.files_of_others(worktree, counts_begun=True)
         for agent, files in (self._agents.get(worktree) or {"": {""}}).items():
             if files - {""} and files - {""} <= others:
                 continue
@@ -180,7 +180,7 @@ class InjectionTraces:
 
     def _copies(self, worktree: str, repository: Repository) -> list[str]:
         """Return the files with a section that can be removed and is no agent's."""
-        own = self._log.files_of_others(worktree)
+        own = self._log.files_of_others(worktree, counts_begun=True)
         own = own.union(*self._agents.get(worktree, {}).values())
         return [
             file

@@ -11,6 +11,8 @@ OFF = "off"
 """A person turned injection off for the repository."""
 PLANNED = "planned"
 """A dry run: nothing was written."""
+BEGUN = "begun"
+"""In the log only: a section is being written, or a process was killed meanwhile."""
 
 WITH_SECTION = frozenset({WRITTEN, UNCHANGED})
 """After these the file has a section."""

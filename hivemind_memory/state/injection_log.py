@@ -11,7 +11,7 @@ import json
 import os
 from contextlib import suppress
 
-from hivemind_memory.model.injection_outcomes import UNCHANGED
+from hivemind_memory.model.injection_outcomes import BEGUN, UNCHANGED
 from hivemind_memory.sqlite.connection import synced_transaction
 
 TYPE_CHECKING = False
@@ -38,6 +38,9 @@ MEMORY_LISTS = ("memories", "left_out")
 
 _WAIT_MS = 5_000
 
+_BEGUN = 2
+"""Value of ``is_whole``: the section may have been written, or not."""
+
 
 class InjectionLog:
     """The injection log of one notes folder."""
@@ -47,8 +50,12 @@ class InjectionLog:
         folder = os.path.dirname(state.path)
         self._old_files = [os.path.join(folder, name) for name in OLD_FILES]
 
-    def append(self, record: Record) -> None:
+    def append(self, record: Record, *, ends: str = "") -> None:
         """Add a record.
+
+        Args:
+            record: About an injection that begins or has ended.
+            ends: File of those in its worktree that began and have ended with this one.
 
         Raises:
             StateUnusableError: It was not added.
@@ -56,6 +63,8 @@ class InjectionLog:
 
         def insert(connection: apsw.Connection) -> None:
             with synced_transaction(connection):
+                if ends:
+                    self._delete_begun(connection, record["worktree"], ends)
                 _insert(connection, record, self._state.notes)
                 connection.execute(
                     "DELETE FROM injections WHERE id <= ?",
@@ -64,11 +73,35 @@ class InjectionLog:
 
         self._run(insert)
 
+    def drop_begun(self, worktree: str, file: str) -> None:
+        """Delete what says that a section was begun in a file: none was written.
+
+        Raises:
+            StateUnusableError: It was not deleted.
+        """
+
+        def delete(connection: apsw.Connection) -> None:
+            with synced_transaction(connection):
+                self._delete_begun(connection, worktree, file)
+
+        self._run(delete)
+
+    def _delete_begun(
+        self, connection: apsw.Connection, worktree: str, file: str
+    ) -> None:
+        """Delete the records of injections into a file that began."""
+        connection.execute(
+            "DELETE FROM injections"
+            " WHERE worktree = ? AND file = ? AND notes = ? AND is_whole = ?",
+            (worktree, file, self._state.notes, _BEGUN),
+        )
+
     def last_records(self, worktree: str) -> list[Record]:
         """Return the newest record about each file of a worktree, newest first.
 
         A record names its memories. When a section was left as it was later on,
-        ``seen_at`` says when.
+        ``seen_at`` says when; ``begun_at`` says when another was begun, if it is not
+        known what became of it.
 
         Raises:
             StateUnusableError: The log cannot be read.
@@ -77,26 +110,37 @@ class InjectionLog:
         def find(connection: apsw.Connection) -> list[Record]:
             newest = connection.execute(
                 """
-                SELECT max(id) FILTER (WHERE is_whole), max(id) FROM injections
-                WHERE worktree = ? AND notes = ? GROUP BY file ORDER BY max(id) DESC
+                SELECT max(id) FILTER (WHERE is_whole = 1),
+                  max(id) FILTER (WHERE is_whole < ?1),
+                  -- 0: what was begun last has ended
+                  iif(max(id) FILTER (WHERE is_whole < ?1) IS max(id), 0, max(id))
+                FROM injections
+                WHERE worktree = ?2 AND notes = ?3 GROUP BY file ORDER BY max(id) DESC
                 """,
-                (worktree, self._state.notes),
+                (_BEGUN, worktree, self._state.notes),
             ).fetchall()
+
+            def at(row_id: object) -> str:
+                return str(_record(connection, row_id).get("at", ""))
+
             return [
                 {
-                    **_record(connection, whole),
-                    "seen_at": _record(connection, last).get("at", "")
-                    if last != whole
-                    else "",
+                    **_record(connection, whole or begun),
+                    "seen_at": at(last) if last != whole else "",
+                    "begun_at": at(begun) if begun else "",
                 }
-                for whole, last in newest
-                if whole is not None
+                for whole, last, begun in newest
+                if whole or begun
             ]
 
         return self._run(find) if self._exists() else []
 
-    def files_of_others(self, worktree: str) -> set[str]:
+    def files_of_others(self, worktree: str, *, counts_begun: bool = False) -> set[str]:
         """Return the files of a worktree whose newest section is of other notes.
+
+        Args:
+            worktree: The worktree.
+            counts_begun: A section that was begun with these notes counts as written.
 
         Raises:
             StateUnusableError: The log cannot be read.
@@ -104,10 +148,11 @@ class InjectionLog:
         # SQLite takes the other column from the row with the largest id.
         sql = (
             "SELECT file, notes, max(id) FROM injections"
-            " WHERE worktree = ? GROUP BY file"
+            " WHERE worktree = ? AND (is_whole < ? OR (? AND notes = ?)) GROUP BY file"
         )
+        given = (worktree, _BEGUN, counts_begun, self._state.notes)
         rows = (
-            self._run(lambda c: c.execute(sql, (worktree,)).fetchall())
+            self._run(lambda c: c.execute(sql, given).fetchall())
             if self._exists()
             else ()
         )
@@ -227,13 +272,13 @@ class InjectionLog:
 
 def _insert(connection: apsw.Connection, record: Record, notes: str) -> None:
     """Add one record about the notes of a folder."""
-    is_whole = record.get("outcome") != UNCHANGED or "memories" in record
+    is_whole = int(record.get("outcome") != UNCHANGED or "memories" in record)
     connection.execute(
         "INSERT INTO injections(worktree, file, is_whole, record, notes)"
         " VALUES (?, ?, ?, ?, ?)",
         (
             *(str(record.get(name, "")) for name in ("worktree", "file")),
-            int(is_whole),
+            _BEGUN if record.get("outcome") == BEGUN else is_whole,
             _as_json(record),
             notes,
         ),

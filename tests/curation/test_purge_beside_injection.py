@@ -6,6 +6,7 @@ import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,8 @@ from hivemind_memory.curation import purge
 from hivemind_memory.inject import injector as injector_module
 from hivemind_memory.inject.injector import Injector
 from hivemind_memory.inject.past_injections import InjectionTraces
+from hivemind_memory.inject.place_section import place_section
+from hivemind_memory.model.injection import InjectionResult
 from hivemind_memory.opening import open_injector
 from hivemind_memory.state.injection_log import InjectionLog
 from tests.support.after_first import after_first
@@ -61,6 +64,77 @@ def test_an_injection_that_was_planned_before_a_purge(
     assert receipts[0].is_complete
     assert "flimmerkeks" not in (shop / "CLAUDE.md").read_text()
     assert "any weather" in (shop / "CLAUDE.md").read_text()
+
+
+def test_a_purge_finds_a_section_that_is_being_written(
+    bench: Bench, injector: Injector, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its record came after it: the receipt was complete, and CLAUDE.md quoted it."""
+    [path] = [row.path for row in bench.memory.memories() if row.key == "vault"]
+    found = []
+
+    def place(*arguments: Any) -> InjectionResult:
+        done = place_section(*arguments)
+        traces = InjectionTraces(InjectionLog(bench.state), injector)
+        found.append(traces.count_quoting([path]))
+        return done
+
+    monkeypatch.setattr(injector_module, "place_section", place)
+    injector.inject(str(shop))
+    monkeypatch.undo()
+
+    assert found == [{str(shop): 1}]
+    assert len(InjectionLog(bench.state).records()) == 1
+    assert bench.purge("vault").worktrees == (str(shop),)
+
+
+@pytest.mark.parametrize("is_written", [False, True])
+def test_an_injection_that_is_killed(
+    bench: Bench,
+    injector: Injector,
+    shop: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    is_written: bool,
+) -> None:
+    """A purge finds what it wrote; `hm why` claims nothing that may be wrong."""
+
+    def killed(*arguments: Any) -> InjectionResult:
+        if is_written:
+            place_section(*arguments)
+        raise KeyboardInterrupt
+
+    def kill_one() -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr(injector_module, "place_section", killed)
+            with pytest.raises(KeyboardInterrupt):
+                injector.inject(str(shop))
+
+    def quoted(record: dict[str, Any] | None) -> set[str]:
+        return {memory["path"] for memory in record["memories"]} if record else set()
+
+    kill_one()
+    told = injector.why(str(shop))
+    assert quoted(told) == ({"vault.md", "weather.md"} if is_written else set())
+    assert told is None or told["begun_at"]
+
+    injector.inject(str(shop))
+    first = injector.why(str(shop))
+    assert first is not None
+    assert not first["begun_at"]
+    bench.save("roof", "The roof of the shop is flat.", type="lesson")
+    kill_one()
+    second = injector.why(str(shop))
+    assert second is not None
+    assert second["begun_at"]
+    assert second["is_there"]
+    assert quoted(second) == quoted(first)
+
+    assert bench.purge("roof").worktrees == (str(shop),)
+    assert "roof" not in (shop / "CLAUDE.md").read_text()
+    third = injector.why(str(shop))
+    assert third is not None
+    assert not third["begun_at"]
 
 
 def test_a_purge_that_began_before_an_injection(

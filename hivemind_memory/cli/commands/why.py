@@ -131,7 +131,8 @@ def _show_why(request: CommandRequest, name: str) -> int:
         )
     else:
         print_line(f"not injected: {path}: {reason}", keep=[path])
-    print_notices(map(copy_notice, copies_of(rows, path)))
+    begun = [_begun(found)] if record and record["begun_at"] else []
+    print_notices([*begun, *map(copy_notice, copies_of(rows, path))])
     return 0
 
 
@@ -228,7 +229,9 @@ def _last_lines(record: dict[str, Any]) -> Iterable[str]:
 
 
 def _state_lines(record: dict[str, Any]) -> Iterable[str]:
-    """Return that a section is no longer there, if so."""
+    """Return that a section is no longer there, or may be another one, if so."""
+    if record["begun_at"]:
+        yield _begun(record)
     if not record["is_there"] and record["memories"]:
         yield f"section removed from {record['file']}; it contained:"
 
@@ -236,6 +239,14 @@ def _state_lines(record: dict[str, Any]) -> Iterable[str]:
 def _lines(memory: dict[str, Any]) -> str:
     """Return where an injected memory stands, as ``hm get`` takes it."""
     return lines_text(memory["path"], memory["start_line"], memory["end_line"])
+
+
+def _begun(record: dict[str, Any]) -> str:
+    """Return that a later injection did not end, as far as the log tells."""
+    return (
+        f"an injection of {minute_text(record['begun_at'])} did not finish, so"
+        f" {record['file']} may have another section; `hm inject` writes it again"
+    )
 
 
 def _gone(record: dict[str, Any]) -> str:

@@ -1,0 +1,47 @@
+"""Puts what was planned for a worktree into its file, or removes an old section."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hivemind_memory.inject.section import section_body, section_tokens
+from hivemind_memory.inject.section_file import erase_old_section, write_section
+from hivemind_memory.model.injection_outcomes import NOTHING
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.git.repository import Repository
+    from hivemind_memory.inject.agent_files import TargetFile
+    from hivemind_memory.model.injection import InjectionResult
+
+
+def place_section(
+    planned: InjectionResult, target: TargetFile, repository: Repository | None
+) -> InjectionResult:
+    """Write a planned section, or remove an old one if it has nothing; say what came.
+
+    Raises:
+        NotInjectedError: Nothing was written. Settings may have been.
+    """
+    plan, root = planned.planned, planned.worktree
+    if not plan.body:
+        placed = erase_old_section(root, target, repository)
+        if placed is None:
+            return replace(planned, outcome=NOTHING, file="")
+    else:
+        placed = write_section(
+            root,
+            target,
+            repository,
+            lambda is_ours: section_body(plan, is_ours=is_ours),
+        )
+        body = section_body(plan, is_ours=placed.is_ours)
+        plan = replace(plan, tokens=section_tokens(body))
+    return replace(
+        planned,
+        planned=plan,
+        outcome=placed.outcome,
+        file=placed.file,
+        is_ours=placed.is_ours,
+        warnings=placed.warnings,
+    )
