@@ -10,6 +10,7 @@ HivemindError
 ├── NoteNotFoundError     there is no note of that name
 ├── LineNotFoundError     the note ends before the line that was asked for
 ├── NoteUnreadableError   a note exists, and its bytes cannot be read now
+│   ├── NoteForbiddenError  this user may not read it
 │   └── NoteTooLargeError it is larger than max_note_mb, and is never read
 ├── MemoryNotFoundError   there is no memory of that key or id
 ├── NotSavedError         nothing was saved; the notes are as they were
@@ -107,6 +108,10 @@ class LineNotFoundError(HivemindError):
 
 class NoteUnreadableError(HivemindError):
     """The note is there, but the system does not give its bytes now."""
+
+
+class NoteForbiddenError(NoteUnreadableError):
+    """The note is there, and this user may not read it, which its owner may mean."""
 
 
 class NoteTooLargeError(NoteUnreadableError):

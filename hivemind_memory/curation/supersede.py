@@ -13,7 +13,12 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from hivemind_memory.errors import HivemindError, NoteNotFoundError, NotSavedError
+from hivemind_memory.errors import (
+    HivemindError,
+    NoteNotFoundError,
+    NoteUnreadableError,
+    NotSavedError,
+)
 from hivemind_memory.files.errors import save_error
 from hivemind_memory.files.paths import parse_note_path, path_in_scope
 from hivemind_memory.markdown.front_matter import render_header, split_front_matter
@@ -262,6 +267,8 @@ def _in_names(
     for path in names:
         try:
             data, _ = context.folder.read(path)
+        except NoteUnreadableError as error:
+            raise _maybe_its_file(error) from error
         except HivemindError:
             continue
         try:
@@ -271,6 +278,11 @@ def _in_names(
             # front matter broke must not get a second one beside it.
             if may_be_broken_memory(data):
                 raise
+
+
+def _maybe_its_file(error: NoteUnreadableError) -> NotSavedError:
+    """Return the error for a file that may have the key and cannot be read."""
+    return NotSavedError(error.problem, hint=error.hint, effect="Nothing was saved")
 
 
 def _is_active(context: CurationContext, file: MemoryFile, key: str) -> bool:

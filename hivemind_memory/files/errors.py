@@ -11,6 +11,7 @@ import os
 from hivemind_memory.errors import (
     HivemindError,
     LineNotFoundError,
+    NoteForbiddenError,
     NoteNotFoundError,
     NotePathError,
     NoteUnreadableError,
@@ -72,7 +73,10 @@ def read_error(path: NotePath, error: OSError) -> HivemindError:
         hint = "Links are not followed; put the file itself into the notes folder."
         return NotePathError(message, hint=hint)
     cause, hint = cause_of(error)
-    return NoteUnreadableError(f"{path} cannot be read: {cause}.", hint=hint)
+    message = f"{path} cannot be read: {cause}."
+    if isinstance(error, PermissionError):
+        return NoteForbiddenError(message, hint="Check its mode and its owner.")
+    return NoteUnreadableError(message, hint=hint)
 
 
 def save_error(path: NotePath, error: OSError) -> HivemindError:

@@ -89,7 +89,8 @@ class FolderSnapshot:
 
         self.unlisted = unlisted
         """Paths of notes and, with a slash, of folders that the system did not show:
-        what is there is unknown, so nothing there is gone. Each is skipped, too."""
+        what is there is unknown, so nothing there is gone. Each is skipped, too. What
+        this user may not read is skipped alone, and so not found any more."""
 
     @property
     def signatures(self) -> dict[NotePath, FileSignature]:
@@ -263,7 +264,8 @@ class _Pass:
             return  # deleted, or swapped for a link, meanwhile
         what = "the folder cannot be listed" if path[-1] == "/" else "it cannot be read"
         self.skipped[path] = f"{what}: {error.strerror}"
-        self.unlisted.append(path)
+        if not isinstance(error, PermissionError):
+            self.unlisted.append(path)
 
     def _take_link(
         self, folder: OpenFolder, link: os.DirEntry[str], prefix: str, depth: int
@@ -277,7 +279,11 @@ class _Pass:
             child = self._follow(path) if self._follow else None
         except OSError as error:
             self.skipped[path] = f"the link is not followed: {error.strerror}"
-            if not (is_gone(error) or is_in_the_way(error)):
+            if not (
+                is_gone(error)
+                or is_in_the_way(error)
+                or isinstance(error, PermissionError)
+            ):
                 self.unlisted.append(f"{path}/")
             return
         if child is None:
@@ -289,7 +295,8 @@ class _Pass:
                 self.scan(child, f"{path}/", depth + 1)
         except OSError as error:
             self.skipped[path] = f"the folder cannot be listed: {error.strerror}"
-            self.unlisted.append(f"{path}/")
+            if not isinstance(error, PermissionError):
+                self.unlisted.append(f"{path}/")
         finally:
             self._is_behind_link = was_behind
 

@@ -9,9 +9,15 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from contextlib import suppress
 
 from hivemind_memory.config import CONFIG_NAME
-from hivemind_memory.errors import EmbeddingError, HivemindError, IndexUnusableError
+from hivemind_memory.errors import (
+    EmbeddingError,
+    HivemindError,
+    IndexUnusableError,
+    NoteForbiddenError,
+)
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.files.scan import BYTES_PER_MB
 from hivemind_memory.index.choose_engine import index_engine
@@ -190,9 +196,10 @@ def _index(places: Places, now: Callable[[], float]) -> Iterator[Finding]:
 def _notes(places: Places, settings: Settings, now: Callable[[], float]) -> Finding:
     """Compare the folder with the index, and name what was passed over."""
     limit_bytes = settings.max_note_mb * BYTES_PER_MB
-    snapshot = NotesFolder(
+    folder = NotesFolder(
         places.notes, max_note_bytes=limit_bytes, links=settings.followed_links
-    ).snapshot()
+    )
+    snapshot = folder.snapshot()
     try:
         opened = open_index(places, now)
         try:
@@ -202,7 +209,10 @@ def _notes(places: Places, settings: Settings, now: Callable[[], float]) -> Find
     except HivemindError as error:
         return Finding(name="notes", is_ok=False, detail=str(error), hint=error.hint)
     changes = compare_files(snapshot.signatures, known)
-    behind = len(changes.changed) + len(changes.gone)
+    behind = len(changes.gone)
+    for path in changes.changed:
+        with suppress(NoteForbiddenError):  # named among those that cannot be read
+            behind += folder.signature(path) is not None
     if snapshot.skipped:
         first = snapshot.skipped[0]
         return Finding(

@@ -51,8 +51,8 @@ def note_findings(places: Places, settings: Settings) -> Iterator[Finding]:
         for path in paths:
             try:
                 checked.add(path, decode(reader.read(path).data))
-            except HivemindError:
-                continue  # the check of the notes names it
+            except HivemindError as error:
+                checked.unread.append(error)
     yield from checked.findings()
 
 
@@ -61,6 +61,8 @@ class _Checked:
 
     def __init__(self, types: Mapping[str, MemoryType]) -> None:
         self._types = types
+        self.unread: list[HivemindError] = []
+        """Why notes could not be read."""
         self._broken: list[str] = []
         self._misspelt: dict[str, str] = {}
         """Path -> the unknown type of what was meant as a memory."""
@@ -93,6 +95,15 @@ class _Checked:
 
     def findings(self) -> Iterator[Finding]:
         """Return what was found."""
+        if self.unread:
+            more = len(self.unread) - 1
+            yield Finding(
+                name="readable",
+                is_ok=False,
+                detail=str(self.unread[0]).removesuffix(".")
+                + (f", and {count_text(more, 'more note')}" if more else ""),
+                hint=self.unread[0].hint,
+            )
         if self._broken:
             yield Finding(
                 name="front matter",

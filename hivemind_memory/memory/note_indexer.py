@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hivemind_memory.errors import (
+    NoteForbiddenError,
     NoteNotFoundError,
     NotePathError,
     NoteTooLargeError,
@@ -115,7 +116,7 @@ class NoteIndexer:
                 found = self._read(path, indexed.get(path), work, reader)
             except NoteNotFoundError:
                 gone.append(path)  # since the scan
-            except (NotePathError, NoteTooLargeError) as error:
+            except (NotePathError, NoteTooLargeError, NoteForbiddenError) as error:
                 # A rebuild would not read it either, so it is not found any more.
                 work.skipped.append(SkippedNote(path=path, reason=str(error)))
                 gone.append(path)

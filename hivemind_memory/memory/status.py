@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 
-from hivemind_memory.errors import IndexDamagedError, NoteUnreadableError
+from hivemind_memory.errors import (
+    IndexDamagedError,
+    NoteForbiddenError,
+    NoteUnreadableError,
+)
 from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.memory.note_indexer import LARGE_NOTE_BYTES
 from hivemind_memory.model.results import LARGE_UNINDEXED, MemoryStatus
@@ -12,8 +16,6 @@ from hivemind_memory.model.snapshot import IndexedFiles, SkippedNote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from hivemind_memory.files.places import Places
     from hivemind_memory.files.scan import FolderSnapshot
     from hivemind_memory.memory.embed import EmbeddingService
@@ -68,6 +70,7 @@ def _status_of(
     # A note too young to be sure of is not behind: the next search reads it.
     certain = IndexedFiles(signatures=known.signatures)
     changes, snapshot = syncer.find_changes(certain)
+    unread, forbidden = _unread(changes, snapshot, syncer)
     vectors, pending, name, reason = _vectors(opened, provider)
     problem = ""
     if pending or is_asked:
@@ -87,10 +90,10 @@ def _status_of(
         vectors_problem=problem,
         retrievers=("words", "vectors") if vectors else ("words",),
         leader=KernelLock(places.leader_lock).holder(),
-        stale_notes=len(changes.changed) + len(changes.gone),
+        stale_notes=len(changes.changed) + len(changes.gone) - forbidden,
         skipped=(
             *_skipped(opened, snapshot.skipped),
-            *_unread(changes, snapshot, syncer),
+            *unread,
         ),
         unsettled_entries=_unsettled(places, now_s),
     )
@@ -135,16 +138,24 @@ def _skipped(
 
 def _unread(
     changes: FolderChanges, scan: FolderSnapshot, syncer: Syncer
-) -> Iterator[SkippedNote]:
-    """Yield the changed notes that a search has not, or cannot, read."""
+) -> tuple[list[SkippedNote], int]:
+    """Return the changed notes that a search has not, or cannot, read.
+
+    Returns:
+        Those; and how many of them will never be indexed, for it is forbidden.
+    """
+    unread = []
+    forbidden = 0
     for path in changes.changed:
         try:
             syncer.folder.signature(path)
         except NoteUnreadableError as error:
-            yield SkippedNote(path=path, reason=str(error))
+            unread.append(SkippedNote(path=path, reason=str(error)))
+            forbidden += isinstance(error, NoteForbiddenError)
         else:
             if scan.signatures[path][2] > LARGE_NOTE_BYTES:
-                yield SkippedNote(path=path, reason=LARGE_UNINDEXED)
+                unread.append(SkippedNote(path=path, reason=LARGE_UNINDEXED))
+    return unread, forbidden
 
 
 def _size(path: str) -> int:

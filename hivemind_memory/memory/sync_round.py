@@ -6,7 +6,11 @@ before is then not written. Counts what one round of a sync did.
 
 from __future__ import annotations
 
-from hivemind_memory.errors import HivemindError, NoteUnreadableError
+from hivemind_memory.errors import (
+    HivemindError,
+    NoteForbiddenError,
+    NoteUnreadableError,
+)
 from hivemind_memory.files.reader import read_note
 from hivemind_memory.model.snapshot import SkippedNote
 
@@ -94,11 +98,13 @@ class SyncRound:
     def may_remove(
         self, path: NotePath, signature: FileSignature | None, _: str
     ) -> bool:
-        """Return whether a note may be removed: it is gone, or no note any more."""
+        """Return whether a note may be removed: it is gone, or not to be read."""
         is_unreadable = any(note.path == path for note in self.skipped)
         is_unchanged = is_unreadable and signature == self.known.get(path)
         try:
             is_there = self._folder.signature(path) is not None
+        except NoteForbiddenError:
+            is_there = False
         except NoteUnreadableError as error:
             self.skipped.append(SkippedNote(path=path, reason=str(error)))
             return False

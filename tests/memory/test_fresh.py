@@ -5,11 +5,13 @@ Without a watcher, without events, whether this process looked a moment ago or n
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -384,7 +386,7 @@ def test_a_note_that_cannot_be_read_hides_no_other(
     assert sorted(paths(ask(asked, "old"))) == ["bad.md", "note.md"]
 
 
-@pytest.mark.parametrize("number", [13, 24, 23, 5], ids=os.strerror)
+@pytest.mark.parametrize("number", [24, 23, 5, 116, 12], ids=os.strerror)
 def test_a_note_that_cannot_be_read_now_is_not_gone(
     sandbox: Sandbox, memory: Memory, number: int
 ) -> None:
@@ -414,7 +416,7 @@ def test_a_note_that_cannot_be_read_now_is_not_gone(
     assert ask(memory, "zebra").report.is_fresh
 
 
-@pytest.mark.parametrize("number", [13, 24, 5], ids=os.strerror)
+@pytest.mark.parametrize("number", [24, 5], ids=os.strerror)
 def test_the_notes_of_a_folder_that_cannot_be_listed_now_are_not_gone(
     sandbox: Sandbox, memory: Memory, number: int
 ) -> None:
@@ -440,6 +442,70 @@ def test_the_notes_of_a_folder_that_cannot_be_listed_now_are_not_gone(
     assert ask(memory, "old").report.is_fresh
     (sandbox.notes / "deep" / "inner.md").unlink()
     assert paths(ask(memory, "old")) == ["note.md"]
+
+
+@contextmanager
+def forbidden(name: str, method: str, number: int) -> Iterator[None]:
+    """Have the system refuse one name in every folder."""
+    original = getattr(OpenFolder, method)
+
+    def refuse(folder: OpenFolder, given: str, *rest: int) -> object:
+        if given == name:
+            raise OSError(number, os.strerror(number))
+        return original(folder, given, *rest)
+
+    with mock.patch.object(OpenFolder, method, refuse):
+        yield
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EPERM], ids=os.strerror)
+def test_a_note_that_a_person_forbids_to_read_leaves_the_answers(
+    sandbox: Sandbox, memory: Memory, number: int
+) -> None:
+    """It stayed in them after a chmod, though whoever forbids reading means it."""
+    memory.write("The zebra is striped.", file="zebra.md")
+    assert paths(ask(memory, "zebra")) == ["zebra.md"]
+    (sandbox.notes / "zebra.md").chmod(0o000)
+
+    with forbidden("zebra.md", "open_file", number):
+        answer = ask(memory, "zebra")
+        status = memory.status()
+        again = ask(memory, "zebra")
+        synced = memory.sync()
+
+    assert paths(answer) == paths(again) == []
+    assert (answer.report.is_fresh, answer.report.skipped_notes) == (True, 1)
+    [skipped] = status.skipped
+    assert "zebra.md cannot be read: permission is denied" in skipped.reason
+    assert status.stale_notes == 0
+    assert (synced.recovered, synced.removed) == (0, 0)
+    answer = ask(memory, "zebra")  # it may be read again
+    assert paths(answer) == ["zebra.md"]
+    assert answer.report.is_fresh
+    assert not memory.sync().recovered
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EPERM], ids=os.strerror)
+def test_the_notes_of_a_forbidden_folder_leave_the_answers(
+    sandbox: Sandbox, memory: Memory, number: int
+) -> None:
+    """None of them counts as deleted: what was written there is not restored."""
+    memory.write("The zebra is striped.", file="deep/inner.md")
+    assert paths(ask(memory, "zebra")) == ["deep/inner.md"]
+
+    with forbidden("deep", "child", number):
+        (sandbox.notes / "deep").chmod(0o700)
+        answer = ask(memory, "zebra")
+        synced = memory.sync()
+        [skipped] = memory.status().skipped
+
+    assert paths(answer) == []
+    assert (answer.report.is_fresh, answer.report.skipped_notes) == (True, 1)
+    assert (synced.recovered, [one.path for one in synced.skipped]) == (0, ["deep/"])
+    assert "cannot be listed" in skipped.reason
+    (sandbox.notes / "deep").chmod(0o755)
+    assert paths(ask(memory, "zebra")) == ["deep/inner.md"]
+    assert not memory.sync().recovered
 
 
 def test_a_touch_on_another_day_is_another_day(
