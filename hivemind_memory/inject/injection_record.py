@@ -29,6 +29,8 @@ GIT_FOLDER = "git_folder"
 
 
 _IN_LOG_ONLY = (SCOPES, GIT_FOLDER)
+_KEPT = ("at", "worktree", "agent", "outcome", "file")
+"""What the log tells of a section that is as it was."""
 
 
 def record_of(injection: InjectionResult, at: str) -> dict[str, Any]:
@@ -121,6 +123,16 @@ class InjectionEntry:
         with suppress(StateUnusableError):
             self._log.drop_begun(worktree, self._file)
 
+    def fail(self, record: Mapping[str, Any]) -> None:
+        """Record that none could be written, though hashes are kept by now.
+
+        A purge has to find those, and no section.
+        """
+        told = {key: record[key] for key in _KEPT}
+        told.update(outcome=UNCHANGED, file="")
+        with suppress(StateUnusableError):
+            self._log.append(self._complete(told), ends=self._file)
+
     def finish(self, record: Mapping[str, Any]) -> None:
         """Record what was done."""
         is_known = record["outcome"] == UNCHANGED and any(
@@ -129,8 +141,7 @@ class InjectionEntry:
             and not known["begun_at"]
             for known in self._known
         )
-        kept = ("at", "worktree", "agent", "outcome", "file")
-        told = {key: record[key] for key in kept} if is_known else record
+        told = {key: record[key] for key in _KEPT} if is_known else record
         with suppress(StateUnusableError):
             self._log.append(self._complete(told), ends=self._file)
 

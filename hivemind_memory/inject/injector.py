@@ -154,7 +154,7 @@ class Injector:
                     remember_words(repository, self.notes, excerpts, texts)
                 done = place_section(done, target, repository)
             except HivemindError:
-                entry.cancel(root)
+                entry.fail(record_of(done, self._now_iso()))
                 raise
             entry.finish({**record_of(done, self._now_iso()), **scopes})
         return done

@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 
 from hivemind_memory.curation import purge
+from hivemind_memory.errors import NotInjectedError
 from hivemind_memory.inject import injector as injector_module
 from hivemind_memory.inject.injector import Injector
 from hivemind_memory.inject.past_injections import InjectionTraces
 from hivemind_memory.inject.place_section import place_section
+from hivemind_memory.inject.word_file import count_words
 from hivemind_memory.model.injection import InjectionResult
 from hivemind_memory.opening import open_injector
 from hivemind_memory.state.injection_log import InjectionLog
@@ -22,6 +24,10 @@ from tests.support.after_first import after_first
 from tests.support.purge_rig import Bench
 from tests.support.sandbox import Sandbox
 
+CENSUS = (
+    "The census of the harbour counts forty cormorants, seven herons and an osprey that"
+    " nobody has ever seen leave the old lighthouse before noon on a working day."
+)
 SECRET = "Zanzibarquux is the flimmerkeks of the vault."
 
 
@@ -152,3 +158,27 @@ def test_a_purge_that_began_before_an_injection(
 
     assert receipt.worktrees == (str(shop),)
     assert "flimmerkeks" not in (shop / "CLAUDE.md").read_text()
+
+
+def count_hashed(bench: Bench, shop: Path) -> int:
+    """Return of how many memories of the census the repository keeps hashes."""
+    notes = str(bench.sandbox.notes)
+    return count_words(str(shop / ".git"), notes, ["census.md"], [CENSUS])
+
+
+def test_an_injection_that_could_not_write_quotes_nothing(
+    bench: Bench, injector: Injector, shop: Path
+) -> None:
+    """A purge removes its hashes, and does not wait for the section to be writable."""
+    bench.save("census", CENSUS, type="lesson")
+    (shop / "CLAUDE.md").write_text("<!-- hivemind:begin v1 -->\nhalf of it\n")
+    with pytest.raises(NotInjectedError):
+        injector.inject(str(shop))
+    hashed = count_hashed(bench, shop)
+
+    receipt = bench.purge("census")
+
+    assert hashed == 1
+    assert receipt.is_complete
+    assert receipt.worktrees == ()
+    assert not count_hashed(bench, shop)
