@@ -95,6 +95,33 @@ FAULTS = (
         says=r"joined, the chunks are not the text",
     ),
     Fault(
+        name="the last chunk of a large note alone is dropped",
+        rig="fuzz_chunker --cases 200",
+        module="markdown/note_parser.py",
+        code=(
+            "_all_chunks = _chunks\n\n\n"
+            "def _chunks(*given):\n"
+            "    found = _all_chunks(*given)\n"
+            "    size = sum(len(chunk.text) for chunk in found)\n"
+            "    return found[:-1] if size > 100_000 else found\n"
+        ),
+        says=r"joined, the chunks are not the text",
+    ),
+    Fault(
+        name="for each chunk of a note those before it are read again",
+        rig="fuzz_chunker --cases 200",
+        module="markdown/note_parser.py",
+        code=(
+            "_all_chunks = _chunks\n\n\n"
+            "def _chunks(*given):\n"
+            "    found = _all_chunks(*given)\n"
+            "    for number in range(len(found)):\n"
+            "        sum(chunk.text.count(' ') for chunk in found[:number:3])\n"
+            "    return found\n"
+        ),
+        says=r"a byte costs [\d.]+ times as much",
+    ),
+    Fault(
         name="damage is reported as an ordinary error",
         rig="damage_index --times 25",
         module="sqlite/connection.py",

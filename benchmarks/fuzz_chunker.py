@@ -3,7 +3,9 @@
     python -m benchmarks.fuzz_chunker --cases 1000000 --seed 1
 
 Prints how many inputs there were, how many broke a promise, and the worst times; exits
-1 if one did. The same seed makes the same inputs.
+1 if one did. The same seed makes the same inputs. Each run has large ones besides, in a
+small and a large size of the same lines: a byte of the large one may not cost several
+times as much.
 """
 
 from __future__ import annotations
@@ -33,6 +35,30 @@ LARGE_BYTES = 64_000
 
 ONE_LARGE_IN = 2_000
 
+GROWN_BYTES = 50_000
+TIMES = 16
+"""How much larger the second size is: that much more does a byte cost if the time grows
+with the square of the size."""
+
+MAX_RATIO = 4.0
+"""Between what a byte costs in both sizes. It is 0.8 to 1.3 where time grows evenly."""
+
+GROWN = (
+    "# A heading\n\nSome words of a sentence, and some more.\n\n- an item\n\n",
+    "# A heading\n",
+    "word ",
+    "x",
+    "\n",
+    "- an item of a list\n",
+    "  - a deeper item\n",
+    "> quoted words\n",
+    "```\ncode of mine\n",
+    "| a | b |\n",
+    "*a [b](c `d` ",
+    f"{COMMENT}\nAn entry of one line.\n\n",
+)
+"""What is repeated until it is large."""
+
 
 @dataclass(slots=True)
 class Findings:
@@ -48,6 +74,9 @@ class Findings:
     """How the input began that took longest for its size."""
 
     worst_small_ms: float = 0.0
+    worst_ratio: float = 0.0
+    """The highest of what a byte costs in a large note, over that in a small one."""
+
     broken: Counter[str] = field(default_factory=Counter)
     examples: list[str] = field(default_factory=list)
 
@@ -165,22 +194,60 @@ def broken_promise(data: bytes, findings: Findings, limit: int) -> str:
     return ""
 
 
+def cost_ratio(part: str) -> float:
+    """Return what a byte costs in a large note, over what it costs in a small one."""
+    small = _repeated(part, GROWN_BYTES)
+    small_s = min(_parse_s(small) for _ in range(3))
+    return _parse_s(_repeated(part, GROWN_BYTES * TIMES)) / small_s / TIMES
+
+
+def _repeated(part: str, size: int) -> bytes:
+    """Return a part over and over, up to some bytes."""
+    return part.encode() * (size // len(part))
+
+
+def _parse_s(data: bytes) -> float:
+    """Return the CPU time that a note takes."""
+    before_s = time.process_time()
+    parse_note(NOTE, data, limit_chars=800)
+    return time.process_time() - before_s
+
+
+def try_large(findings: Findings) -> None:
+    """Try large inputs, and compare what a byte costs in them with small ones."""
+    for part in GROWN:
+        _try(_repeated(part, GROWN_BYTES * TIMES), 800, findings)
+        ratio = cost_ratio(part)
+        if ratio > MAX_RATIO:  # the machine may have been busy
+            ratio = min(ratio, cost_ratio(part))
+        findings.worst_ratio = max(findings.worst_ratio, ratio)
+        if ratio > MAX_RATIO:
+            findings.broken[f"a byte costs {ratio:.0f} times as much"] += 1
+            findings.examples.append(f"{part!r} takes long if it is repeated")
+            return  # the others may take as long
+
+
+def _try(data: bytes, limit: int, findings: Findings) -> None:
+    """Try one input."""
+    findings.cases += 1
+    findings.bytes += len(data)
+    try:
+        problem = broken_promise(data, findings, limit)
+    except Exception as error:  # noqa: BLE001 - to count them is the task
+        problem = f"raised {type(error).__name__}"
+    if problem:
+        findings.broken[problem] += 1
+        if len(findings.examples) < 5:
+            findings.examples.append(f"{problem}: {limit} {data[:500]!r}")
+
+
 def fuzz(cases: int, seed: int) -> Findings:
     """Try *cases* inputs."""
     inputs, findings = Inputs(seed), Findings()
+    try_large(findings)
     for number in range(cases):
         data = inputs.next()
-        limit = inputs.limit_chars(data)
-        findings.cases += 1
-        findings.bytes += len(data)
-        try:
-            problem = broken_promise(data, findings, limit)
-        except Exception as error:  # noqa: BLE001 - to count them is the task
-            problem = f"raised {type(error).__name__}"
-        if problem:
-            findings.broken[problem] += 1
-            if len(findings.examples) < 5:
-                findings.examples.append(f"{problem}: {limit} {data[:500]!r}")
+        _try(data, inputs.limit_chars(data), findings)
         if number % 50_000 == 49_999:
             print(f"{number + 1:,} inputs", file=sys.stderr)
     return findings
@@ -203,7 +270,8 @@ def main() -> int:
         f"worst of {found.large:,} inputs of {LARGE_BYTES // 1000} kB and more: "
         f"{found.worst_s_per_mb:.2f} s/MB; slowest smaller one: "
         f"{found.worst_small_ms:.0f} ms; all together: "
-        f"{found.took_s / max(found.bytes, 1) * 1e6:.2f} s/MB"
+        f"{found.took_s / max(found.bytes, 1) * 1e6:.2f} s/MB; a byte of a large one"
+        f" costs {found.worst_ratio:.1f} times as much at most"
     )
     print(f"the worst one begins with {found.worst_input!r}")
     for problem, count in found.broken.items():
