@@ -236,12 +236,13 @@ class Vocabulary(Protocol):
 class IndexView(Protocol):
     """The index as one query sees it: only what matches, counted over what is visible.
 
-    A figure of a ranking (how common a word is, how long a chunk, how near the average
-    vector) is computed over what the caller may see, so that no score reveals the rest.
+    What a ranking counts is what the caller may see, so that no score reveals the rest.
     """
 
-    def find_words(self, terms: Sequence[QueryTerm], *, limit: int) -> WordMatches:
-        """Return the best *limit* candidates of the words retriever."""
+    def find_words(
+        self, terms: Sequence[QueryTerm], *, limit: int, is_tried: bool = False
+    ) -> WordMatches:
+        """Return the best candidates; if *is_tried* and a word is unknown, none."""
         ...
 
     def has_other_scopes(self) -> bool:

@@ -90,9 +90,9 @@ def retrieve(
     vector_limit = max(FUSED_VECTOR_CANDIDATES, WANTED_FACTOR * wanted)
     terms, ignored = query_terms(text)
     terms = with_forms(view, terms, text)
-    words = view.find_words(terms, limit=word_limit)
+    words = view.find_words(terms, limit=word_limit, is_tried=True)
     corrections: dict[str, str] = {}
-    if any(not term.chunks for term in words.asked):
+    if _has_unknown(words):
         from hivemind_memory.memory.unknown_words import (
             with_corrections,
             with_longer_words,
@@ -101,11 +101,10 @@ def retrieve(
         more, corrections = with_corrections(view.vocabulary(), terms, words)
         if corrections:
             terms = tuple(more)
-            words = view.find_words(terms, limit=word_limit)
-        more = with_longer_words(view.vocabulary(), terms, words)
-        if more:
-            terms = tuple(more)
-            words = view.find_words(more, limit=word_limit)
+            words = view.find_words(terms, limit=word_limit, is_tried=True)
+        if _has_unknown(words):
+            more = with_longer_words(view.vocabulary(), terms, words)
+            words = view.find_words(more or terms, limit=word_limit)
     if near and len(words.candidates) >= word_limit:
         # The rough ranking knows no scope: where hundreds of notes share a word, it
         # cuts off what was kept for the caller.
@@ -130,6 +129,11 @@ def retrieve(
     found = RetrievedCandidates(words, vectors, places, ignored, has_more=has_more)
     found.corrections = corrections
     return found
+
+
+def _has_unknown(words: WordMatches) -> bool:
+    """Return whether no note holds one of the words that were asked for."""
+    return any(not term.chunks for term in words.asked)
 
 
 def find_similar(

@@ -25,6 +25,24 @@ class WordsContract:
         ]
         assert matches.chunk_count == len(matches.candidates) == 2
 
+    def test_a_question_with_an_unknown_word_is_only_tried(
+        self, open_index: OpenIndex
+    ) -> None:
+        """The caller looks other words up instead, and the search would be wasted."""
+        index = open_index()
+        put(index, "a.md", "we deploy by hand\n")
+        terms = [QueryTerm("deploy"), QueryTerm("nowhere")]
+
+        tried = index.view().find_words(terms, limit=10, is_tried=True)
+
+        assert [(one.text, one.chunks) for one in tried.asked] == [
+            ("deploy", 1),
+            ("nowhere", 0),
+        ]
+        assert not tried.candidates
+        known = index.view().find_words(terms[:1], limit=10, is_tried=True)
+        assert known.candidates
+
     def test_a_word_and_its_other_forms_are_counted_together(
         self, open_index: OpenIndex
     ) -> None:
@@ -107,4 +125,8 @@ class WordsContract:
             assert found(index.view(), longer) == ["a.md"]
         assert words.longer_words("bourm", limit=5, anywhere=False) == []
         assert words.shortest_spelling("wait") == "waits"
+        put(index, "b.md", "\u00c9clairs and \u00e9clair wait\n")
+        words = index.view().vocabulary()
+        assert words.shortest_spelling("wait") == "wait"
+        assert words.shortest_spelling("eclair") == "\u00e9clair"
         assert ("the", 1) in words.all()

@@ -274,9 +274,15 @@ def test_a_long_question_is_no_more_work_than_its_first_terms(
     looked_up: list[int] = []
     find_words = SqliteView.find_words
 
-    def counted(view: SqliteView, terms: Sequence[QueryTerm], *, limit: int) -> object:
+    def counted(
+        view: SqliteView,
+        terms: Sequence[QueryTerm],
+        *,
+        limit: int,
+        is_tried: bool = False,
+    ) -> object:
         looked_up.append(len(terms))
-        return find_words(view, terms, limit=limit)
+        return find_words(view, terms, limit=limit, is_tried=is_tried)
 
     monkeypatch.setattr(SqliteView, "find_words", counted)
 

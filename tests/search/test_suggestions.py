@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hivemind_memory.search import suggestions
 from hivemind_memory.search.suggestions import MAX_SUGGESTIONS, _distance, nearest_words
 
 VOCABULARY = [("deploy", 9), ("deputy", 2), ("database", 5), ("data", 7), ("cat", 1)]
@@ -66,6 +67,49 @@ def test_the_distance_is_the_textbooks(one: str, other: str, limit: int) -> None
     expected = slow_distance(one, other)
 
     assert distance == expected or (distance > limit and expected > limit)
+
+
+@settings(max_examples=300)
+@given(
+    word=st.text("abc", min_size=1, max_size=9),
+    known=st.lists(st.text("abc", min_size=1, max_size=9), max_size=9, unique=True),
+    limit=st.integers(1, 2),
+)
+def test_no_word_within_the_limit_is_passed_over(
+    word: str, known: list[str], limit: int
+) -> None:
+    """Words that have no part of it are not compared at all."""
+    near = [
+        (slow_distance(word, other), other)
+        for other in known
+        if other != word and other[0] in word[:2]
+    ]
+    expected = [other for distance, other in sorted(near) if distance <= limit]
+
+    found = nearest_words(word, [(other, 1) for other in known], limit=limit)
+
+    assert found == expected[:MAX_SUGGESTIONS]
+
+
+def test_few_words_are_compared_with_a_misspelled_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of a question with many slips, comparing words took most of the time."""
+    letters = [chr(code) for code in range(ord("a"), ord("z") + 1)]
+    words = [f"d{one}{two}loy" for one in letters for two in letters]
+    words += [f"d{one}{two}{one}{two}b" for one in letters for two in letters]
+    compared: set[str] = set()
+
+    def counted(one: str, other: str, limit: int) -> int:
+        compared.update({other}.intersection(words))
+        return _distance(one, other, limit)
+
+    monkeypatch.setattr(suggestions, "_distance", counted)
+
+    found = nearest_words("depxoy", [(word, 1) for word in words], limit=1)
+
+    assert found == ["deploy"]
+    assert len(compared) < 100
 
 
 token = st.text(min_size=1, max_size=20)

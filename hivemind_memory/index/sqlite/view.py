@@ -59,10 +59,16 @@ class SqliteView:
         self._visible_stats = visible_stats
         self._contents = contents
 
-    def find_words(self, terms: Sequence[QueryTerm], *, limit: int) -> WordMatches:
-        """Return the best *limit* candidates of the words retriever."""
+    def find_words(
+        self, terms: Sequence[QueryTerm], *, limit: int, is_tried: bool = False
+    ) -> WordMatches:
+        """Return the best *limit* candidates of the words retriever; see the port."""
         return self._views.word_retriever().find(
-            terms, limit=limit, matching=self._matching, visible=self._visible_stats
+            terms,
+            limit=limit,
+            matching=self._matching,
+            visible=self._visible_stats,
+            is_tried=is_tried,
         )
 
     def has_other_scopes(self) -> bool:

@@ -5,11 +5,13 @@ A limited caller gets only words of notes that it may see.
 
 from __future__ import annotations
 
+import re
+
 from hivemind_memory.sqlite.connection import translated_errors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import apsw
 
@@ -46,6 +48,17 @@ def read_vocabulary(connection: apsw.Connection) -> Tokens:
 def read_initial(connection: apsw.Connection, first: str) -> Tokens:
     """Read the tokens that begin with a letter, the most common first."""
     return list(connection.execute(_LONGER, (first, first + LAST_CHARACTER)))
+
+
+def _words_from(beginning: str, texts: Sequence[str]) -> list[str]:
+    """Return the words of some texts that begin alike, the shortest first."""
+    from hivemind_memory.model.terms import words_of
+
+    if beginning:
+        pattern = re.compile(rf"(?<![^\W_]){re.escape(beginning)}\w*", re.IGNORECASE)
+        texts = [" ".join(pattern.findall(text)) for text in texts]
+    found = {word.lower(): word for text in texts for word in words_of(text)}
+    return [found[word] for word in sorted(found, key=lambda word: (len(word), word))]
 
 
 class SqliteVocabulary:
@@ -122,22 +135,27 @@ class SqliteVocabulary:
 
         As many are read for a limited caller: more would tell of hidden notes.
         """
-        from hivemind_memory.model.terms import words_of
+        texts = self._texts_with(token, chunks)
+        # A stem begins as its words do, but for what the tokenizer folds.
+        beginnings = [token[:2], ""] if len(token) > 2 else [""]
+        for beginning in beginnings:
+            for word in _words_from(beginning, texts):
+                if self._tokens_of(word) == [token]:
+                    return word.lower()
+        return token
 
-        found = set()
-        left = chunks
+    def _texts_with(self, token: str, limit: int) -> list[str]:
+        """Return the texts of the first chunks that hold a token."""
+        found = []
         with translated_errors(self._path):
             # Not by a full-text query, which would make the stem of the stem.
             for chunk, text in self._connection.execute(_TEXTS, (token,)):
                 if self._stats is not None and chunk not in self._stats.chunks:
                     continue
-                for word in words_of(text):
-                    if self._tokens_of(word) == [token]:
-                        found.add(word.lower())
-                left -= 1
-                if not left:
+                found.append(text)
+                if len(found) == limit:
                     break
-        return min(found, key=lambda word: (len(word), word), default=token)
+        return found
 
     def _longer(self, part: str, limit: int, *, anywhere: bool) -> Tokens:
         """Return the tokens that contain a part."""

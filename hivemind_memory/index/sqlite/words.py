@@ -157,6 +157,7 @@ class WordRetriever:
         limit: int,
         matching: SqlFilter,
         visible: CorpusStats | None,
+        is_tried: bool = False,
     ) -> WordMatches:
         """Return the best *limit* candidates for *terms*, best first.
 
@@ -165,22 +166,25 @@ class WordRetriever:
             limit: Candidates at most.
             matching: What may be found.
             visible: What the figures are counted over; None: everything.
+            is_tried: If a term is unknown only say so, and find nothing: the caller
+                looks other terms up instead.
         """
         with translated_errors(self._path):
-            return self._find(terms, limit, matching, visible)
+            asked = self._count(terms, visible)
+            known = tuple(term for term in asked if term.chunks)
+            if not known or (is_tried and len(known) < len(asked)):
+                return WordMatches(asked=asked, known=known)
+            return self._find(asked, known, limit, matching, visible)
 
     def _find(
         self,
-        terms: Sequence[QueryTerm],
+        asked: tuple[TermCount, ...],
+        known: tuple[TermCount, ...],
         limit: int,
         matching: SqlFilter,
         visible: CorpusStats | None,
     ) -> WordMatches:
-        """Do what ``find`` says."""
-        asked = self._count(terms, visible)
-        known = tuple(term for term in asked if term.chunks)
-        if not known:
-            return WordMatches(asked=asked)
+        """Do what ``find`` says, with the terms counted; *known* are those found."""
         phrases, expression = match_expression(known)
         self._totals = (0, 0, 0, 0)
         self._known = known
