@@ -41,6 +41,7 @@ from hivemind_memory.projects.known_project import (
     IDENTITY_FILE,
     listed_projects,
     read_record_bytes,
+    record_path,
 )
 from hivemind_memory.state.open import copy_state
 from hivemind_memory.version import __version__
@@ -240,7 +241,7 @@ class _Archive:
         for slug in listed_projects(above):
             record = f"{FOLDERS['project']}/{slug}/{IDENTITY_FILE}"
             try:
-                data = read_record_bytes(os.path.join(above, slug, IDENTITY_FILE))
+                data = read_record_bytes(record_path(above, slug))
             except FileNotFoundError:
                 continue
             except OSError as error:

@@ -32,7 +32,7 @@ from hivemind_memory.model.citation import split_place
 from hivemind_memory.model.curation import ENTRY, MEMORY, MemorySelector, StoredMemory
 from hivemind_memory.model.memories import ACTIVE, PENDING, STATUSES
 from hivemind_memory.model.note_path import NotePath
-from hivemind_memory.model.scope import INBOX, place_in_scope, scope_of
+from hivemind_memory.model.scope import INBOX, inner_path, place_in_scope, scope_of
 from hivemind_memory.notes.entry_edits import FoundEntry, entries_in
 from hivemind_memory.notes.memory_file import read_memory_file
 from hivemind_memory.notes.slug import name_with_id, names_of
@@ -216,7 +216,8 @@ def accept_claim(context: CurationContext, ref: str) -> AcceptedClaim:
     row, path = pending.memory, pending.memory.path
     check_writable(context.caller, path, "Nothing was changed")
     if pending.entry is not None:
-        return _move_entry(context, path, pending.entry, _path_outside(path))
+        target = context.folder.spelled(_path_outside(path))
+        return _move_entry(context, path, pending.entry, target)
     key = row.key or path.rpartition("/")[2].removesuffix(".md")
     with context.key_lock(row.scope, key, effect="Nothing was changed"):
         claim = read_memory_file(context.folder, path)
@@ -257,9 +258,9 @@ def _path_outside(path: NotePath) -> NotePath:
     >>> _path_outside(NotePath("projects/shop/inbox/2026-11-22.md"))
     'projects/shop/2026-11-22.md'
     """
-    scope = scope_of(path)
-    below = path.removeprefix(f"{scope}/" if scope else "")
-    return path_in_scope(scope, below.removeprefix(f"{INBOX}/"))
+    below = inner_path(path)
+    outside = below.partition("/")[2] if place_in_scope(path) == INBOX else below
+    return path_in_scope(scope_of(path), outside)
 
 
 def _move_entry(
@@ -302,8 +303,8 @@ def return_claim(context: CurationContext, claim: CurationTarget) -> NotePath:
 
 def _return_entry(context: CurationContext, claim: CurationTarget) -> NotePath:
     """Move an accepted entry back into the inbox; return the note that holds it."""
-    below = claim.path.removeprefix(f"{claim.scope}/" if claim.scope else "")
-    target = path_in_scope(claim.scope, f"{INBOX}/{below}")
+    target = path_in_scope(claim.scope, f"{INBOX}/{inner_path(claim.path)}")
+    target = context.folder.spelled(target)
     found = entries_in(context.folder.read(claim.path)[0])
     for entry in found:
         if entry.provenance.id == claim.id:

@@ -31,7 +31,12 @@ from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import FOLDERS, make_scope
 from hivemind_memory.notes.memory_file import edit_note
-from hivemind_memory.projects.known_project import IDENTITY_FILE, listed_projects
+from hivemind_memory.projects.known_project import (
+    IDENTITY_FILE,
+    listed_projects,
+    project_folder,
+    record_path,
+)
 from hivemind_memory.projects.move_lock import moves_lock
 from hivemind_memory.projects.record_changes import merged
 from hivemind_memory.projects.record_file import read_record, write_record
@@ -166,7 +171,7 @@ def save_record(above: str, record: ProjectRecord) -> None:
     """
     if not write_record(above, record):
         raise NotSavedError(
-            f"{os.path.join(above, record.slug, IDENTITY_FILE)} cannot be written.",
+            f"{record_path(above, record.slug)} cannot be written.",
             effect="Nothing was changed",
         )
 
@@ -175,9 +180,11 @@ def _planned(notes: str, source: str, target: str) -> Iterator[tuple[str, str]]:
     """Yield each file of a project and where it goes."""
     above = os.path.join(notes, _ABOVE)
     taken = set()
-    for parent, folders, files in os.walk(os.path.join(above, source)):
+    top = project_folder(above, source)
+    source = os.path.basename(top)
+    for parent, folders, files in os.walk(top):
         folders.sort()
-        inner = os.path.relpath(parent, os.path.join(above, source))
+        inner = os.path.relpath(parent, top)
         inner = "" if inner == os.curdir else inner.replace(os.sep, "/") + "/"
         for name in sorted(files):
             if not inner and name == IDENTITY_FILE:
@@ -185,7 +192,7 @@ def _planned(notes: str, source: str, target: str) -> Iterator[tuple[str, str]]:
             new, stem = name, name.removesuffix(".md")
             number = 1
             while f"{inner}{new}" in taken or os.path.lexists(
-                os.path.join(above, target, inner, new)
+                os.path.join(project_folder(above, target), inner, new)
             ):
                 suffix = "" if number == 1 else f"-{number}"
                 new = f"{stem}-{source}{suffix}{name[len(stem) :]}"
@@ -226,7 +233,7 @@ def _announce(places: Places, move: ProjectMove) -> None:
 def _finish(places: Places, folder: NotesFolder, move: ProjectMove) -> ProjectMove:
     """Move what is not moved yet, rewrite the references, and forget the plan."""
     above = os.path.join(folder.root, _ABOVE)
-    old, new = os.path.join(above, move.source), os.path.join(above, move.target)
+    old, new = project_folder(above, move.source), project_folder(above, move.target)
     try:
         if os.path.isdir(old) and not os.path.lexists(new):
             os.rename(old, new)

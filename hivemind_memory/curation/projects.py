@@ -17,6 +17,7 @@ from hivemind_memory.model.scope import FOLDERS, make_scope, scope_of
 from hivemind_memory.model.value import replaced
 from hivemind_memory.projects.folders import is_there
 from hivemind_memory.projects.identity import SeenRepository, learn
+from hivemind_memory.projects.known_project import project_folder
 from hivemind_memory.projects.move_lock import moves_lock
 from hivemind_memory.projects.record_changes import without_repository
 from hivemind_memory.projects.record_file import read_record, read_records
@@ -136,7 +137,7 @@ def adopt_project(
     check_owner(context.caller, "hm project adopt")
     make_scope("project", name)
     above = os.path.join(context.places.notes, _ABOVE)
-    if not os.path.isdir(os.path.join(above, name)):
+    if not os.path.isdir(project_folder(above, name)):
         names = os.listdir(above) if os.path.isdir(above) else []
         raise missing_project(name, names)
     left = []
@@ -155,5 +156,5 @@ def adopt_project(
             save_record(above, rest)
             left.append(other.slug)
             if not rest.identities:
-                remove_folders(os.path.join(above, other.slug))
+                remove_folders(project_folder(above, other.slug))
     return tuple(left)

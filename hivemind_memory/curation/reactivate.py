@@ -177,7 +177,7 @@ def _activate(context: CurationContext, older: CurationTarget) -> NotePath:
     file = read_memory_file(folder, older.path)
     data = file.with_values({"superseded_by": None, "superseded": None})
     names = [*names_of(older.key), name_with_id(older.key, older.id)]
-    paths = [path_in_scope(older.scope, name) for name in names]
+    paths = [folder.spelled(path_in_scope(older.scope, name)) for name in names]
     path = next(
         (candidate for candidate in paths if folder.signature(candidate) is None),
         paths[-1],
@@ -193,7 +193,7 @@ def _deactivate(context: CurationContext, now: CurationTarget, *, by: str) -> No
     file = read_memory_file(folder, now.path)
     data = superseded_text(file, now.key, by=by, at=context.now_iso())
     name = f"{SUPERSEDED_FOLDER}/{name_with_id(now.key, now.id)}"
-    path = path_in_scope(now.scope, name)
+    path = folder.spelled(path_in_scope(now.scope, name))
     folder.replace(path, data, expected=folder.signature(path))
     remove_note(folder, now.path, expected=file.signature)
     return path

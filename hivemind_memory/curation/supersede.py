@@ -171,7 +171,8 @@ def find_active(
     Raises:
         NotSavedError: Its file cannot be rewritten.
     """
-    names = [path_in_scope(scope, name) for name in names_of(key)]
+    spelled = context.folder.spelled
+    names = [spelled(path_in_scope(scope, name)) for name in names_of(key)]
     rows = index.memories(
         key=key, scopes=frozenset({scope}), statuses=frozenset({ACTIVE})
     )
@@ -199,7 +200,7 @@ def create_note(
         NotSavedError: The disk refused; nothing was written.
     """
     path = None
-    for path in paths:
+    for path in map(folder.spelled, paths):
         if not _is_free(folder, path):
             continue
         try:
@@ -228,7 +229,7 @@ def write_superseded_copy(
         NotSavedError: The disk refused; no copy is left.
     """
     name = name_with_id(key, old.id)
-    path = path_in_scope(scope, f"{SUPERSEDED_FOLDER}/{name}")
+    path = folder.spelled(path_in_scope(scope, f"{SUPERSEDED_FOLDER}/{name}"))
     left = _leftover(folder, path, old)
     try:
         if left is not None:
@@ -237,6 +238,7 @@ def write_superseded_copy(
         if not _is_free(folder, path):
             other = name_with_id(key, f"{old.id}-{hash_of(old.text)[:12]}")
             path = path_in_scope(scope, f"{SUPERSEDED_FOLDER}/{other}")
+            path = folder.spelled(path)
             left = _leftover(folder, path, old)
         return path, folder.replace(path, data, expected=left)
     except NotSavedError:

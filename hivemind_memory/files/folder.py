@@ -35,6 +35,7 @@ from hivemind_memory.files.scan import (
     take_snapshot,
     too_large,
 )
+from hivemind_memory.files.scope_folders import spelled_path
 from hivemind_memory.model.note_path import NotePath
 
 TYPE_CHECKING = False
@@ -85,6 +86,10 @@ class NotesFolder:
             cause, hint = cause_of(error)
             message = f"The notes folder {self.root} cannot be listed: {cause}."
             raise HivemindError(message, hint=hint) from error
+
+    def spelled(self, path: NotePath) -> NotePath:
+        """Return a path with the folders of its scope as they are on the disk."""
+        return spelled_path(self.root, path)
 
     def signatures(self) -> dict[NotePath, FileSignature]:
         """Return every note with its signature; see ``snapshot``."""

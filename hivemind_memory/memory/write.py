@@ -224,14 +224,15 @@ def append_entry(
         NotePathError: The note would be new, and its name looks like a secret.
         UsageError: There is nothing to save.
     """
-    refuse_secret_name(folder, new.path, new.file)
+    path = folder.spelled(new.path)
+    refuse_secret_name(folder, path, new.file)
     make_private_folder(folder.root)
     writer = NoteWriter(
         folder, Journal(journal_dir, folder.root), clocks.now, clocks.randomness
     )
     with handle.lock:
         entry = writer.append(
-            new.path,
+            path,
             new.content,
             at=new.provenance.at,
             by=new.provenance.by,

@@ -92,11 +92,15 @@ def slug_problem(slug: str) -> str:
 
 
 def make_scope(kind: str, slug: str) -> str:
-    """Return the scope of a kind and a name.
+    """Return the scope of a kind and a name, in whatever letter case it is written.
 
     Raises:
         ScopeError: The name cannot be one.
+
+    >>> make_scope("project", "Shop")
+    'projects/shop'
     """
+    slug = slug.lower()
     problem = slug_problem(slug)
     if problem:
         raise ScopeError(

@@ -178,9 +178,11 @@ def _put_back(session: JournalFile, entry: JournalEntry) -> bool:
     provenance = parse_provenance(comment)
     if provenance is None:
         return False
-    entry = replace(entry, state=RETURNING, target=recovered_note(entry.path))
+    folder = NotesFolder(entry.root)
+    target = folder.spelled(recovered_note(entry.path))
+    entry = replace(entry, state=RETURNING, target=target)
     draft = EntryDraft(entry=entry, provenance=provenance, content=content)
-    append_entry(session, NotesFolder(entry.root), draft)
+    append_entry(session, folder, draft)
     return True
 
 

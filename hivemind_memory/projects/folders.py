@@ -24,7 +24,7 @@ from hivemind_memory.projects.identity import (
     learn,
     resolve,
 )
-from hivemind_memory.projects.known_project import IDENTITY_FILE
+from hivemind_memory.projects.known_project import IDENTITY_FILE, project_folder
 from hivemind_memory.projects.record_file import (
     has_file,
     read_record,
@@ -208,7 +208,7 @@ def _long_names(above: str, seen: SeenRepository) -> Iterator[ProjectRecord]:
         identities[seen.folder] = seen.place
     for identity, line in identities.items():
         slug = long_name(identity)
-        is_folder = bool(slug) and os.path.isdir(os.path.join(above, slug))
+        is_folder = bool(slug) and os.path.isdir(project_folder(above, slug))
         if is_folder and not has_file(above, slug):
             yield ProjectRecord(slug=slug, identities=(line,))
 
@@ -231,7 +231,7 @@ def _claim_any(
         is_look: Only say which it would be.
     """
     for slug in _short_names(identity, record.slug):
-        was_there = os.path.isdir(os.path.join(above, slug))
+        was_there = os.path.isdir(project_folder(above, slug))
         if slug in taken:
             continue
         if is_look or _claim(above, replaced(record, slug=slug)):
@@ -245,7 +245,7 @@ def _claim(above: str, record: ProjectRecord) -> bool:
 
     Of two repositories that try at once, one gets the folder.
     """
-    folder = os.path.join(above, record.slug)
+    folder = project_folder(above, record.slug)
     data = render_record(record).encode("utf-8", "surrogateescape")
     try:
         if not has_file(above, record.slug):

@@ -10,6 +10,7 @@ import os
 import stat
 
 from hivemind_memory.errors import ProjectUnknownError
+from hivemind_memory.files.scope_folders import spelled_name
 from hivemind_memory.git.git_folder import find_git_folder, git_folder_mark
 from hivemind_memory.model.scope import FOLDERS
 
@@ -42,13 +43,13 @@ def known_scope(folder: str, notes: str) -> str:
     except ProjectUnknownError:
         return ""  # a search says nothing of projects; it only orders its hits
     for slug in slugs:
-        if _has_seen(os.path.join(above, slug, IDENTITY_FILE), mark):
+        if _has_seen(record_path(above, slug), mark):
             return f"{FOLDERS['project']}/{slug}"
     return ""
 
 
 def listed_projects(above: str) -> list[str]:
-    """Return the names of all folders of projects.
+    """Return the names of all folders of projects, in small letters.
 
     Raises:
         ProjectUnknownError: The system does not say which there are. An empty answer
@@ -56,7 +57,8 @@ def listed_projects(above: str) -> list[str]:
     """
     try:
         with os.scandir(above) as entries:
-            return sorted(entry.name for entry in entries if entry.is_dir())
+            names = {entry.name.casefold() for entry in entries if entry.is_dir()}
+            return sorted(names)
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
@@ -65,6 +67,19 @@ def listed_projects(above: str) -> list[str]:
         cause, hint = cause_of(error)
         message = f"The folder {above} cannot be listed: {cause}."
         raise ProjectUnknownError(message, hint=hint) from error
+
+
+def project_folder(above: str, slug: str) -> str:
+    """Return the folder of a project, in whatever case a person has spelled it."""
+    folder = os.path.join(above, slug)
+    if os.path.isdir(folder):
+        return folder
+    return os.path.join(above, spelled_name(above, slug))
+
+
+def record_path(above: str, slug: str) -> str:
+    """Return where the record of a project is."""
+    return os.path.join(project_folder(above, slug), IDENTITY_FILE)
 
 
 def read_record_bytes(path: str) -> bytes:

@@ -22,7 +22,7 @@ from hivemind_memory.git.worktree import (
 from hivemind_memory.model.scope import FOLDERS
 from hivemind_memory.projects.folders import ProjectFolder, find_project
 from hivemind_memory.projects.identity import SeenRepository
-from hivemind_memory.projects.known_project import IDENTITY_FILE
+from hivemind_memory.projects.known_project import record_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ class ProjectLookup:
         """
         found = self.look()
         above = os.path.join(self._notes, FOLDERS["project"])
-        is_known = os.path.isfile(os.path.join(above, found.slug, IDENTITY_FILE))
+        is_known = os.path.isfile(record_path(above, found.slug))
         return self.find() if found.slug and is_known else found
 
     def look(self) -> ProjectFolder:
@@ -188,7 +188,7 @@ class ProjectLookup:
         real = os.path.realpath(self._folder)
         git_folder = seen.git_folder
         above = os.path.join(self._notes, FOLDERS["project"])
-        own = os.path.join(above, found.slug, IDENTITY_FILE)
+        own = record_path(above, found.slug)
         inside = find_above(real, ".git")
         return (
             # Git writes into its folders all the time; only another folder counts.

@@ -10,11 +10,11 @@ import os
 
 from hivemind_memory.projects.identity import KnownFolder, ProjectRecord
 from hivemind_memory.projects.known_project import (
-    IDENTITY_FILE,
     MAX_RECORD_BYTES,
     SEEN_FOLDER,
     listed_projects,
     read_record_bytes,
+    record_path,
 )
 
 _MAX_TRIES = 100
@@ -41,7 +41,7 @@ def read_record(above: str, slug: str) -> ProjectRecord:
 
     What cannot be read is not missing: then the record has a ``problem``.
     """
-    path = os.path.join(above, slug, IDENTITY_FILE)
+    path = record_path(above, slug)
     try:
         data = read_record_bytes(path)
     except FileNotFoundError:
@@ -66,14 +66,14 @@ def write_record(above: str, record: ProjectRecord) -> bool:
 
     data = render_record(record).encode("utf-8", "surrogateescape")
     try:
-        return write_file(os.path.join(above, record.slug, IDENTITY_FILE), data)
+        return write_file(record_path(above, record.slug), data)
     except OSError:
         return False
 
 
 def has_file(above: str, slug: str) -> bool:
     """Return whether a project's folder says what it belongs to."""
-    return os.path.lexists(os.path.join(above, slug, IDENTITY_FILE))
+    return os.path.lexists(record_path(above, slug))
 
 
 def parse_record(slug: str, text: str) -> ProjectRecord:

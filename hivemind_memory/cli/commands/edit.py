@@ -137,7 +137,7 @@ def _note_to_edit(memory: Memory, name: str) -> tuple[NotePath, int]:
         message = f"There is no note or memory {name!r}."
         hint = "A new note's name ends in .md."
         raise NoteNotFoundError(message, hint=hint) from error
-    note = parse_note_path(path)
+    note = memory.folder.spelled(parse_note_path(path))
     # Before anything is said of a note that the caller may not see.
     check_writable(memory.caller, note)
     is_new = memory.folder.signature(note) is None
