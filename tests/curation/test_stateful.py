@@ -6,9 +6,10 @@ from hypothesis import HealthCheck, settings
 
 from tests.support.curation_model import TypedMemoryMachine
 
-# Longer runs: python -m benchmarks.curating_stateful --steps 100000
+# .ci/run goes further. Longer runs:
+# python -m benchmarks.curating_stateful --steps 100000
 TypedMemoryMachine.TestCase.settings = settings(
-    max_examples=8,
+    max_examples=4,
     stateful_step_count=30,
     deadline=None,
     suppress_health_check=list(HealthCheck),

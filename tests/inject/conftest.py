@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from hivemind_memory import open_memory
-from hivemind_memory.inject.injector import Injector
+from hivemind_memory.inject.injector import Injector, InjectionResult
 from hivemind_memory.opening import open_injector
-from tests.inject.repos import GIT_OF_NOBODY
+from tests.inject.repos import GIT_OF_NOBODY, git
+from tests.support.built_once import build_once
 
 NOTES = {
     "global.md": "# Global\n\n## Style\n\nTabs are four spaces.\n",
@@ -58,6 +62,64 @@ def injector(noted_home: Path, environ: None) -> Iterator[Injector]:
     """An injector over that home."""
     with open_memory(home=str(noted_home)) as memory:
         yield open_injector(memory)
+
+
+@dataclass
+class Place:
+    """A folder to which worktrees are copied: built once for each kind.
+
+    There is one at a time, for the settings of git hold its path.
+    """
+
+    here: Path
+    synced_home: Path
+
+    @contextmanager
+    def plain(self, state: Callable[[Path], Path]) -> Iterator[Path]:
+        """Yield a worktree in some state."""
+        with self._copy(state, has_section=False) as (worktree, _):
+            yield worktree
+
+    @contextmanager
+    def injected(self, state: Callable[[Path], Path]) -> Iterator[tuple[Path, Path]]:
+        """Yield such a worktree with a section, and the file that has it."""
+        with self._copy(state, has_section=True) as found:
+            yield found
+
+    def inject(self, worktree: Path) -> InjectionResult:
+        """Inject what the home says."""
+        with open_memory(home=str(self.here / "home")) as memory:
+            return open_injector(memory).inject(str(worktree))
+
+    @contextmanager
+    def _copy(
+        self, state: Callable[[Path], Path], *, has_section: bool
+    ) -> Iterator[tuple[Path, Path]]:
+        """Yield a worktree, and its file with a section if it has one."""
+        said = self.here / "said.json"
+
+        def build() -> None:
+            self.here.mkdir()
+            worktree, file = state(self.here), ""
+            if has_section:
+                shutil.copytree(self.synced_home, self.here / "home")
+                file = self.inject(worktree).file
+            said.write_text(json.dumps([str(worktree), file]))
+
+        kind = "injected" if has_section else "plain"
+        build_once(f"{kind} {state.__name__}", self.here, build)
+        try:
+            top, file = json.loads(said.read_text())
+            git(Path(top), "update-index", "-q", "--refresh")
+            yield Path(top), Path(top, file)
+        finally:
+            shutil.rmtree(self.here)
+
+
+@pytest.fixture(scope="session")
+def place(synced_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """Where worktrees are copied to."""
+    return Place(tmp_path_factory.mktemp("place") / "here", synced_home)
 
 
 def make_home(home: Path) -> Path:

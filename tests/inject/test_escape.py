@@ -10,6 +10,7 @@ import pytest
 from hivemind_memory.inject.commit_check import MAX_COMMITS
 from hivemind_memory.inject.injector import Injector
 from tests.inject import repos
+from tests.inject.conftest import Place
 from tests.inject.repos import git, make_repo, status, tracked
 from tests.support.tree import ROOT
 
@@ -52,16 +53,16 @@ def carried(worktree: Path) -> bool:
 
 @pytest.mark.parametrize(("state", "script"), WAYS)
 def test_no_way_carries_the_section_into_a_commit(
-    state: str, script: str, tmp_path: Path, injector: Injector
+    state: str, script: str, place: Place
 ) -> None:
     """Renaming, copying, linking and editing keep the section out of commits."""
-    worktree = getattr(repos, state)(tmp_path)
-    injector.inject(str(worktree))
+    with place.injected(getattr(repos, state)) as (worktree, file):
+        assert b"hivemind:begin" in file.read_bytes()
 
-    shell(worktree, PRELUDE + script)
-    shell(worktree, "git add -A; git commit -q -m all")
+        shell(worktree, PRELUDE + script)
+        shell(worktree, "git add -A; git commit -q -m all")
 
-    assert not carried(worktree)
+        assert not carried(worktree)
 
 
 def test_the_rig_notices_a_section_in_a_commit(

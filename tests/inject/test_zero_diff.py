@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.inject.injector import Injector
+from tests.inject.conftest import Place
 from tests.inject.repos import (
     MARK,
     OPERATIONS,
@@ -63,25 +64,22 @@ def contents(worktree: Path) -> dict[str, tuple[bytes, int, bool]]:
 def test_git_does_the_same_with_and_without_a_section(
     state: Callable[[Path], Path],
     operation: Callable[[Path], str],
-    tmp_path: Path,
-    injector: Injector,
+    place: Place,
 ) -> None:
     """Status, outcome and commits are those of a twin that never was injected."""
-    (tmp_path / "a").mkdir()
-    (tmp_path / "b").mkdir()
-    worktree, twin = state(tmp_path / "a"), state(tmp_path / "b")
+    with place.plain(state) as twin:
+        before, expected = status(twin), operation(twin)
+        after, committed = status(twin), tree(twin)
 
-    done = injector.inject(str(worktree))
-
-    assert MARK in (worktree / done.file).read_bytes()
-    assert status(worktree) == status(twin)
-    said, expected = operation(worktree), operation(twin)
-    assert said.replace("/a/", "/b/") == expected
-    assert status(worktree) == status(twin)
-    assert tree(worktree) == tree(twin)
-    injector.inject(str(worktree))
-    assert status(worktree) == status(twin)
-    assert no_object_has_the_section(worktree)
+    with place.injected(state) as (worktree, file):
+        assert MARK in file.read_bytes()
+        assert status(worktree) == before
+        assert operation(worktree) == expected
+        assert status(worktree) == after
+        assert tree(worktree) == committed
+        place.inject(worktree)
+        assert status(worktree) == after
+        assert no_object_has_the_section(worktree)
 
 
 @pytest.mark.parametrize("state", [tracked, linked], ids=lambda one: one.__name__)
@@ -116,17 +114,16 @@ def test_ejecting_gives_every_byte_and_setting_back(
 
 @pytest.mark.parametrize("state", STATES, ids=lambda one: one.__name__)
 def test_the_same_memories_write_nothing(
-    state: Callable[[Path], Path], tmp_path: Path, injector: Injector
+    state: Callable[[Path], Path], place: Place
 ) -> None:
     """Not even the same bytes again: a tool that watches the file would wake."""
-    worktree = state(tmp_path)
-    file = worktree / injector.inject(str(worktree)).file
-    paths = [file, *(common_dir(worktree) / name for name in SETTINGS)]
-    signatures = [p.stat().st_mtime_ns for p in paths if p.exists()]
-    inodes = [p.stat().st_ino for p in paths if p.exists()]
+    with place.injected(state) as (worktree, file):
+        paths = [file, *(common_dir(worktree) / name for name in SETTINGS)]
+        signatures = [p.stat().st_mtime_ns for p in paths if p.exists()]
+        inodes = [p.stat().st_ino for p in paths if p.exists()]
 
-    again = injector.inject(str(worktree))
+        again = place.inject(worktree)
 
-    assert again.outcome == "unchanged"
-    assert [p.stat().st_mtime_ns for p in paths if p.exists()] == signatures
-    assert [p.stat().st_ino for p in paths if p.exists()] == inodes
+        assert again.outcome == "unchanged"
+        assert [p.stat().st_mtime_ns for p in paths if p.exists()] == signatures
+        assert [p.stat().st_ino for p in paths if p.exists()] == inodes

@@ -74,14 +74,16 @@ def test_a_note_beyond_the_bound_is_named_and_never_read(
         assert "max_note_mb" in skipped.reason
         assert "zeros.md" not in read
 
+    flags = {"embedding_provider": "none", "max_note_mb": 1}
+    with open_memory(home=str(home), flags=flags) as memory:
         # One that was indexed and grows is found no more.
         assert paths(ask(memory, "giraffe")) == ["grows.md"]
         with (notes / "grows.md").open("ab") as file:
-            file.truncate(6_000_000)
+            file.truncate(1_100_000)
         assert paths(ask(memory, "giraffe")) == []
         assert not memory.index_handle.index_note(NotePath("grows.md"))
 
-    flags = {"embedding_provider": "none", "max_note_mb": 7}
+    flags = {"embedding_provider": "none", "max_note_mb": 2}
     with open_memory(home=str(home), flags=flags) as memory:
         memory.sync()
         assert paths(ask(memory, "giraffe")) == ["grows.md"]

@@ -5,6 +5,7 @@ Real servers in processes of their own, on two ports.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -138,11 +139,13 @@ def test_what_shapes_a_vector_still_makes_a_space(
 
 
 def test_a_server_that_moved_away_is_named_as_the_reason(
-    notes: Sandbox, servers: tuple[str, str]
+    notes: Sandbox, servers: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`no vectors yet` was said of a memory with all of them."""
     embed(notes, ollama(servers[0]))
     nobody = "http://127.0.0.1:9"
+    # It is asked again at once.
+    monkeypatch.setattr(time, "sleep", lambda _: None)
 
     failed = embed(notes, ollama(nobody))
     with notes.memory(**ollama(nobody)) as memory:

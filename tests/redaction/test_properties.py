@@ -83,16 +83,20 @@ def test_a_hostile_text_takes_time_in_proportion_to_its_length(piece: str) -> No
     CPU time, the least of two; a time that grows with the square is four times as long.
     """
     text = (piece * (HOSTILE_CHARS // len(piece) + 1))[:HOSTILE_CHARS]
+    half = text[: HOSTILE_CHARS // 2]
 
-    def least_s(part: str) -> float:
-        spent_s = []
-        for _ in range(2):
-            start = time.process_time()
-            find_secrets(part)
-            spent_s.append(time.process_time() - start)
-        return min(spent_s)
+    def spent_s(part: str) -> float:
+        start = time.process_time()
+        find_secrets(part)
+        return time.process_time() - start
 
-    assert least_s(text) < 3 * least_s(text[: HOSTILE_CHARS // 2]) + 0.05
+    whole_s, half_s = spent_s(text), 0.0
+    if whole_s >= 0.05:
+        half_s = min(spent_s(half), spent_s(half))
+    if whole_s >= 3 * half_s + 0.05:  # the machine may have been busy
+        whole_s = min(whole_s, spent_s(text))
+
+    assert whole_s < 3 * half_s + 0.05
 
 
 def test_every_rule_is_well_formed_and_says_what_it_finds() -> None:
