@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory import open_memory
-from hivemind_memory.inject.injector import Injector, InjectionResult
+from hivemind_memory.inject.injector import InjectionResult, Injector
 from hivemind_memory.opening import open_injector
 from tests.inject.repos import GIT_OF_NOBODY, git
 from tests.support.built_once import build_once

@@ -6,7 +6,6 @@ import json
 import os
 import select
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,10 +17,11 @@ from mcp import Client
 from mcp.types import CallToolResult, TextContent
 
 from hivemind_memory.mcp_server.server import MemoryServer
+from tests.support.forked import HM, start
 
 ROOT = Path(__file__).parents[2]
 MODES = ("auto", "legacy", "2026-07-28")
-COMMAND = (sys.executable, "-m", "hivemind_memory.cli", "mcp")
+COMMAND = (*HM, "mcp")
 TIMEOUT_S = 30.0
 """Machines are busy; a test that waits so long has failed."""
 
@@ -179,7 +179,7 @@ class Pipes:
 @contextmanager
 def piped(command: Sequence[str] = COMMAND) -> Iterator[Pipes]:
     """Run a server over pipes; all that it printed must be JSON-RPC."""
-    with subprocess.Popen(
+    with start(
         command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import http.client
 import itertools
 import json
@@ -26,6 +27,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from hivemind_memory.errors import HivemindError
+from hivemind_memory.mcp_server import http as http_server
 from hivemind_memory.mcp_server.http import listen, make_config, read_token
 from tests.mcp_server.agents import (
     COMMAND,
@@ -34,6 +36,7 @@ from tests.mcp_server.agents import (
     initialize_request,
     text_of,
 )
+from tests.support.forked import start
 from tests.support.waiting import HANG_S
 
 HELLO = initialize_request(1, "http")
@@ -90,9 +93,9 @@ class Served:
 @contextmanager
 def serving(home: Path, *words: str, max_files: int = 0) -> Iterator[Served]:
     """Run a server on a free port, from when it says where it is."""
-    limited = ("sh", "-c", f'ulimit -n {max_files}; exec "$@"', "sh")
-    with subprocess.Popen(
-        [*(limited if max_files else ()), *COMMAND, "--http", "--port", "0", *words],
+    with start(
+        [*COMMAND, "--http", "--port", "0", *words],
+        max_files=max_files,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -155,20 +158,15 @@ def test_only_the_token_opens(served: Served) -> None:
         assert served.token not in body
 
 
-@pytest.mark.parametrize(
-    ("headers", "status"),
-    [
+def test_a_web_page_is_refused(served: Served) -> None:
+    """DNS rebinding: a page that a browser shows must not speak to us."""
+    for headers, status in (
         ({"Host": "evil.example"}, 421),
         ({"Host": "127.0.0.1:1"}, 421),
         ({"Origin": "http://evil.example"}, 403),
         ({"Origin": "null"}, 403),
-    ],
-)
-def test_a_web_page_is_refused(
-    served: Served, headers: dict[str, str], status: int
-) -> None:
-    """DNS rebinding: a page that a browser shows must not speak to us."""
-    assert served.post(**headers)[0] == status
+    ):
+        assert served.post(**headers)[0] == status, headers
 
 
 def test_hostile_bodies_do_not_end_it(served: Served) -> None:
@@ -292,10 +290,13 @@ def test_connections_that_send_no_request_are_closed() -> None:
     closed: list[bytes] = []
     with serving_app(answering(), client_wait_s=0.2) as address:
         begun = (b"", b"POST /mcp HTTP/1.1\r\nHost: x\r\n", HALF_REQUEST)
-        for sent in begun * 10:
-            with socket.create_connection(address, 30) as one:
+        with ExitStack() as stack:
+            connections = []
+            for sent in begun * 10:
+                one = socket.create_connection(address, 30)
+                connections.append(stack.enter_context(one))
                 one.sendall(sent)
-                closed.append(one.recv(1))
+            closed += [one.recv(1) for one in connections]
 
     assert closed == [b""] * 30
 
@@ -431,9 +432,11 @@ def read_to_end(connection: socket.socket) -> None:
 
 @pytest.mark.parametrize("max_files", [4096, 90])
 def test_nine_hundred_half_open_connections_are_closed(
-    home: Path, max_files: int
+    home: Path, max_files: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Requests are answered meanwhile, even where so many cannot be open at once."""
+    briefly = functools.partial(make_config, client_wait_s=2.0)
+    monkeypatch.setattr(http_server, "make_config", briefly)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 2048)), hard))
     try:

@@ -191,16 +191,16 @@ def piped_writes(count: int) -> bytes:
     return "\n".join(json.dumps(frame) for frame in frames).encode()
 
 
-# A write takes half a second, twelve of them longer than the wait for one answer.
+# A write takes a fifth of a second, twelve of them longer than the wait for one answer.
 SLOW_WRITES = """\
 import sys, threading, time
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.mcp_server import stdio
-stdio.GRACE_S = 5.0
+stdio.GRACE_S = 2.0
 write, one_at_a_time = Memory.write, threading.Lock()
 def slow(self, *args, **kwargs):
     with one_at_a_time:
-        time.sleep(0.5)
+        time.sleep(0.2)
     return write(self, *args, **kwargs)
 Memory.write = slow
 from hivemind_memory.cli.main import main
