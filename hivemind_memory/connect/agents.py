@@ -196,7 +196,7 @@ AGENTS = (
         form=EntryForm(project=_SHELL_FOLDER),
         hook=HookForm(
             # It starts no session after it has compressed one.
-            events=("SessionStart", "PreCompress", "BeforeAgent"),
+            events=("SessionStart", "BeforeAgent"),
             timeout=10_000,
             name="hivemind",
         ),

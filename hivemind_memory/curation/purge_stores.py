@@ -297,8 +297,6 @@ FILES_WITHOUT_TEXT = (
     "connections.json",
     "mcp-token",
     "locks/*.lock",
-    # The mark of an agent's session, by a hash of its name.
-    "locks/compressed-*",
     "memory/.index/.gitignore",
     "memory/.index/cookie",
     "memory/.index/*.hold",

@@ -1,21 +1,20 @@
 """The section for an agent whose hook asks for it: for a session or for a subagent.
 
 No file of the worktree is written. What a hook may return is limited, so the last
-memories are dropped until the section fits. An agent that only says that it is about to
-compress a session gets the section with the next prompt; a mark remembers that.
+memories are dropped until the section fits. An agent that starts no session after it
+has compressed one gets the section with the next prompt.
 """
 
 from __future__ import annotations
 
-import os
+import json
 from contextlib import suppress
 from dataclasses import replace
-from hashlib import sha256
 
-from hivemind_memory.files.descriptors import make_private_folder
 from hivemind_memory.inject.agent_files import CLAUDE_FILES
 from hivemind_memory.inject.section import section_body
 from hivemind_memory.inject.section_file import has_section
+from hivemind_memory.inject.section_form import HEADLINE
 from hivemind_memory.model.injection import LeftOut, Selection
 from hivemind_memory.model.injection_outcomes import PLANNED
 
@@ -32,8 +31,8 @@ documentation says 10,000."""
 WITHOUT_FILES = frozenset({"Explore", "Plan"})
 """Subagents of Claude Code that are not given its files: they know no CLAUDE.md."""
 
-_MARK = "compressed-"
-_MARK_AGE_S = 86_400.0
+_CHANGE = b'{"$set"'
+"""So begins a line of a transcript that is no message."""
 
 
 def session_start_section(
@@ -63,41 +62,35 @@ def session_start_section(
     return "" if reads_files and is_there else _shortened(done.planned)
 
 
-def mark_compression(folder: str, session: str, now_s: float) -> None:
-    """Remember that a session is being compressed; forget old sessions.
+def has_lost_section(transcript: str) -> bool:
+    """Return whether a session of Gemini CLI had the section and no longer has it.
+
+    Its transcript has a line for each message. When it compresses a session, a line
+    with what is left replaces those before it. That it is about to compress it says
+    with every prompt, whether it does or not, so its word is not taken for it.
 
     Args:
-        folder: Of the locks; a mark is an empty file there.
-        session: The agent's name for it.
-        now_s: Seconds since 1970.
-
-    Raises:
-        OSError: The mark cannot be written.
+        transcript: The file, as the agent names it; nothing is lost if it cannot be
+            read.
     """
-    make_private_folder(folder)
-    for name in os.listdir(folder):
-        if name.startswith(_MARK):
-            path = os.path.join(folder, name)
-            with suppress(OSError):  # another process was quicker
-                if now_s - os.stat(path).st_mtime > _MARK_AGE_S:
-                    os.unlink(path)
-    with open(_mark_of(folder, session), "wb"):
-        return
+    headline = json.dumps(HEADLINE)[1:-1].encode()
+    had_it = has_it = False
+    with suppress(OSError), open(transcript, "rb") as lines:
+        for line in lines:
+            if line.startswith(_CHANGE) and _replaces_messages(line):
+                has_it = False
+            if headline in line:
+                had_it = has_it = True
+    return had_it and not has_it
 
 
-def take_compression(folder: str, session: str) -> bool:
-    """Return whether a session was compressed since this was asked last."""
+def _replaces_messages(line: bytes) -> bool:
+    """Return whether a line of a transcript has all messages that are left."""
     try:
-        os.unlink(_mark_of(folder, session))
-    except OSError:
+        change = json.loads(line)["$set"]
+    except (ValueError, KeyError):
         return False
-    return True
-
-
-def _mark_of(folder: str, session: str) -> str:
-    """Return the path of a session's mark."""
-    digest = sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    return os.path.join(folder, f"{_MARK}{digest}")
+    return isinstance(change, dict) and "messages" in change
 
 
 def _shortened(planned: SectionPlan) -> str:

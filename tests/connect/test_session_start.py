@@ -255,16 +255,30 @@ def test_a_subagent_that_gets_no_files_gets_the_section_all_the_same(
 def test_what_gemini_compresses_is_said_again_with_the_next_prompt(
     machine: Machine, worktree: Path
 ) -> None:
-    """It starts no session afterwards, and asks nothing while it compresses."""
-    one, two = ({"session_id": name} for name in ("one", "two"))
-    before = answered(machine, worktree, "BeforeAgent", **one)
+    """It announces a compression with every prompt, and the section came with each."""
+    file = machine.root / "session.jsonl"
+    told = f"<hook_context>{HEADING}\\n\\n</hook_context>"
+    context = '{"$set":{"messages":[{"type":"user","content":"The folder is lamp."}]}}'
+    section = f'{{"type":"user","content":[{{"text":"{told}"}}]}}'
+    answer = '{"type":"gemini","content":"Done."}'
+    touched = '{"$set":{"lastUpdated":"2026-11-23T20:44:57.906Z"}}'
+    sessions = {
+        "begins": [context],
+        "was told": [context, section, touched, answer],
+        "is compressed": [context, section, touched, answer, context, answer],
+        "was told again": [context, section, answer, context, section, touched],
+        "never had it": [context, answer, context, answer],
+    }
+    said = {}
+    for name, lines in sessions.items():
+        file.write_text("".join(f"{line}\n" for line in lines))
+        more = {"transcript_path": str(file)}
+        assert answered(machine, worktree, "PreCompress", **more) == ""
+        said[name] = answered(machine, worktree, "BeforeAgent", **more)
 
-    assert answered(machine, worktree, "PreCompress", **one) == ""
-
-    assert before == ""
-    assert answered(machine, worktree, "BeforeAgent", **two) == ""
-    assert answered(machine, worktree, "BeforeAgent", **one).startswith(HEADING)
-    assert answered(machine, worktree, "BeforeAgent", **one) == ""
+    assert [name for name, text in said.items() if text] == ["is compressed"]
+    assert said["is compressed"].startswith(HEADING)
+    assert answered(machine, worktree, "BeforeAgent") == ""
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
-import sys
 from fnmatch import fnmatch
-from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
@@ -28,9 +25,6 @@ def test_every_file_below_the_home_belongs_to_a_store(
     sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A new file must join the list, or a purge would leave the text in it."""
-    said = {"hook_event_name": "PreCompress", "session_id": "one"}
-    stdin = TextIOWrapper(BytesIO(json.dumps(said).encode()))
-    monkeypatch.setattr(sys, "stdin", stdin)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("HIVEMIND_HOME", str(sandbox.home))
     (tmp_path / "claude").touch(0o755)  # so connect takes it for installed
@@ -49,7 +43,6 @@ def test_every_file_below_the_home_belongs_to_a_store(
         one for one in files if not any(fnmatch(one, pattern) for pattern in patterns)
     ] == []
     assert {"connections.json", "mcp-token"} <= set(files)
-    assert any(fnmatch(one, "locks/compressed-*") for one in files)
     for store in STORES:
         # A killed process leaves the one, an earlier version of the program the other.
         # Another is in no file of the home, but in folders of git.
@@ -80,7 +73,6 @@ def test_a_purge_deletes_what_a_killed_backup_left(sandbox: Sandbox) -> None:
 def use_all(sandbox: Sandbox, memory: Memory, worktree: Path) -> None:
     """Do everything that creates files."""
     assert main(["connect", "claude", "--yes"]) == 0
-    assert main(["hook", "session-start", "--agent", "gemini"]) == 0
     read_token(token_file(str(sandbox.home)), lambda: "a token of many letters")
     memory.write("The kettle is blue.", file="day.md")
     memory.write("A claim from a page.", source="external")

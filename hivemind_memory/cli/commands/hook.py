@@ -80,7 +80,10 @@ def _ask(request: CommandRequest, answers: list[tuple[str, str]]) -> None:
                 f"note: the event {escape_line(event[:60])} is unknown to this version;"
                 f" it is treated as {_EVENTS[0]}\n"
             )
-        if event in (_COMPRESSION, _PROMPT) and not _is_due(payload, event):
+        if event == _COMPRESSION:  # Gemini CLI of an earlier `hm connect` asks so
+            return
+        transcript = _text(payload, "transcript_path")
+        if event == _PROMPT and not session_hook.has_lost_section(transcript):
             return
         kind = _text(payload, "agent_type")
         with request.open_memory(is_reported=True) as memory:
@@ -96,22 +99,6 @@ def _ask(request: CommandRequest, answers: list[tuple[str, str]]) -> None:
     except Exception as error:  # noqa: BLE001
         problem = str(error) or type(error).__name__
         _report(f"{problem} {guess_of(error)}".strip())
-
-
-def _is_due(payload: dict[str, object], event: str) -> bool:
-    """Whether a prompt follows a compression, which an event of its own announces."""
-    import time
-
-    from hivemind_memory import environment
-    from hivemind_memory.files.places import locks_folder
-    from hivemind_memory.inject import session_hook
-
-    home, session = environment.resolve_home(), _text(payload, "session_id")
-    if event == _PROMPT:
-        return session_hook.take_compression(locks_folder(home), session)
-    if os.path.isdir(home):  # otherwise there is no memory yet
-        session_hook.mark_compression(locks_folder(home), session, time.time())
-    return False
 
 
 def _payload() -> dict[str, object]:
