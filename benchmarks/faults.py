@@ -173,6 +173,20 @@ FAULTS = (
         says=r"searcher-\d missed",
     ),
     Fault(
+        name="young files are not compared by their bytes",
+        rig="index_race --steps 3000 --seconds 30",
+        module="model/snapshot.py",
+        code="assert is_settled\nis_settled = lambda *_: True\n",
+        says=r"searcher-\d missed|newer\d+newer undone",
+    ),
+    Fault(
+        name="what the kernel names is not indexed",
+        rig="index_race --steps 3000 --seconds 30",
+        module="memory/sync.py",
+        code="assert Syncer.sync_named\nSyncer.sync_named = lambda *_: True\n",
+        says=r"searcher-\d missed",
+    ),
+    Fault(
         name="what was read long ago replaces what is newer",
         rig="index_race --steps 500 --seconds 60",
         module="memory/sync_round.py",

@@ -35,6 +35,31 @@ HivemindError
 
 from __future__ import annotations
 
+import errno
+import os
+
+TOO_MANY_FILES = "Too many files are open."
+"""Of this process, or of all together."""
+
+_OUT_OF_FILES = (errno.EMFILE, errno.ENFILE)
+
+
+def is_out_of_files(error: BaseException | None) -> bool:
+    """Return whether something failed because no more files can be opened.
+
+    A module that is imported late is a file as well. What its import raises then names
+    the module, or the library behind it, and looks like a bug.
+    """
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in _OUT_OF_FILES:
+            return True
+        if isinstance(error, ImportError):
+            said = str(error)
+            if any(os.strerror(number) in said for number in _OUT_OF_FILES):
+                return True
+        error = error.__cause__ or error.__context__
+    return False
+
 
 class HivemindError(Exception):
     """Base of all errors that a caller may want to catch.

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from hivemind_memory.errors import HivemindError
+from hivemind_memory.mcp_server.errors import unexpected_error
+from tests.mcp_server.agents import environ
 
 
 @pytest.mark.parametrize(
@@ -27,3 +34,43 @@ def test_the_message_comes_before_the_effect(message: str, said: str) -> None:
 
 def test_an_error_without_an_effect_says_its_message_alone() -> None:
     assert str(HivemindError("There is no memory 'k'.")) == "There is no memory 'k'."
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.EMFILE, "Too many open files", "/lib/hivemind_memory/port.py"),
+        ImportError("apsw.so: cannot open shared object file: Too many open files"),
+        OSError(errno.ENFILE, "Too many open files in system"),
+    ],
+    ids=["module", "library", "system"],
+)
+def test_an_agent_is_told_that_too_many_files_are_open(error: Exception) -> None:
+    """A late import failed, and the answer spoke of an unexpected ImportError."""
+    said = str(unexpected_error("memory_save", error))
+
+    assert said.startswith("Too many files are open. It may or may not have been saved")
+    assert "Error" not in said
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no such limit")
+def test_a_command_without_descriptors_says_so_in_a_sentence(tmp_path: Path) -> None:
+    """It named a module of ours, or called it a bug."""
+    (tmp_path / "memory").mkdir()
+    limited = ("sh", "-c", 'ulimit -n "$1"; shift; exec "$@"', "sh")
+    command = (sys.executable, "-m", "hivemind_memory.cli")
+    said = set()
+    for files in (5, 6, 7, 8):
+        for words in (["search", "zebra"], ["save", "k", "It is striped."]):
+            done = subprocess.run(
+                [*limited, str(files), *command, *words],
+                env=environ() | {"HIVEMIND_HOME": str(tmp_path)},
+                capture_output=True,
+                check=False,
+                text=True,
+            )
+            assert ".py" not in done.stderr
+            assert done.returncode == 0 or "oo many files are open" in done.stderr
+            said.add(done.stderr.partition("\n")[0])
+
+    assert "error: Too many files are open." in said

@@ -12,7 +12,13 @@ import sys
 from hivemind_memory.cli import output
 from hivemind_memory.cli.parse import parse_request
 from hivemind_memory.cli.table import READING
-from hivemind_memory.errors import ConfigError, HivemindError, UsageError
+from hivemind_memory.errors import (
+    TOO_MANY_FILES,
+    ConfigError,
+    HivemindError,
+    UsageError,
+    is_out_of_files,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -119,6 +125,9 @@ def _report_unwritten(error: Exception) -> int:
 
 def _report_unexpected(error: Exception) -> int:
     """Report an error that no command handles: a full disk and the like, or a bug."""
+    if is_out_of_files(error):
+        hint = "Close some programs, or raise the limit (ulimit -n), and try again."
+        return _report(TOO_MANY_FILES, hint, EXIT_ERROR)
     if isinstance(error, OSError) and error.strerror:
         place = f": {error.filename}" if error.filename else ""
         return _report(f"{error.strerror}{place}.", "", EXIT_ERROR)

@@ -9,11 +9,13 @@ from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import ValidationError
 
 from hivemind_memory.errors import (
+    TOO_MANY_FILES,
     ForgottenError,
     HivemindError,
     KeyTakenError,
     MemoryNotFoundError,
     NoteNotFoundError,
+    is_out_of_files,
 )
 from hivemind_memory.model.display import shorten
 from hivemind_memory.model.keys import closest
@@ -90,6 +92,9 @@ def _without_options(hint: str) -> str:
 
 def unexpected_error(tool: str, error: Exception) -> ToolError:
     """Return the error for the model when a call failed for an unknown reason."""
+    if is_out_of_files(error):
+        doubt = _DOUBTS.get(tool, "no note was changed. Hint: try again in a while.")
+        return ToolError(f"{TOO_MANY_FILES} {doubt[:1].upper()}{doubt[1:]}")
     kind = type(error).__name__
     if tool in _DOUBTS:
         return ToolError(f"Unexpected error ({kind}): {_DOUBTS[tool]}")

@@ -2,7 +2,11 @@
 
 A search compares the index with the notes, so it heals what an older reading did to the
 index. To see that, the watcher stops after a scan or a reading until a newer version is
-indexed, and each process asks the index as it is before it compares it again.
+indexed, and each process asks the index as it is before it compares it again. Every
+second half second neither it nor a new process compares all notes: that would index
+what a searching process has to index because the kernel names it. Files have the times
+of a disk whose clock ticks once a second, so a signature alone does not tell two edits
+in place apart.
 """
 
 from __future__ import annotations
@@ -12,21 +16,31 @@ import os
 import random
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from hivemind_memory.files import descriptors, folder, scan
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.memory import sync
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.query import Query
+from hivemind_memory.model.snapshot import FileSignature
+from hivemind_memory.notes import append
 from tests.support.sandbox import Sandbox, ask
 
 NOTES_PER_WRITER = 8
 FIRST_CHANGE_S = 120
+TICK_NS = 1_000_000_000
+PHASE_S = 0.5
+PAUSE_S = 0.02
+"""After each change, or the writers are done before the others have searched much."""
+
 LATE = "late.md"
+COLD = "searcher-0"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +66,30 @@ def race(sandbox: Sandbox, plan: RacePlan, seed: int) -> RaceOutcome:
     """Run all processes until their steps are done; return what went wrong."""
     told = sandbox.home / "told"
     told.mkdir()
+    with coarse_clock():
+        return _race(sandbox, plan, seed)
+
+
+@contextmanager
+def coarse_clock() -> Iterator[None]:
+    """Have the times of files tick once a second, in this process and its children."""
+    real, tick = descriptors.signature_of, TICK_NS
+
+    def signature_of(status: os.stat_result) -> FileSignature:
+        mtime, ctime, size, inode = real(status)
+        return mtime // tick * tick, ctime // tick * tick, size, inode
+
+    with (
+        mock.patch.object(folder, "signature_of", signature_of),
+        mock.patch.object(append, "signature_of", signature_of),
+        mock.patch.object(scan, "_signature_of", signature_of),
+    ):
+        yield
+
+
+def _race(sandbox: Sandbox, plan: RacePlan, seed: int) -> RaceOutcome:
+    """Run the processes; see ``race``."""
+    told = sandbox.home / "told"
     share = max(1, plan.steps // (plan.writers + plan.searchers))
     with sandbox.memory() as memory:
         memory.sync()
@@ -118,10 +156,13 @@ def _write(
     step = -1
     for step in steps:
         path = f"{name}-{rng.randrange(NOTES_PER_WRITER)}.md"
-        word = f"x{name.replace('-', '')}s{step}x"
+        word = f"x{name.replace('-', '')}s{step:06}x"
         file = sandbox.notes / path
-        if rng.random() < 0.4:
+        kind = rng.random()
+        if kind < 0.3:
             memory.write(word, file=path)
+        elif kind < 0.5:
+            sandbox.save(f"{name}-in-place.md", f"{word}\n")
         elif rng.random() < 0.5:
             sandbox.save_over(path, f"{word}\n")
         else:
@@ -130,8 +171,14 @@ def _write(
                 other = sandbox.notes / f"{name}-moved-{step % 3}.md"
                 file.replace(other)
         _announce(events, word)
+        time.sleep(PAUSE_S)
     memory.close()
     return {"steps": step + 1, "problems": []}
+
+
+def _is_healed() -> bool:
+    """Return whether processes compare all notes now, and so index what others miss."""
+    return int(time.monotonic() / PHASE_S) % 2 == 0
 
 
 def _announce(file: Path, word: str) -> None:
@@ -160,6 +207,9 @@ def _search(
     done = 0
     for _ in steps:
         done += 1
+        if name == COLD and _is_healed():  # as a command, which asks once and ends
+            memory.close()
+            memory = sandbox.memory()
         problems += _undone(sandbox, memory, name)
         events = rng.choice(told)
         word = events.read_text()
@@ -189,6 +239,9 @@ def _watch(
         _announce(sandbox.home / "indexed", f"newer{steps}newer")
 
     while not (sandbox.home / "stop").exists():
+        if not _is_healed():
+            time.sleep(0.02)
+            continue
         if steps % 2:
             note.write_text(f"older{steps}older\n")
             method = "read"
@@ -213,8 +266,8 @@ def _then(method: str, overtake: Callable[[], None]) -> Callable[..., Any]:
     real = getattr(NotesFolder, method)
     todo = [overtake]
 
-    def call(folder: NotesFolder, path: str = LATE, **options: Any) -> Any:
-        given = (folder, path) if method == "read" else (folder,)
+    def call(notes: NotesFolder, path: str = LATE, **options: Any) -> Any:
+        given = (notes, path) if method == "read" else (notes,)
         result = real(*given, **options)
         if todo and path == LATE:
             todo.pop()()
