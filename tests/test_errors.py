@@ -55,7 +55,7 @@ def test_an_agent_is_told_that_too_many_files_are_open(error: Exception) -> None
 
 @pytest.mark.skipif(sys.platform == "win32", reason="it has no such limit")
 def test_a_command_without_descriptors_says_so_in_a_sentence(tmp_path: Path) -> None:
-    """It named a module of ours, or called it a bug."""
+    """It named a module of the program, or called it a bug."""
     (tmp_path / "memory").mkdir()
     limited = ("sh", "-c", 'ulimit -n "$1"; shift; exec "$@"', "sh")
     command = (sys.executable, "-m", "hivemind_memory.cli")

@@ -113,7 +113,7 @@ def write_backup(
     """
     target = os.path.abspath(os.path.expanduser(file))
     folder, name = os.path.split(target)
-    archive = _Archive(places, with_keys=with_keys, links=links)
+    archive = _Archive(places, folder, with_keys=with_keys, links=links)
     try:
         # What a backup that was killed left where it wanted to write.
         remove_partial_copies([folder], datetime.fromisoformat(at).timestamp())
@@ -144,12 +144,14 @@ class _Archive:
     """The archive while it is written."""
 
     def __init__(
-        self, places: Places, *, with_keys: bool, links: Collection[str]
+        self, places: Places, folder: str, *, with_keys: bool, links: Collection[str]
     ) -> None:
+        """Take the archive's *folder*: it can be written, and the home perhaps not."""
         self.notes = 0
         self.has_keys = False
         self.skipped: tuple[SkippedNote, ...] = ()
         self._places = places
+        self._folder = folder
         self._with_keys = with_keys
         self._links = links
         self._members: dict[str, dict[str, object]] = {}
@@ -273,12 +275,20 @@ class _Archive:
         """Add a copy of ``state.db`` as it is at one moment."""
         if not os.path.exists(self._places.state_file):
             return
-        home = self._places.home
-        with tempfile.TemporaryDirectory(prefix=PARTIAL_PREFIX, dir=home) as made:
+        with self._scratch() as made:
             copy = os.path.join(made, STATE)
             copy_state(self._places.state_file, copy, self._places.state_name)
             with open(copy, "rb") as file:
                 self._add(tar, STATE, file.read())
+
+    def _scratch(self) -> tempfile.TemporaryDirectory[str]:
+        """Return a new folder in the home, or beside the archive."""
+        try:
+            return tempfile.TemporaryDirectory(
+                prefix=PARTIAL_PREFIX, dir=self._places.home
+            )
+        except OSError:  # the home is read-only
+            return tempfile.TemporaryDirectory(prefix=PARTIAL_PREFIX, dir=self._folder)
 
     def _add_journal(self, tar: tarfile.TarFile) -> None:
         """Add the journal; a line that is being written counts as not written."""

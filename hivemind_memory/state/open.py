@@ -67,6 +67,9 @@ def open_state(path: str, *, wait_ms: int = COUNT_WAIT_MS) -> apsw.Connection:
 def copy_state(path: str, target: str, notes: str = "") -> None:
     """Copy the state at *path* as it is at one moment; other processes may write.
 
+    Where its folder is read-only, SQLite can't open it as it is. Its bytes are then
+    copied first.
+
     Args:
         path: The file.
         target: The copy, which must not be there.
@@ -77,7 +80,7 @@ def copy_state(path: str, target: str, notes: str = "") -> None:
         StateUnusableError: It cannot be copied, and why.
     """
     try:
-        source = open_state(path, wait_ms=_COPY_WAIT_MS)
+        source = _open_to_copy(path, f"{target}-source")
         try:
             _make_file(target)
             copy = apsw.Connection(target, flags=apsw.SQLITE_OPEN_READWRITE)
@@ -95,6 +98,35 @@ def copy_state(path: str, target: str, notes: str = "") -> None:
             source.close()
     except (apsw.Error, OSError) as error:
         raise state_error(path, error) from error
+
+
+def _open_to_copy(path: str, scratch: str) -> apsw.Connection:
+    """Return a connection to a state, or to its bytes at *scratch* if it's read-only.
+
+    Raises:
+        apsw.Error: It cannot be read, or was changed while its bytes were copied.
+        OSError: It cannot be copied.
+    """
+    try:
+        return open_state(path, wait_ms=_COPY_WAIT_MS)
+    except (apsw.CantOpenError, apsw.ReadOnlyError):
+        if os.access(path, os.W_OK) and os.access(os.path.dirname(path), os.W_OK):
+            raise
+    for suffix in ("", "-wal"):
+        try:
+            with open(path + suffix, "rb") as file:
+                data = file.read()
+        except FileNotFoundError:
+            continue
+        _make_file(scratch + suffix)
+        with open(scratch + suffix, "wb") as file:
+            file.write(data)
+    connection = open_state(scratch)
+    if connection.pragma("quick_check") == "ok":
+        return connection
+    connection.close()
+    message = "it changed while it was copied"
+    raise apsw.CorruptError(message)
 
 
 def state_for(data: bytes, notes: str) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from hivemind_memory.errors import HivemindError
 from hivemind_memory.files.places import Places
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.opening import open_memory
+from tests.memory.test_unreadable import DROP, run
 from tests.support.faults import Faults, refusal_of
 
 
@@ -136,3 +138,55 @@ def test_a_restore_whose_process_was_killed_is_run_again(
     assert again.notes == 3
     assert os.path.exists(places.state_file)
     assert os.path.exists(os.path.join(places.notes, "deploy.md"))
+
+
+READ_ONLY = """
+import os, sys
+from pathlib import Path
+
+import apsw
+
+from hivemind_memory.backup.restore import restore_backup
+from hivemind_memory.backup.write import write_backup
+from hivemind_memory.model.curation import NewMemory
+from hivemind_memory.opening import open_memory
+
+base, with_log = Path(sys.argv[1]), sys.argv[2] == "log"
+home, flags = base / "home", {"embedding_provider": "none"}
+(home / "memory").mkdir(parents=True)
+with open_memory(home=str(home), flags=flags) as memory:
+    memory.save(NewMemory(key="lion", content="It roars.", scope="global"))
+    memory.save(NewMemory(key="lion", content="It naps.", reason="x", scope="global"))
+    changes = len(memory.curation.changes())
+if not with_log:
+    connection = apsw.Connection(str(home / "state.db"))
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+for name in ("state.db-shm",) if with_log else ("state.db-wal", "state.db-shm"):
+    (home / name).unlink(missing_ok=True)
+folders = [home, *(path for path in home.rglob("*") if path.is_dir())]
+for file in home.iterdir():
+    os.chmod(file, 0o500 if file.is_dir() else 0o400)
+for folder in folders:
+    os.chmod(folder, 0o500)
+before = sorted(os.listdir(home))
+with open_memory(home=str(home), flags=flags) as memory:
+    done = write_backup(memory.places, str(base / "b.tgz"), at="2026-11-23T12:00:00Z")
+assert done.notes == 2, done
+assert sorted(os.listdir(home)) == before
+assert sorted(os.listdir(base)) == ["b.tgz", "home"]
+with open_memory(home=str(base / "new"), flags=flags) as memory:
+    places = memory.places
+restore_backup(places, str(base / "b.tgz"))
+with open_memory(home=str(base / "new"), flags=flags) as memory:
+    assert len(memory.curation.changes()) == changes > 0
+for folder in folders:
+    os.chmod(folder, 0o700)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs prctl")
+@pytest.mark.parametrize("log", ["log", "no log"])
+def test_a_backup_of_a_home_that_is_read_only(tmp_path: Path, log: str) -> None:
+    """It wrote a copy of state.db into the home, and blamed the disk of the archive."""
+    run(DROP, READ_ONLY, str(tmp_path), log)

@@ -130,7 +130,7 @@ assert len(history.missing) == 1, history.missing
 """
 
 # Root reads what it may not, unless it gives that right up before it starts.
-_DROP = """
+DROP = """
 import ctypes, os, sys
 libc = ctypes.CDLL(None)
 for right in (1, 2):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
@@ -157,4 +157,4 @@ def test_too_many_open_files_take_no_note_out_of_the_index(tmp_path: Path) -> No
 def test_a_note_that_may_not_be_read_leaves_the_answers(tmp_path: Path) -> None:
     """It stayed in them after a chmod. It is not deleted: nothing of it is written
     again, and a history names what it could not read."""
-    run(_DROP, BEGIN + MODES, str(tmp_path / "home"))
+    run(DROP, BEGIN + MODES, str(tmp_path / "home"))
