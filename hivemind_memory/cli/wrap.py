@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _JOINT = "\ue000"
 """Stands for a blank that is kept; ``escape_line`` leaves none of its own."""
 
-_WORD = re.compile(r"\s*\S+\s*")
+_WORD = re.compile(r"(?:\A\s*+)?\S++\s*+")
 _CODE = re.compile(r"`[^`]+`")
 
 

@@ -84,11 +84,11 @@ class ConnectionPlan:
 _CONTEXT = 2
 """Lines of context around a change."""
 
-_SECRET = re.compile(
-    r"""(["']?[\w.-]*(?:key|token|secret|passw|auth|credential|cookie)[\w.-]*["']?"""
-    r"""\s*[:=]\s*)("(?:[^"\\]|\\.)*"|'[^']*')""",
-    re.IGNORECASE,
+_NAMED = re.compile(
+    r"""(?<![\w.-])(?P<name>[\w.-]++)(?P<sign>["']?\s*+[:=]\s*+)"""
+    r"""(?:"(?:[^"\\]|\\.)*+"|'[^']*+')"""
 )
+_SECRET = re.compile("key|token|secret|passw|auth|credential|cookie", re.IGNORECASE)
 _SHAPES = re.compile(r"\b(?:sk-|gh[pousr]_|xox[abprs]-|AKIA|AIza|eyJ)[\w.-]{8,}")
 _HUNK = re.compile(r"^@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@$")
 
@@ -99,7 +99,12 @@ def mask_secrets(text: str) -> str:
     >>> mask_secrets('"API_KEY": "abc", "port": "80"')
     '"API_KEY": "…", "port": "80"'
     """
-    return _SHAPES.sub("…", _SECRET.sub(r'\1"…"', text))
+
+    def masked(match: re.Match[str]) -> str:
+        name = match["name"]
+        return f'{name}{match["sign"]}"…"' if _SECRET.search(name) else match[0]
+
+    return _SHAPES.sub("…", _NAMED.sub(masked, text))
 
 
 def pasteable(value: object) -> str:

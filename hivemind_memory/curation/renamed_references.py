@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _FIELDS = (*FIELDS.values(), "superseded_by")
 _BOM = "\ufeff"
-_LINK = re.compile(r"(!?\[\[\s*)([^\[\]|#\n]{1,300}?)(\s*(?:[#|][^\[\]\n]*)?\]\])")
+_LINK = re.compile(r"(!?\[\[\s*+)([^\[\]|#\n]{1,300}+)((?:[#|][^\[\]\n]*+)?\]\])")
 
 
 def rename_references(data: bytes, names: Mapping[str, str]) -> bytes:
@@ -43,10 +43,12 @@ def rename_references(data: bytes, names: Mapping[str, str]) -> bytes:
     text = _with_front_matter(text.removeprefix(_BOM), names)
     lines = text.split("\n")
     count = split_front_matter(text).line_count
-    body = _LINK.sub(
-        lambda link: link[1] + names.get(link[2], link[2]) + link[3],
-        "\n".join(lines[count:]),
-    )
+
+    def renamed(link: re.Match[str]) -> str:
+        name = link[2].rstrip()
+        return link[1] + names.get(name, name) + link[2][len(name) :] + link[3]
+
+    body = _LINK.sub(renamed, "\n".join(lines[count:]))
     return (bom + "\n".join([*lines[:count], body])).encode()
 
 

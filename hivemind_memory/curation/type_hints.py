@@ -10,7 +10,7 @@ import re
 from typing import NamedTuple
 
 # The start of a sentence or of a list item.
-_START = r"(?:^|[.!?:]\s+)[\s>*-]*"
+_START = r"(?:^|[.!?:]\s)[\s>*-]*+"
 _GENERAL = frozenset({"context", "fact", "observation", "event", "reference"})
 """Types that say little: only against these may a hint contradict the caller."""
 
@@ -46,7 +46,7 @@ def _rule(kind: str, pattern: str, *fits: str, is_strong: bool = False) -> _Rule
 _RULES = (
     _rule(
         "todo",
-        r"^[\s>*-]*((?:todo|fixme)\b|\[ \] \S+)",
+        r"^[\s>*-]*+((?:todo|fixme)\b|\[ \] \S+)",
         "goal",
         is_strong=True,
     ),

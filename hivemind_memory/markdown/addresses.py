@@ -86,10 +86,10 @@ def is_only_links(subchunk: str) -> bool:
 @cache
 def _pattern() -> re.Pattern[str]:
     """Return what finds a badge, the end of a link, or an address by itself."""
-    place = r"(?:<[^>\n]*>|[^()\s]*[./#][^()\s]*)(?:[ \t]+\"[^\"\n]*\")?"
+    place = r"(?:<[^<>\n]*+>|[^()\s./#]*+[./#][^()\s]*+)(?:[ \t]++\"[^\"\n]*+\")?"
     return re.compile(
-        rf"\[!\[[^\]\n]*\]\({place}\)\]\({place}\)"
-        rf"|\[(?P<text>[^\]\[\n]*)\]\({place}\)"
+        rf"\[!\[[^\]\[\n]*+\]\({place}\)\]\({place}\)"
+        rf"|\[(?P<text>[^\]\[\n]*+)\]\({place}\)"
         r"|<?(?:https?://|ftp://|www\.)[^\s<>()\[\]\"'`]*[^\s<>()\[\]\"'`.,;:!?]>?"
     )
 
@@ -97,10 +97,13 @@ def _pattern() -> re.Pattern[str]:
 @cache
 def _asked() -> re.Pattern[str]:
     """Return what finds a host with a path in a query."""
-    return re.compile(r"[\w-]+\.[A-Za-z]{2,}/\S")
+    return re.compile(r"[\w-]\.[A-Za-z]{2,}+/\S")
 
 
 @cache
 def _links() -> re.Pattern[str]:
     """Return what matches a list item that holds links, and nothing besides."""
-    return re.compile(r"\s*(?:[-*+]|[0-9]{1,9}[.)])(?:\s+\[[^\]\[\n]{2,}\][\s,;.|·]*)+")
+    link, between = r"\[[^\]\[\n]{2,}+\]", r"[\s,;.|·]*+"
+    return re.compile(
+        rf"\s*+(?:[-*+]|[0-9]{{1,9}}[.)])\s++{link}(?:{between}(?<=\s){link})*+{between}"
+    )

@@ -21,7 +21,7 @@ OPENING = "<!-- hm "
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _ULID = re.compile("[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _LINE = re.compile(r"<!-- hm((?: [a-z_]+=[!-~\u00a1-\U0010ffff]*)+) -->")
-_ID = re.compile(OPENING.encode() + rb"(?:[!-~]+ )*?id=([0-9A-HJKMNP-TV-Z]{26}) ")
+_ID = re.compile(OPENING.encode() + rb"(?:[!-~]++ ){0,16}?id=([0-9A-HJKMNP-TV-Z]{26}) ")
 # What would end the value, the comment or the line, and the escape itself.
 _UNSAFE = re.compile(r"[\x00-\x20\x7f-\xa0%<>]|\s")
 _ESCAPES = re.compile(r"(?:%[0-9A-Fa-f]{2})+")

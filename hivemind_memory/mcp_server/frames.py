@@ -24,10 +24,10 @@ from hivemind_memory.mcp_server.streams import MAX_LINE_BYTES
 
 Id = str | int | float | None
 
-# A string or a bracket. No nested repetition: twenty megabytes take one pass.
-_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\]]', re.DOTALL)
+# A string, whole or cut off, or a bracket. Twenty megabytes take one pass.
+_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}\[\]]', re.DOTALL)
 _SCALAR = re.compile(
-    rb'\s*:\s*("[^"\\]*(?:\\.[^"\\]*)*"|-?\d{1,300}(?:\.\d{1,300})?(?:[eE][+-]?\d{1,3})?)'
+    rb'\s*+:\s*+("[^"\\]*+(?:\\.[^"\\]*+)*+"|-?\d{1,300}(?:\.\d{1,300})?(?:[eE][+-]?\d{1,3})?)'
     rb"\s*[,}]",
     re.DOTALL,
 )

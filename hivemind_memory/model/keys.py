@@ -21,7 +21,7 @@ _GAPS = re.compile(r"[\s_\u002d\u00ad\u058a\u2010-\u2015\u2212\ufe58\ufe63\uff0d
 _UNSEEN = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff]")
 # Accents of Latin, Greek and Cyrillic. In other scripts a mark is a letter.
 _ACCENTS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]")
-_DOTS = re.compile(r"[-.:]*[.:][-.:]*")
+_DOTS = re.compile(r"-*+[.:][-.:]*+")
 # "v1-1" and "v11" are two versions.
 _DASH_IN_WORD = re.compile(r"(?<!\d)-|-(?!\d)")
 

@@ -83,7 +83,7 @@ class _Patterns:
         self.unspaced_run = re.compile(f"[{_UNSPACED}]+")
         # What stands right beside an unspaced run: the engine takes "NHK杯" for one.
         self.glued = re.compile(
-            f"(?<=[{_UNSPACED}]){spaced}+|{spaced}+(?=[{_UNSPACED}])"
+            f"(?<=[{_UNSPACED}]){spaced}++|(?<!{word}){spaced}++(?=[{_UNSPACED}])"
         )
         self.bare = _bare_letters()
         self.has_bare = re.compile(f"[{''.join(map(chr, self.bare))}]")

@@ -274,7 +274,7 @@ def test_a_rebuild_never_replaces_an_index_of_a_newer_version(
 def test_vectors_of_an_index_without_blocks_answer_and_are_packed(
     open_index: Open,
 ) -> None:
-    """An index of the version before has none."""
+    """An index with four steps of the schema has none."""
     index = open_index()
     put(index, "a.md", paragraphs("first", 300))
     fill(index)
@@ -287,9 +287,11 @@ def test_vectors_of_an_index_without_blocks_answer_and_are_packed(
         ALTER TABLE chunks_vec DROP COLUMN slot;
         ALTER TABLE chunks_vec ADD COLUMN serial INTEGER;
         CREATE INDEX chunks_vec_by_serial ON chunks_vec(serial);
+        DROP INDEX chunks_vec_in_turn;
+        ALTER TABLE spaces DROP COLUMN listed;
         """
     )
-    index.connection.pragma("user_version", SCHEMA_VERSION - 1)
+    index.connection.pragma("user_version", 4)
     index.close()
 
     upgraded = open_index()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 from hivemind_memory.errors import EmbeddingInvalidError
+from hivemind_memory.index.sqlite import vector_store
 from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.index.sqlite.vector_store import SqliteVectorStore
 from hivemind_memory.markdown.subchunks import text_hash
@@ -252,3 +254,45 @@ def test_storing_waits_for_a_rebuild(
 
     store.store(SPACE, 64, {name: vector(text)})
     assert store.count_pending(SPACE) == 0
+
+
+def test_a_batch_takes_as_much_work_in_a_large_memory_as_in_a_small_one(
+    index: SqliteIndex, store: SqliteVectorStore
+) -> None:
+    """It counted every chunk and grouped every waiting text: indexing was quadratic."""
+    connection = index.connection
+    steps = []
+    for path, chunks in (("a.md", 400), ("b.md", 4_000)):
+        put(index, "".join(f"# {path} {n}\n\nText.\n" for n in range(chunks)), path)
+        store.plan(SPACE)
+        assert store.count_pending(SPACE) >= chunks
+        count = 0
+
+        def step() -> bool:
+            nonlocal count
+            count += 1
+            return False
+
+        connection.set_progress_handler(step, 10)
+        for _ in range(2):
+            batch = store.pending_texts(SPACE, 50)
+            assert len(batch) == 50
+            store.store(SPACE, 64, {name: vector(text) for name, text in batch})
+        connection.set_progress_handler(None)
+        steps.append(count)
+
+    assert steps[1] < 2 * steps[0]
+
+
+def test_chunks_without_a_letter_keep_no_other_from_getting_a_vector(
+    index: SqliteIndex, store: SqliteVectorStore
+) -> None:
+    """A run of them as long as one step ended the listing."""
+    put(index, "".join("# 1\n\n---\n" for _ in range(3)), "a.md")
+    put(index, "Words at last.\n", "b.md")
+
+    with mock.patch.object(vector_store, "PLAN_CHUNKS", 2):
+        sent = fill(store)
+
+    assert any("Words at last." in text for text in sent)
+    assert store.count_pending_chunks(SPACE) == 0

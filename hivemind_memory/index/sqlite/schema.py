@@ -267,6 +267,19 @@ _STEPS: tuple[tuple[str, bool], ...] = (
         """,
         False,
     ),
+    (
+        # Which texts wait for a vector is known without looking at every chunk.
+        """
+        ALTER TABLE spaces ADD COLUMN listed INTEGER NOT NULL DEFAULT 0;
+          -- the texts of chunks up to this one are in chunks_vec
+        UPDATE spaces SET listed = coalesce(
+          (SELECT max(chunk_id) FROM chunks_vec WHERE space_id = spaces.id), 0
+        );
+        CREATE INDEX chunks_vec_in_turn ON chunks_vec(space_id)
+          WHERE vector_id IS NULL;
+        """,
+        False,
+    ),
 )
 
 SCHEMA_VERSION = len(_STEPS)

@@ -11,6 +11,7 @@ from hivemind_memory.index.sqlite.lock import index_lock
 from hivemind_memory.index.sqlite.vector_blocks import has_many_waiting, pack_waiting
 from hivemind_memory.markdown.subchunks import embedding_texts, text_hash
 from hivemind_memory.sqlite.connection import (
+    read_transaction,
     select_int,
     translated_errors,
     write_transaction,
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 PLAN_CHUNKS = 500
 """Chunks whose texts are listed in one transaction."""
+
+_LISTED = "coalesce((SELECT listed FROM spaces WHERE id = ?), 0)"
 
 
 class SqliteVectorStore:
@@ -40,24 +43,9 @@ class SqliteVectorStore:
         """Return at most *limit* (hash, text) that have no vector in that space."""
         with translated_errors(self._path):
             self._plan(fingerprint)
-            rows = self._connection.execute(
-                """
-                SELECT text_hash, subchunk, body
-                FROM (
-                  SELECT min(chunks_vec.id) AS first
-                  FROM spaces JOIN chunks_vec ON space_id = spaces.id
-                  WHERE fingerprint = ? AND vector_id IS NULL
-                  GROUP BY text_hash ORDER BY first LIMIT ?
-                )
-                JOIN chunks_vec ON chunks_vec.id = first
-                JOIN chunk_words ON chunk_words.id = chunk_id
-                ORDER BY first
-                """,
-                (fingerprint, limit),
-            )
-            return [
-                (name, embedding_texts(body)[subchunk]) for name, subchunk, body in rows
-            ]
+            with read_transaction(self._connection):
+                places = self._first_pending(self._space(fingerprint), limit)
+                return self._texts_at(places)
 
     def known_texts(self, fingerprint: str, limit: int) -> list[tuple[str, bytes]]:
         """Return at most *limit* (text, vector) of that space."""
@@ -186,34 +174,27 @@ class SqliteVectorStore:
         while has_many_waiting(self._connection, self._space(fingerprint)):
             with write_transaction(self._connection):
                 self._link(self._make_space(fingerprint), [])
-        if not self._count_unlisted(self._space(fingerprint)):
-            return
-        last = -1
-        while True:
-            # The ids of spaces and chunks hold within one transaction only.
+        while self._has_unlisted(self._space(fingerprint)):
             with write_transaction(self._connection):
-                rows = self._plan_after(last, self._make_space(fingerprint))
-            if not rows:
-                return
-            last = rows[-1][0]
+                self._list_some(self._make_space(fingerprint))
 
-    def _plan_after(self, last: int, space: int) -> list[tuple[int, int, int, str]]:
-        """List the texts of some chunks after *last*; return the rows that were made.
+    def _list_some(self, space: int) -> None:
+        """List the texts of some chunks that are new to the space, the oldest first.
 
-        Returns:
-            (chunk, space, subchunk, hash of its text), in order of chunks.
+        Within a write transaction. The number of a new chunk is larger than that of any
+        chunk before, deleted ones included; so one number tells which are listed.
         """
-        chunks = self._connection.execute(
-            """
-            SELECT id, body FROM chunk_words
-            WHERE id > ? AND NOT EXISTS (
-              SELECT 1 FROM chunks_vec
-              WHERE chunk_id = chunk_words.id AND space_id = ?
+        chunks: list[tuple[int, str]] = list(
+            self._connection.execute(
+                f"""
+                SELECT id, body FROM chunk_words WHERE id > {_LISTED}
+                ORDER BY id LIMIT ?
+                """,
+                (space, PLAN_CHUNKS),
             )
-            ORDER BY id LIMIT ?
-            """,
-            (last, space, PLAN_CHUNKS),
         )
+        if not chunks:
+            return
         rows = [
             (chunk_id, space, subchunk, text_hash(text))
             for chunk_id, body in chunks
@@ -226,9 +207,41 @@ class SqliteVectorStore:
             """,
             rows,
         )
-        if rows:
-            self._link(space, list({row[3] for row in rows}))
-        return rows
+        self._connection.execute(
+            "UPDATE spaces SET listed = ? WHERE id = ?", (chunks[-1][0], space)
+        )
+        self._link(space, list({row[3] for row in rows}))
+
+    def _first_pending(self, space: int, limit: int) -> dict[str, tuple[int, int]]:
+        """Return hash -> (chunk, subchunk) of the first texts that have no vector."""
+        places: dict[str, tuple[int, int]] = {}
+        rows = self._connection.execute(
+            """
+            SELECT text_hash, chunk_id, subchunk FROM chunks_vec
+            WHERE space_id = ? AND vector_id IS NULL ORDER BY id
+            """,
+            (space,),
+        )
+        for name, chunk_id, subchunk in rows:
+            if len(places) == limit:
+                break
+            places.setdefault(name, (chunk_id, subchunk))
+        rows.close(force=True)
+        return places
+
+    def _texts_at(self, places: Mapping[str, tuple[int, int]]) -> list[tuple[str, str]]:
+        """Return (hash, text) of some texts; a chunk is split once for all of its."""
+        texts: dict[int, list[str]] = {}
+        for chunk_id, _ in places.values():
+            if chunk_id not in texts:
+                [(body,)] = self._connection.execute(
+                    "SELECT body FROM chunk_words WHERE id = ?", (chunk_id,)
+                )
+                texts[chunk_id] = embedding_texts(body)
+        return [
+            (name, texts[chunk_id][subchunk])
+            for name, (chunk_id, subchunk) in places.items()
+        ]
 
     def _link(self, space: int, names: list[str]) -> None:
         """Link the chunks that have these texts to their vectors."""
@@ -258,14 +271,14 @@ class SqliteVectorStore:
         """Return how many chunks are new to the space."""
         return select_int(
             self._connection,
-            """
-            SELECT count(*) FROM chunks
-            WHERE NOT EXISTS (
-              SELECT 1 FROM chunks_vec WHERE chunk_id = chunks.id AND space_id = ?
-            )
-            """,
+            f"SELECT count(*) FROM chunks WHERE id > {_LISTED}",
             space,
         )
+
+    def _has_unlisted(self, space: int) -> bool:
+        """Return whether any chunk is new to the space."""
+        is_any = f"SELECT EXISTS (SELECT 1 FROM chunks WHERE id > {_LISTED})"
+        return bool(select_int(self._connection, is_any, space))
 
     def _space(self, fingerprint: str) -> int:
         """Return the id of a space; 0 when nothing was ever stored in it."""

@@ -43,9 +43,9 @@ _HCL = lazy_re(
     r"\"([^\"\n]{4,200})\""
 )
 _SQL = lazy_re(
-    r"(?i)(?:\bidentified[ \t]+(?:with[ \t]+[\w'\"]{1,40}[ \t]+)?(?:by|as)[ \t]+"
-    r"(?:password[ \t]+)?|\b(?:with|encrypted|set|role|user)\b[^\n;]{0,60}?\bpassword"
-    r"[ \t]*=?[ \t]*)(['\"])([^'\"\n]{4,100})\1"
+    r"(?i)(?:\bidentified[ \t]++(?:with[ \t]++[\w'\"]{1,40}[ \t]++)?(?:by|as)[ \t]++"
+    r"(?:password[ \t]++)?|\b(?:with|encrypted|set|role|user)\b[^\n;]{0,60}?\bpassword"
+    r"[ \t]*+=?[ \t]*+)(['\"])([^'\"\n]{4,100})\1"
 )
 _LOGIN = lazy_re(
     r"(?im)\b(?:log-?in|credentials?|account|sign-?in|access|user(?:name)?|zugang)"
