@@ -58,9 +58,15 @@ class QueryEmbedRequest(NamedTuple):
 class EmbeddingService:
     """Makes vectors of queries and of notes, through the provider that was chosen."""
 
-    def __init__(self, provider: Provider, now: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        provider: Provider,
+        now: Callable[[], float],
+        stopwatch: Callable[[], float] | None = None,
+    ) -> None:
         self._provider = provider
         self._now = now
+        self._stopwatch = stopwatch or now
         self._embedders: dict[str, Embedder] = {}
         self._query_vectors: dict[tuple[str, str], bytes] = {}
 
@@ -101,7 +107,7 @@ class EmbeddingService:
         self, request: QueryEmbedRequest, *, timeout_s: float
     ) -> bytes | EmbeddingError:
         """Ask the provider, connected once, for the vector of a query."""
-        before_s = self._now()
+        before_s = self._stopwatch()
         try:
             key = request.space.fingerprint
             embedder = self._embedders.get(key)
@@ -110,7 +116,9 @@ class EmbeddingService:
                 embedder = self._embedders.setdefault(key, made)
                 if embedder is not made:  # another thread was faster
                     made.close()
-            left_s = max(MIN_QUERY_TIMEOUT_S, timeout_s - (self._now() - before_s))
+            left_s = max(
+                MIN_QUERY_TIMEOUT_S, timeout_s - (self._stopwatch() - before_s)
+            )
             return embedder.embed_query(request.text, timeout_s=left_s)
         except EmbeddingError as error:
             return error

@@ -394,5 +394,6 @@ class Memory:
         from hivemind_memory.memory.embed import EmbeddingService
 
         if self._vectors is None:
-            self._vectors = EmbeddingService(self._provider, self.clocks.now)
+            now, stopwatch = self.clocks.now, self.clocks.stopwatch
+            self._vectors = EmbeddingService(self._provider, now, stopwatch)
         return self._vectors

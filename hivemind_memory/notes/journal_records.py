@@ -61,6 +61,11 @@ class JournalEntry:
     """Where the line with that text begins in the journal."""
 
 
+MAX_SET_BACK_S = 86_400.0
+"""What is further in the future was written while the clock was wrong, and may never be
+ten minutes old."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastSaved:
     """How a note ended when an entry was last appended to it."""
@@ -72,8 +77,13 @@ class LastSaved:
 
 
 def is_recoverable(entry: JournalEntry, now_s: float) -> bool:
-    """Return whether an entry is in its ten minutes, also if the clock was set."""
-    return abs(now_s - entry.at_s) < RECOVERY_WINDOW_S
+    """Return whether an entry is in its ten minutes.
+
+    One from the future was written before the clock was set back: how long ago is not
+    known, so it stays until the clock is there again.
+    """
+    age_s = now_s - entry.at_s
+    return -MAX_SET_BACK_S < age_s < RECOVERY_WINDOW_S
 
 
 def opened_line(now_s: float) -> bytes:

@@ -6,7 +6,7 @@ import pytest
 
 from hivemind_memory.access.rules import Caller
 from hivemind_memory.memory.memory import Memory
-from hivemind_memory.model.curation import MemorySelector
+from hivemind_memory.model.curation import MemorySelector, NewMemory
 from hivemind_memory.model.results import WriteResult
 from tests.support.sandbox import Sandbox, ask, paths
 
@@ -93,3 +93,32 @@ def test_a_pending_claim_comes_back_as_a_pending_claim(
 
     assert paths(ask(memory, "harbour")) == []
     assert "harbour" in (sandbox.notes / "inbox" / "recovered.md").read_text()
+
+
+def test_a_clock_that_is_set_back_by_an_hour(sandbox: Sandbox, memory: Memory) -> None:
+    """An entry of a minute ago was dropped from the journal: its time was an hour off.
+
+    Versions stay in the order of saving, and every edit is seen.
+    """
+    memory.save(NewMemory(key="day", content="On Mondays.", scope="global"))
+    sandbox.save("n.md", "# An old buffer\n")
+    memory.write("The harbour is blue.", file="n.md", scope="global")
+    sandbox.ahead_s = -3600
+    with sandbox.memory() as other:
+        for content in ("On Tuesdays.", "On Fridays."):
+            wanted = NewMemory(key="day", content=content, reason="x", scope="global")
+            other.save(wanted)
+            other.sync()
+        for number in range(3):
+            sandbox.save("edited.md", f"zebra{number}\n")
+            for one in (memory, other):
+                answer = ask(one, f"zebra{number}")
+                assert paths(answer) == ["edited.md"]
+                assert answer.report.is_fresh
+        stale_save(sandbox, "n.md")
+
+        assert other.sync().recovered == 1
+        assert (sandbox.notes / "recovered.md").exists()
+        history = [version.text for version in other.curation.history("day").memories]
+        assert history == ["On Fridays.", "On Tuesdays.", "On Mondays."]
+        assert other.curation.show("day").memory.text.strip() == "On Fridays."
