@@ -85,6 +85,16 @@ FAULTS = (
         says=r"outside|listed|escape",
     ),
     Fault(
+        name="a pattern looks on from every letter of a word",
+        rig="patterns --seconds 60",
+        module="markdown/addresses.py",
+        code=(
+            "assert _asked\n"
+            "_asked = lambda: re.compile(r'[\\w-]+\\.[A-Za-z]{2,}/\\S')\n"
+        ),
+        says=r"a question of .* takes long",
+    ),
+    Fault(
         name="the last chunk of a note is dropped",
         rig="fuzz_chunker --cases 200",
         module="markdown/note_parser.py",
