@@ -39,6 +39,7 @@ from benchmarks.real_clients import (
     conformance,
     connect,
     first_requests,
+    hooks,
     inspectors,
     pane,
     registration,
@@ -52,7 +53,7 @@ IDLE = "/bin/true"
 
 def all_checks() -> list[Check]:
     """Return every check, the quick ones first."""
-    modules = (registration, connect, inspectors, conformance, agents, pane)
+    modules = (registration, connect, inspectors, conformance, agents, pane, hooks)
     return [check for module in modules for check in module.checks()]
 
 

@@ -130,6 +130,18 @@ def claude_env(model: StandIn) -> dict[str, str]:
     }
 
 
+def codex_words(model: StandIn) -> list[str]:
+    """Return what makes Codex ask the scripted model, for one start."""
+    provider = {
+        "model": MODEL,
+        "model_provider": "loopback",
+        "model_providers.loopback.name": "loopback",
+        "model_providers.loopback.base_url": f"{model.url}/v1",
+        "model_providers.loopback.wire_api": "responses",
+    }
+    return [word for key, one in provider.items() for word in ("-c", f'{key}="{one}"')]
+
+
 ALLOWED = tuple(f"mcp__{NAME}__{tool}" for tool in ("memory_search", "memory_write"))
 
 

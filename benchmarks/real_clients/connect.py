@@ -41,9 +41,9 @@ def checks() -> list[Check]:
 
 def _connect(client: Lister, place: Scratch) -> str:
     """Connect; the client's list says so; disconnect, and it is not listed."""
-    _hm(place, "connect", client.program)
+    run_hm(place, "connect", client.program)
     see(line_of(client, place, NAME), client.reached, NAME)
-    _hm(place, "disconnect", client.program)
+    run_hm(place, "disconnect", client.program)
     try:
         line = line_of(client, place, NAME)
     except FailedError:
@@ -53,17 +53,17 @@ def _connect(client: Lister, place: Scratch) -> str:
 
 def _codex(place: Scratch) -> str:
     """The same for Codex, which shows what it would start and does not start it."""
-    _hm(place, "connect", "codex")
+    run_hm(place, "connect", "codex")
     shown = place.run("codex", "mcp", "get", NAME)
     if "enabled: true" not in shown.text or not _ARGS.search(shown.text):
         raise FailedError(f"shown as {tail(shown.text)!r}")
-    _hm(place, "disconnect", "codex")
+    run_hm(place, "disconnect", "codex")
     if place.run("codex", "mcp", "get", NAME).code == 0:
         raise FailedError("after hm disconnect it is there")
     return "shown as enabled; then not there"
 
 
-def _hm(place: Scratch, *words: str) -> None:
+def run_hm(place: Scratch, *words: str) -> None:
     """Run `hm`, as it is installed, with no question asked."""
     done = place.run(*place.setting.hm, *words, "--yes")
     if _NOT_INSTALLED in done.text:

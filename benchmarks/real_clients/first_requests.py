@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from benchmarks.real_clients.agents import MODEL, claude_env
+from benchmarks.real_clients.agents import claude_env, codex_words
 from benchmarks.real_clients.scratch import QUESTION, Scratch, Setting, scratch
 from benchmarks.real_clients.stand_in import StandIn, playing
 
@@ -64,15 +64,7 @@ def _start_claude(place: Scratch, worktree: Path, model: StandIn) -> None:
 
 def _start_codex(place: Scratch, worktree: Path, model: StandIn) -> None:
     """Start Codex with a question; the model is named for this start alone."""
-    provider = {
-        "model": MODEL,
-        "model_provider": "loopback",
-        "model_providers.loopback.name": "loopback",
-        "model_providers.loopback.base_url": f"{model.url}/v1",
-        "model_providers.loopback.wire_api": "responses",
-    }
-    given = [word for key, one in provider.items() for word in ("-c", f'{key}="{one}"')]
-    place.run("codex", "exec", *given, QUESTION, cwd=worktree)
+    place.run("codex", "exec", *codex_words(model), QUESTION, cwd=worktree)
 
 
 @contextmanager

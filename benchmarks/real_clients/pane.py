@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.real_clients.agents import (
@@ -53,9 +54,9 @@ def _in_a_pane(place: Scratch) -> str:
     with playing(SEARCH, WRITE) as model:
         try:
             _start(place, worktree, model)
-            pane = _wait_for(place, LAST_WORDS)
+            pane = wait_for(place, LAST_WORDS)
         finally:
-            _end(place)
+            end_pane(place)
     see_section(model, pane)
     see_tools(model, place)
     if SHOWN not in pane:
@@ -81,28 +82,34 @@ def _settle(place: Scratch, worktree: Path) -> None:
 
 def _start(place: Scratch, worktree: Path, model: StandIn) -> None:
     """Start Claude Code in a pane, with its question."""
-    variables = [f"{name}={value}" for name, value in claude_env(model).items()]
-    given = [word for one in variables for word in ("-e", one)]
     claude = place.setting.find("claude") or "claude"
     ask = (claude, QUESTION, "--allowedTools", *ALLOWED)
+    start_pane(place, worktree, ask, claude_env(model))
+
+
+def start_pane(
+    place: Scratch, worktree: Path, words: Sequence[str], env: Mapping[str, str]
+) -> None:
+    """Start a program in a pane."""
+    given = [word for name, value in env.items() for word in ("-e", f"{name}={value}")]
     size = ("-x", "120", "-y", "50")
-    made = _tmux(
+    made = tmux(
         place,
         *("-f", "/dev/null", "new-session", "-d", "-s", SESSION),
         *size,
         *given,
-        *("-c", str(worktree), "--", *ask),
+        *("-c", str(worktree), "--", *words),
     )
     if made.strip():
         raise FailedError(f"tmux says {made.strip()!r}")
 
 
-def _wait_for(place: Scratch, wanted: str) -> str:
+def wait_for(place: Scratch, wanted: str) -> str:
     """Return what the pane shows once it shows *wanted*, or at the end of patience."""
     until_s = time.monotonic() + TIMEOUT_S
     pane = ""
     while time.monotonic() < until_s:
-        now = _tmux(place, "capture-pane", "-p", "-t", f"={SESSION}:")
+        now = tmux(place, "capture-pane", "-p", "-t", f"={SESSION}:")
         if "no server running" in now or "can't find" in now:
             return pane  # it has ended
         pane = now
@@ -112,14 +119,14 @@ def _wait_for(place: Scratch, wanted: str) -> str:
     return pane
 
 
-def _end(place: Scratch) -> None:
+def end_pane(place: Scratch) -> None:
     """End the program and then its tmux, or it would go on writing for a while."""
-    told = _tmux(place, "display-message", "-p", "-t", f"={SESSION}:", "#{pane_pid}")
+    told = tmux(place, "display-message", "-p", "-t", f"={SESSION}:", "#{pane_pid}")
     if told.strip().isdigit():
         end_group(int(told))
-    _tmux(place, "kill-server")
+    tmux(place, "kill-server")
 
 
-def _tmux(place: Scratch, *words: str) -> str:
+def tmux(place: Scratch, *words: str) -> str:
     """Run tmux with a server of this check's own."""
     return place.run("tmux", "-S", str(place.root / "tmux"), *words).text

@@ -62,6 +62,9 @@ class StandIn:
     strange: list[str] = field(default_factory=list)
     """Requests that no dialect knows."""
 
+    prompt_tokens: int = 10
+    """How long Gemini CLI is told that its request was."""
+
     @property
     def first_prompts(self) -> list[str]:
         """Requests in which no tool has answered yet."""
@@ -119,7 +122,9 @@ class StandIn:
         asked = _read(speaker, body)
         self.asked.append(asked)
         is_streamed = bool(body.get("stream")) or ":stream" in path
-        return speaker.reply(self.turn_for(asked), is_streamed=is_streamed)
+        kind, data = speaker.reply(self.turn_for(asked), is_streamed=is_streamed)
+        told = b'"promptTokenCount": %d' % self.prompt_tokens
+        return kind, data.replace(b'"promptTokenCount": 10', told)
 
 
 @contextmanager
