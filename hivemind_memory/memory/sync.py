@@ -245,6 +245,10 @@ class Syncer:
         if found is None or (found and self.recover()):
             return False
         indexed = index.notes_at(list(found))
+        if any(found[path] is None and path not in indexed for path in found):
+            # It came and went since: perhaps another name of a note, which was changed
+            # by that name. No event names the note then.
+            return False
         changes = FolderChanges(
             changed=tuple(
                 path

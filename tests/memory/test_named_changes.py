@@ -14,6 +14,7 @@ from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.index.port import MADE
 from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.memory import sync
+from hivemind_memory.memory.kernel_proof import MAX_UNCHECKED_S
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.memory.sync import Syncer
 from hivemind_memory.model.note_path import NotePath
@@ -190,6 +191,39 @@ def test_a_watched_note_that_gets_another_name_is_found_when_it_changes(
 
     assert len(ask(often_asked, "xylophone").hits) == 1  # It names the other, too.
     assert paths(ask(often_asked, "old")) == []
+
+
+def test_a_note_that_is_changed_by_a_name_that_came_and_went(
+    sandbox: Sandbox, often_asked: Memory
+) -> None:
+    """All events name the other name, which is gone by the next query."""
+    other_name = sandbox.notes / "b.md"
+    os.link(sandbox.notes / "a.md", other_name)
+    other_name.write_text("A zither.\n")
+    other_name.unlink()
+
+    answer = ask(often_asked, "zither")
+
+    assert paths(answer) == ["a.md"]
+    assert answer.report.is_fresh
+
+
+def test_a_note_that_is_changed_by_a_name_outside_is_found_within_a_second(
+    sandbox: Sandbox,
+) -> None:
+    """Linking sends no event to the folder, so this bound is all there is."""
+    outside = sandbox.home / "outside"
+    now_s = [1_000.0]
+    sandbox.stopwatch = lambda: now_s[0]
+    note = sandbox.save("a.md", "The old text.\n")
+    with sandbox.memory() as memory:
+        for _ in range(4):
+            ask(memory, "old")
+        os.link(note, outside)
+        outside.write_text("A zither.\n")
+        now_s[0] += MAX_UNCHECKED_S
+
+        assert paths(ask(memory, "zither")) == ["a.md"]
 
 
 def test_an_index_that_is_busy_is_not_taken_for_a_broken_one(
