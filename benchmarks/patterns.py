@@ -5,7 +5,7 @@
 A pattern that can split a text in several ways may try them all: some blanks more take
 an answer twice as long, and a note of a megabyte never ends. Takes every pattern that a
 module holds, repeats each piece of it 4,000 and 16,000 characters long, and gives both
-texts to the doors: a note is read and searched for secrets, a question is asked. CPU
+texts to its readers: a note is parsed and searched for secrets, a question is asked. CPU
 time may grow as the text does. Prints the first that grew faster; exits 1 if one did.
 The same seed takes the same order; the time limits how many are tried.
 """
@@ -37,7 +37,7 @@ from hivemind_memory.redaction.lazy_pattern import LazyPattern
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    Door = Callable[[str], object]
+    Reader = Callable[[str], object]
 
 SMALL, LARGE = 4_000, 16_000
 LEAST_S = 0.1
@@ -53,7 +53,7 @@ BEGINS = ("", "- ", "[a]: ", "password: ", "the token is ", "IDENTIFIED BY ")
 
 
 class TooLongError(Exception):
-    """A door took more than ``LIMIT_S``."""
+    """A reader took more than ``LIMIT_S``."""
 
 
 def sources() -> list[tuple[str, int]]:
@@ -177,12 +177,12 @@ def attacks(source: str, flags: int, rng: random.Random) -> list[tuple[str, str,
     return found
 
 
-def seconds(door: Door, text: str) -> float:
-    """Return the CPU time of a text at a door; infinity: more than ``LIMIT_S``."""
+def seconds(reader: Reader, text: str) -> float:
+    """Return the CPU time of a text at a reader; infinity: more than ``LIMIT_S``."""
     signal.setitimer(signal.ITIMER_VIRTUAL, LIMIT_S)
     before_s = time.process_time()
     try:
-        door(text)
+        reader(text)
     except TooLongError:
         return float("inf")
     finally:
@@ -190,16 +190,16 @@ def seconds(door: Door, text: str) -> float:
     return time.process_time() - before_s
 
 
-def grows(door: Door, begin: str, piece: str, end: str) -> bool:
+def grows(reader: Reader, begin: str, piece: str, end: str) -> bool:
     """Whether a text four times as long takes much more than four times as long."""
     large = begin + piece * (LARGE // len(piece)) + end
     small = begin + piece * (SMALL // len(piece)) + end
-    large_s = seconds(door, large)
+    large_s = seconds(reader, large)
     if large_s < LEAST_S or large_s > LIMIT_S:
         return large_s > LIMIT_S
     # The machine may have been busy: a second look.
     return all(
-        seconds(door, large) > MAX_RATIO * seconds(door, small) for _ in range(2)
+        seconds(reader, large) > MAX_RATIO * seconds(reader, small) for _ in range(2)
     )
 
 
@@ -210,7 +210,7 @@ def read_note(text: str) -> None:
 
 
 def stop(*_: object) -> None:
-    """End what a door does."""
+    """End what a reader does."""
     raise TooLongError
 
 
@@ -232,7 +232,7 @@ def main() -> int:
         )
         memory = open_memory(home=base)
         memory.sync()
-        doors: dict[str, Door] = {
+        readers: dict[str, Reader] = {
             "a note": read_note,
             "a question": lambda text: memory.search(Query(text=text)),
         }
@@ -242,8 +242,8 @@ def main() -> int:
                 tried += 1
                 problems = [
                     f"{name} of {attack!r} takes long: {source[:100]!r}"
-                    for name, door in doors.items()
-                    if grows(door, *attack)
+                    for name, reader in readers.items()
+                    if grows(reader, *attack)
                 ]
                 if problems:
                     break
