@@ -21,7 +21,7 @@ from hivemind_memory.model.query import Query
 from hivemind_memory.opening import open_injector
 from hivemind_memory.state.injection_log import InjectionLog
 from tests.cli.conftest import Hm, hm  # noqa: F401 - a fixture
-from tests.mcp_server.agents import call, found, text_of
+from tests.mcp_server.agents import call, calls, found, text_of
 from tests.redaction.samples import Sample, is_left, samples
 from tests.support.embedding_server import EmbeddingServer
 
@@ -223,17 +223,24 @@ def test_a_persons_secret_stays_in_their_file_alone(home: Path, hm: Hm) -> None:
     )
     server = make_server(server_state, "5e551017")
 
+    wanted: list[tuple[str, dict[str, Any]]] = []
+    for number in range(len(SAMPLES)):
+        wanted += [
+            ("memory_get", {"path": f"note-{number}.md"}),
+            ("memory_get", {"path": f"typed-{number}.md"}),
+            ("memory_history", {"key": f"typed-{number}"}),
+            ("memory_search", {"query": f"marker{number}x", "min_score": 0}),
+            ("memory_search", {"query": f"typed{number}x", "min_score": 0}),
+        ]
+    answers = iter(calls(server, wanted))
+
     leaks = []
     for number, sample in enumerate(SAMPLES):
-        told = [
-            text_of(call(server, "memory_get", path=f"note-{number}.md")),
-            str(found(call(server, "memory_get", path=f"typed-{number}.md"))),
-            text_of(call(server, "memory_history", key=f"typed-{number}")),
-        ]
-        for word in (f"marker{number}x", f"typed{number}x"):
-            answer = call(server, "memory_search", query=word, min_score=0)
-            assert found(answer)["hits"]
-            told += [text_of(answer), str(answer.structured_content)]
+        told = []
+        for tool, _ in wanted[:5]:
+            answer = next(answers)
+            told += [text_of(answer), str(found(answer))]
+            assert tool != "memory_search" or found(answer)["hits"]
         if number % 10 == 0:
             told.append(hm("search", f"marker{number}x", "--json").out)
             told.append(hm("search", f"marker{number}x", "--explain").out)

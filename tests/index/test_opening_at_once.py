@@ -23,27 +23,41 @@ def open_state_file(path: str) -> None:
     open_state(path, wait_ms=10_000).close()
 
 
-def open_at_once(opens: Callable[[str], None], path: str) -> list[str]:
-    """Open a file in many processes at one moment; return what they complain of."""
-    start, go = os.pipe()
+def open_at_once(opens: Callable[[str], None], files: list[str]) -> list[str]:
+    """Open each file in many processes at one moment; return their complaints.
+
+    The processes are the same for all files: each file waits for the one before.
+    """
+    starts = [os.pipe() for _ in files]
+    done, tell_done = os.pipe()
     told, tell = os.pipe()
     children = []
     for _ in range(PROCESSES):
         child = os.fork()
         if not child:
-            os.close(go)
+            for _, go in starts:
+                os.close(go)
             try:
-                os.read(start, 1)  # until the parent lets go
-                opens(path)
-            except BaseException as error:  # noqa: BLE001 - the parent hears of all
-                os.write(tell, f"{type(error).__name__}: {error}\n".encode())
+                for (start, _), file in zip(starts, files, strict=True):
+                    os.read(start, 1)  # until the parent lets go
+                    try:
+                        opens(file)
+                    except BaseException as error:  # noqa: BLE001 - the parent hears
+                        os.write(tell, f"{type(error).__name__}: {error}\n".encode())
+                    os.write(tell_done, b".")
             finally:
                 os._exit(0)
         children.append(child)
-    for end in (start, tell, go):
+    for end in (tell, tell_done):
         os.close(end)
+    for start, go in starts:
+        os.close(start)
+        os.close(go)
+        for _ in children:
+            assert os.read(done, 1) == b"."
     for child in children:
         os.waitpid(child, 0)
+    os.close(done)
     with os.fdopen(told) as complaints:
         return complaints.read().splitlines()
 
@@ -53,10 +67,7 @@ def test_no_process_is_refused_a_file_that_all_of_them_make(
     opens: Callable[[str], None], tmp_path: Path
 ) -> None:
     """SQLite refuses one of two that switch a new file to WAL, without any wait."""
-    complaints = [
-        complaint
-        for number in range(ROUNDS)
-        for complaint in open_at_once(opens, str(tmp_path / f"{number}.db"))
-    ]
+    files = [str(tmp_path / f"{number}.db") for number in range(ROUNDS)]
 
-    assert complaints == []
+    assert open_at_once(opens, files) == []
+    assert all(Path(file).exists() for file in files)

@@ -49,10 +49,20 @@ def call(
     server: MemoryServer, tool: str, mode: str = "auto", **arguments: Any
 ) -> CallToolResult:
     """Call a tool as a client does that speaks a version of the protocol."""
+    [result] = calls(server, [(tool, arguments)], mode)
+    return result
 
-    async def run() -> CallToolResult:
+
+def calls(
+    server: MemoryServer,
+    wanted: Sequence[tuple[str, dict[str, Any]]],
+    mode: str = "auto",
+) -> list[CallToolResult]:
+    """Call tools one after the other over one connection."""
+
+    async def run() -> list[CallToolResult]:
         async with Client(server, mode=mode) as client:
-            return await client.call_tool(tool, arguments)
+            return [await client.call_tool(tool, given) for tool, given in wanted]
 
     return anyio.run(run)
 

@@ -16,7 +16,7 @@ from hivemind_memory.index.sqlite.engine import SqliteEngine
 from hivemind_memory.memory.memory import Memory
 from tests.support.sandbox import Sandbox, ask, difference_from_fresh, paths
 
-NOTES = 30
+NOTES = 12
 PAGE = 4096
 REBUILT = "the index was damaged and has been rebuilt from the notes"
 
