@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import shutil
 import signal
@@ -82,6 +83,16 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     is_worker = hasattr(config, "workerinput")
     if is_whole and reporter is not None and not is_worker:
         reporter.write_line(f"The whole suite takes {WHOLE_SUITE} on two cores.")
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Let the garbage collector pass over what was collected: it stays to the end.
+
+    It looked at ten thousand tests again and again, for a tenth of their time.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 def _settings() -> dict[str, str]:

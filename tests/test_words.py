@@ -112,6 +112,11 @@ _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _TERM = re.compile(r"^\| \*\*(.+?)\*\* \|", re.MULTILINE)
 
 
+def tree_of(module: Path) -> ast.Module:
+    """Return the code of a module."""
+    return ast.parse((ROOT / module).read_text(encoding="utf-8"))
+
+
 def names_of(tree: ast.Module) -> Iterator[str]:
     """Yield the names that a module gives to classes, functions, arguments, values."""
     for node in ast.walk(tree):
@@ -149,8 +154,7 @@ def retired_names() -> list[str]:
     """Return every name with a retired word, as ``file: name``."""
     found = set()
     for module in MODULES:
-        tree = ast.parse((ROOT / module).read_text(encoding="utf-8"))
-        for name in {*names_of(tree), *module.with_suffix("").parts}:
+        for name in {*names_of(tree_of(module)), *module.with_suffix("").parts}:
             words = {part.lower() for part in _PART.findall(name)}
             if words & RETIRED_NAMES.keys():
                 found.add(f"{module}: {name}")
@@ -160,16 +164,17 @@ def retired_names() -> list[str]:
 def retired_texts() -> list[str]:
     """Return every text with a retired word, as ``file: word``."""
     found = set()
-    texts: list[tuple[Path, str]] = [
-        (page, _FENCE.sub("", (ROOT / page).read_text(encoding="utf-8")))
+    texts = {
+        page: _FENCE.sub("", (ROOT / page).read_text(encoding="utf-8"))
         for page in PAGES
-    ]
+    }
     for module in MODULES:
         source = (ROOT / module).read_text(encoding="utf-8")
-        tree = ast.parse(source)
-        texts += [(module, text) for text in texts_of(module, tree)]
-        texts += [(module, text) for text in comments_of(source)]
-    for name, text in texts:
+        # No word begins in one text and ends in the next.
+        texts[module] = "\0".join(
+            [*texts_of(module, tree_of(module)), *comments_of(source)]
+        )
+    for name, text in texts.items():
         is_shown = name.parts[0] not in ("benchmarks", "scripts", "tests")
         for pattern in RETIRED_TEXTS | (VAGUE if is_shown else {}):
             for match in re.finditer(pattern, text, re.IGNORECASE):
@@ -249,7 +254,7 @@ def test_a_value_is_called_what_it_is() -> None:
         for module in MODULES
         if module.parts[0] != "tests"
         for line in vague_values(
-            ast.parse((ROOT / module).read_text(encoding="utf-8")),
+            tree_of(module),
             is_product=module.parts[0] == "hivemind_memory",
         )
     ]

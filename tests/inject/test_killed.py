@@ -15,9 +15,9 @@ from tests.support.killed_injection import kill_injections
 from tests.support.waiting import without_hanging
 
 KINDS = (tracked, edited, untracked, ignored, absent)
-EVERY = 17
+EVERY = 25
 """Each kind of file starts at another call, so that together they are killed at every
-third or fourth; ``benchmarks.kill_each_call`` kills each at every one."""
+fifth; ``benchmarks.kill_each_call`` kills each at every one."""
 
 
 @pytest.mark.usefixtures("environ")
