@@ -60,6 +60,18 @@ def split_subchunks(body: str) -> tuple[str, ...]:
     return tuple(subchunks)
 
 
+def has_only_headings(body: str) -> bool:
+    r"""Return whether a chunk's body has headings, and no text below them.
+
+    >>> has_only_headings("# Ports\n\n## Web"), has_only_headings("# Ports\n80")
+    (True, False)
+    """
+    lines = body.split("\n")
+    if lines[0][:1] != "#":  # most chunks that are not the first of a section
+        return False
+    return all(not line or _kind(line) in {"heading", "blank"} for line in lines)
+
+
 def _kind(line: str) -> str:
     """Return what a line is: text, blank, bullet, fence, heading or rule."""
     first = line.lstrip()[:1]

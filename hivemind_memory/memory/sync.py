@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from hivemind_memory.notes.journal import Journal
 
 
-BODY_VERSION = "bodies 4"
+BODY_VERSION = "bodies 5"
 """What of a chunk is searched, by which terms; with another name all is read again."""
 
 REDACTION_VERSION = "secrets 7"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from array import array
+from itertools import zip_longest
 from typing import NamedTuple
 
 from hivemind_memory.markdown.addresses import is_only_links, without_addresses
-from hivemind_memory.markdown.subchunks import split_subchunks
+from hivemind_memory.markdown.subchunks import has_only_headings, split_subchunks
 from hivemind_memory.model.symbols import signed_words
 from hivemind_memory.model.terms import (
     extra_terms,
@@ -27,6 +28,9 @@ _MAX_SUBCHUNKS = 100
 """A chunk of more subchunks is no text: it counts as one."""
 
 _MAX_REASON_CHARS = 1_000
+
+_NO_PASSAGE = array("H", (1, 0, 1, 0)).tobytes()
+"""The places of a subchunk for which no word counts; see ``_bounds``."""
 
 _ID = re.compile("--[0-7][0-9A-HJKMNP-TV-Z]{25}$")
 
@@ -55,11 +59,14 @@ class PlacedRow(NamedTuple):
     row: ChunkRow
 
 
-_KnownRows = dict[int, tuple["Chunk | None", tuple[str, str], ChunkRow | None]]
-"""Number of a chunk in memory -> the chunk, which so stays there, the words that name
-its note and its reason, and its row."""
+_Given = tuple[str, str, bool]
+"""What a row is made of beside its chunk: the words that name the note and its reason,
+and whether the chunk is nothing but the title of others."""
 
-_UNKNOWN: tuple[None, tuple[str, str], None] = (None, ("", ""), None)
+_KnownRows = dict[int, tuple["Chunk | None", _Given, ChunkRow | None]]
+"""Number of a chunk in memory -> the chunk, which so stays there, and its row."""
+
+_UNKNOWN: tuple[None, _Given, None] = (None, ("", "", False), None)
 _MANY_ROWS = 100
 _MAX_KEPT_NOTES = 8
 
@@ -108,13 +115,13 @@ def rows_of(
     title = _title_words(note)
     reason = _reason_words(note)
     rows: list[PlacedRow] = []
-    for chunk in note.chunks:
+    for chunk, following in zip_longest(note.chunks, note.chunks[1:]):
         if chunk.provenance is not None and chunk.provenance.is_forgotten:
             continue
         if not chunk.body and not chunk.headings:
             continue
         # A long memory is found once by its reason, not once for each chunk.
-        given = (title, "" if rows else reason)
+        given = (title, "" if rows else reason, _is_title_of(chunk, following))
         _, before, row = known.get(id(chunk), _UNKNOWN) if known else _UNKNOWN
         if row is None or before != given:
             row = _row(chunk, *given, tokens_of)
@@ -124,12 +131,29 @@ def rows_of(
     return rows
 
 
+def _is_title_of(chunk: Chunk, following: Chunk | None) -> bool:
+    """Return whether a chunk only has headings, and those of the next one begin so."""
+    count = len(chunk.headings)
+    return (
+        following is not None
+        and count > 0
+        and chunk.headings == following.headings[:count]
+        and has_only_headings(chunk.body)
+    )
+
+
 def _row(
-    chunk: Chunk, title: str, reason: str, tokens_of: Callable[[str], list[str]]
+    chunk: Chunk,
+    title: str,
+    reason: str,
+    is_title: bool,  # noqa: FBT001
+    tokens_of: Callable[[str], list[str]],
 ) -> ChunkRow:
     """Return the row of one chunk."""
     body, addresses = without_addresses(chunk.body)
     extra, subchunks = _extra_and_subchunks(body, tokens_of)
+    if is_title:
+        subchunks = _NO_PASSAGE
     if addresses:
         extra = f"{extra} {addresses}" if extra else addresses
     provenance = chunk.provenance
