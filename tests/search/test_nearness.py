@@ -160,7 +160,9 @@ def test_nearness_lets_nothing_appear_that_is_hidden_and_can_be_off(
     with tempfile.TemporaryDirectory() as folder:
         sandbox = Sandbox(Path(folder, "home"))
         for number, (place, head, words) in enumerate(notes):
-            sandbox.save(f"{place}n{number}.md", f"{head}{' '.join(words)}\n")
+            # Of equal texts one is shown, and the nearest of them is that one.
+            text = f"{' '.join(words)} number{number}"
+            sandbox.save(f"{place}n{number}.md", f"{head}{text}\n")
         with sandbox.memory() as memory:
             near = search(memory, "session limit")
             off = search(memory, "session limit", weight=0)
