@@ -72,6 +72,7 @@ WAYS: list[tuple[Callable[[str], object], str]] = [
     (read_note, filled("[a]: ", ".", " x\n")),
     (read_note, filled("", "[a]: .", "\n")),
     (find_secrets, filled("identified with a by password", "\t")),
+    (find_secrets, filled("", "----END PRIVATE KEY BLOCK----") * 10),
     (extra_terms, filled("火曜日 ", "0")),
     (extra_terms, filled("火曜日 ", "0a_")),
     (suggest_type, filled("", "\n")),

@@ -64,7 +64,9 @@ def private_keys(text: str) -> list[TextSpan]:
         if found.start() < done:
             continue
         if found[1] == "END":
-            start, end = _above(text, found.start(), done), found.end()
+            # What lies above the mark before has been looked at.
+            above = max(done, marks[place - 1].end()) if place else done
+            start, end = _above(text, found.start(), above), found.end()
         else:
             follows = marks[place + 1] if place + 1 < len(marks) else None
             start, end = found.start(), _below(text, found, follows)
