@@ -118,11 +118,11 @@ class NoteIndexer:
                 gone.append(path)  # since the scan
             except (NotePathError, NoteTooLargeError, NoteForbiddenError) as error:
                 # A rebuild would not read it either, so it is not found any more.
-                work.skipped.append(SkippedNote(path=path, reason=str(error)))
+                work.skipped.append(SkippedNote.because(path, error))
                 gone.append(path)
             except NoteUnreadableError as error:
                 # It is there: what the index has of it stays until it can be read.
-                work.skipped.append(SkippedNote(path=path, reason=str(error)))
+                work.skipped.append(SkippedNote.because(path, error))
             else:
                 if found is not None:
                     batch.append(found)

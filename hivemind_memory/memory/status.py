@@ -150,7 +150,7 @@ def _unread(
         try:
             syncer.folder.signature(path)
         except NoteUnreadableError as error:
-            unread.append(SkippedNote(path=path, reason=str(error)))
+            unread.append(SkippedNote.because(path, error))
             forbidden += isinstance(error, NoteForbiddenError)
         else:
             if scan.signatures[path][2] > LARGE_NOTE_BYTES:

@@ -106,7 +106,7 @@ class SyncRound:
         except NoteForbiddenError:
             is_there = False
         except NoteUnreadableError as error:
-            self.skipped.append(SkippedNote(path=path, reason=str(error)))
+            self.skipped.append(SkippedNote.because(path, error))
             return False
         if not is_unchanged and is_there:
             self.overtaken.append(path)

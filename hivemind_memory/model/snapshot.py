@@ -51,6 +51,11 @@ class SkippedNote:
     path: str
     reason: str
 
+    @classmethod
+    def because(cls, path: str, error: Exception) -> SkippedNote:
+        """Return a file and the message of an error, which need not name it again."""
+        return cls(path=path, reason=str(error).removeprefix(f"{path} "))
+
 
 @value
 class IndexedFiles:

@@ -98,6 +98,7 @@ for path, count in ((notes / "deep", 5), (notes / "3.md", 1)):
     status = memory.status()
     [skipped] = status.skipped
     assert "denied" in skipped.reason.lower(), skipped
+    assert not skipped.reason.startswith(skipped.path), "the path is named twice"
     assert status.stale_notes == 0
     named = [one for one in memory.diagnose().findings if path.name in one.detail]
     assert [one.is_ok for one in named] == [False], named
