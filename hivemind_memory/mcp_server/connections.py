@@ -196,9 +196,11 @@ def _named(given: str) -> str:
     text = text.strip()
     # A client that does not expand variables sends their names, as in ${PWD}; and the
     # server's own folder belongs to no project.
-    if _VARIABLE.search(text) or text == _OWN_FOLDER:
+    if text == _OWN_FOLDER:
         return ""
-    return text if os.path.exists(text) else unquote(text)
+    if os.path.exists(text):
+        return text
+    return "" if _VARIABLE.search(text) else unquote(text)
 
 
 def _turn_folder(context: Context[Any]) -> str:

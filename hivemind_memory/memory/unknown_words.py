@@ -62,7 +62,8 @@ def with_corrections(
     }
     corrected: dict[str, str] = {}
     for word, token in unknown.items():
-        if len(word) < CORRECTED_MIN_CHARS or len(corrected) == MAX_WHOLE_READS:
+        # What is compared are stems: of "naples" four letters are left.
+        if len(token) < CORRECTED_MIN_CHARS or len(corrected) == MAX_WHOLE_READS:
             continue
         slips = 1 if len(word) < TWO_SLIPS_MIN_CHARS else 2
         known = vocabulary.near_tokens(token)

@@ -9,9 +9,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hivemind_memory.access.rules import check_person, check_source, check_writable
-from hivemind_memory.errors import NotePathError, StateUnusableError, UsageError
+from hivemind_memory.errors import (
+    NotePathError,
+    NoteTooLargeError,
+    StateUnusableError,
+    UsageError,
+)
 from hivemind_memory.files.descriptors import make_private_folder
 from hivemind_memory.files.paths import SUFFIX, parse_note_path
+from hivemind_memory.files.scan import BYTES_PER_MB
 from hivemind_memory.model.citation import parse_source_ref
 from hivemind_memory.model.note_path import GLOBAL_NOTE
 from hivemind_memory.model.results import WriteResult, pending_notice
@@ -37,6 +43,9 @@ if TYPE_CHECKING:
     from hivemind_memory.model.note import Provenance
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.state.state_file import StateFile
+
+_COMMENT = 1_000
+"""Bytes of the comment line of an entry, at most, its source reference apart."""
 
 
 @value
@@ -190,6 +199,23 @@ def refuse_purged(
     return ()
 
 
+def _refuse_overfull(folder: NotesFolder, path: NotePath, content: str) -> None:
+    """Raise if a note would pass ``max_note_mb``: no search would find it any more."""
+    signature = folder.signature(path)
+    size = signature[2] if signature is not None else 0
+    if (
+        size + len(content.encode("utf-8", "replace")) + _COMMENT
+        < folder.max_note_bytes
+    ):
+        return
+    limit_mb = folder.max_note_bytes / BYTES_PER_MB
+    raise NoteTooLargeError(
+        f"{path} would be larger than {limit_mb:g} MB, and no search would read it.",
+        hint="Name another file; `hm config set max_note_mb` allows larger notes.",
+        effect="Nothing was saved",
+    )
+
+
 def _why_later(folder: NotesFolder, path: NotePath) -> str:
     """Return when an entry is indexed that is not indexed yet."""
     from hivemind_memory.memory.note_indexer import LARGE_NOTE_BYTES
@@ -221,11 +247,13 @@ def append_entry(
 
     Raises:
         NotSavedError: Nothing was saved; the message says why.
+        NoteTooLargeError: The note would be too large to be searched.
         NotePathError: The note would be new, and its name looks like a secret.
         UsageError: There is nothing to save.
     """
     path = folder.spelled(new.path)
     refuse_secret_name(folder, path, new.file)
+    _refuse_overfull(folder, path, new.content)
     make_private_folder(folder.root)
     writer = NoteWriter(
         folder, Journal(journal_dir, folder.root), clocks.now, clocks.randomness

@@ -18,6 +18,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import ListRootsResult, Root
 
 from hivemind_memory import opening
+from hivemind_memory.mcp_server.connections import _named
 from hivemind_memory.mcp_server.server import make_server
 from hivemind_memory.mcp_server.server_state import ServerState
 from tests.mcp_server.agents import piped
@@ -381,3 +382,12 @@ def test_a_client_that_goes_on_in_another_project_is_another_session_there(
     )
     assert scopes == ["projects/shop", "projects/blog", "projects/shop"]
     assert shop == again != blog
+
+
+def test_a_folder_may_have_the_signs_of_a_variable(tmp_path: Path) -> None:
+    """Its agent wrote for every project."""
+    folder = tmp_path / "{{name}} $x"
+    folder.mkdir()
+
+    assert _named(str(folder)) == str(folder)
+    assert _named("${PWD}") == _named("{{name}}") == ""

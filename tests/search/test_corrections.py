@@ -63,3 +63,14 @@ def test_a_correction_tells_of_no_hidden_note(tmp_path: Path) -> None:
 
     assert not answer.report.warnings
     assert paths(answer) == ["projects/shop/b.md"]
+
+
+def test_a_word_with_a_short_stem_is_not_corrected(tmp_path: Path) -> None:
+    """Four letters are left of "naples", and "napi" is a slip away from these."""
+    sandbox = Sandbox(tmp_path)
+    sandbox.save("addon.md", "The N-API addon crashes; napi_create_buffer leaks.\n")
+
+    with sandbox.memory() as memory:
+        answer = ask(memory, "naples")
+
+    assert paths(answer) == []
