@@ -253,8 +253,8 @@ def append_entry(
     """
     path = folder.spelled(new.path)
     refuse_secret_name(folder, path, new.file)
-    _refuse_overfull(folder, path, new.content)
     make_private_folder(folder.root)
+    _refuse_overfull(folder, path, new.content)
     writer = NoteWriter(
         folder, Journal(journal_dir, folder.root), clocks.now, clocks.randomness
     )
