@@ -476,7 +476,7 @@ def test_a_note_that_a_person_forbids_to_read_leaves_the_answers(
     assert paths(answer) == paths(again) == []
     assert (answer.report.is_fresh, answer.report.skipped_notes) == (True, 1)
     [skipped] = status.skipped
-    assert "zebra.md cannot be read: permission is denied" in skipped.reason
+    assert "cannot be read: permission is denied" in skipped.reason
     assert status.stale_notes == 0
     assert (synced.recovered, synced.removed) == (0, 0)
     answer = ask(memory, "zebra")  # it may be read again
