@@ -2,8 +2,8 @@
 
     python -m benchmarks.patterns --seconds 600 --seed 1
 
-A pattern that can split a text in several ways may try them all: some blanks more take
-an answer twice as long, and a note of a megabyte never ends. Takes every pattern that a
+A pattern that can split a text in several ways may try them all: a few more blanks
+double the time, and a note of a megabyte never finishes. Takes every pattern that a
 module holds, repeats each piece of it 4,000 and 16,000 characters long, and has both
 texts read: as a note, which is searched for secrets, and as a question. CPU time may
 grow as the text does. Prints the first that grew faster; exits 1 if one did. The same

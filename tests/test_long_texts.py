@@ -1,6 +1,6 @@
-"""Texts that are made to cost much, and must cost what any text of their length does.
+"""Text crafted to be slow takes no longer than other text of its length.
 
-Each took minutes, or forever, for a pattern tried every way to split it.
+Each of these took minutes, or forever: a pattern tried every way to split it.
 """
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ MAX_WHOLE_READS = 3
 """Words that no note holds for which the whole vocabulary is read, at most."""
 
 CORRECTED_MIN_CHARS = 5
-"""Letters from which an unknown word is taken for a misspelled one: most shorter words
-are a slip away from another."""
+"""Letters that the stem of a word must have to be corrected: most shorter ones are a
+slip away from another."""
 
 TWO_SLIPS_MIN_CHARS = 9
 """Letters from which two slips are corrected."""
@@ -62,7 +62,7 @@ def with_corrections(
     }
     corrected: dict[str, str] = {}
     for word, token in unknown.items():
-        # What is compared are stems: of "naples" four letters are left.
+        # Stems are compared, and that of "naples" has four letters.
         if len(token) < CORRECTED_MIN_CHARS or len(corrected) == MAX_WHOLE_READS:
             continue
         slips = 1 if len(word) < TWO_SLIPS_MIN_CHARS else 2

@@ -11,7 +11,7 @@ from dataclasses import replace
 from hivemind_memory.access.rules import check_person, check_source, check_writable
 from hivemind_memory.errors import (
     NotePathError,
-    NoteTooLargeError,
+    NotSavedError,
     StateUnusableError,
     UsageError,
 )
@@ -44,8 +44,9 @@ if TYPE_CHECKING:
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.state.state_file import StateFile
 
-_COMMENT = 1_000
-"""Bytes of the comment line of an entry, at most, its source reference apart."""
+_COMMENT = 10_000
+"""Bytes that the comment line of an entry stays below: its source reference has at most
+500 characters, each of up to twelve bytes when it is escaped."""
 
 
 @value
@@ -209,7 +210,7 @@ def _refuse_overfull(folder: NotesFolder, path: NotePath, content: str) -> None:
     ):
         return
     limit_mb = folder.max_note_bytes / BYTES_PER_MB
-    raise NoteTooLargeError(
+    raise NotSavedError(
         f"{path} would be larger than {limit_mb:g} MB, and no search would read it.",
         hint="Name another file; `hm config set max_note_mb` allows larger notes.",
         effect="Nothing was saved",
@@ -247,7 +248,6 @@ def append_entry(
 
     Raises:
         NotSavedError: Nothing was saved; the message says why.
-        NoteTooLargeError: The note would be too large to be searched.
         NotePathError: The note would be new, and its name looks like a secret.
         UsageError: There is nothing to save.
     """
