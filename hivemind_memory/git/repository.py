@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from contextlib import suppress
 from dataclasses import dataclass
 
 from hivemind_memory.errors import GitError
@@ -18,8 +19,13 @@ if TYPE_CHECKING:
 
 _TIMEOUT_S = 30.0
 
+_FIND_TIMEOUT_S = 10.0
+"""To find the repository takes git some milliseconds; what asks for it waits."""
+
 _END_S = 5.0
 """How long a git that was asked to end may take for that."""
+
+_KILLED_S = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +153,7 @@ def find_repository(
     """
     wanted = ("--absolute-git-dir", "--git-common-dir", "--show-toplevel")
     try:
-        done = run_git(folder, ("rev-parse", *wanted), environ)
+        done = _rev_parse(folder, wanted, environ)
     except FileNotFoundError:
         if _has_git_above(folder):
             message = "git is not installed, so the repository here cannot be read."
@@ -162,7 +168,7 @@ def find_repository(
         raise GitError(f"git says: {complaint_of(done)}", hint=hint)
     lines = os.fsdecode(done.stdout).removesuffix("\n").split("\n")
     if len(lines) != len(wanted):  # the folder's name contains a newline
-        answers = (run_git(folder, ("rev-parse", name), environ) for name in wanted)
+        answers = (_rev_parse(folder, (name,), environ) for name in wanted)
         lines = [os.fsdecode(answer.stdout).removesuffix("\n") for answer in answers]
     git_dir, common_dir, top = lines
     return Repository(
@@ -178,8 +184,7 @@ def _explicit_repository(folder: str, environ: Mapping[str, str]) -> Repository 
     top = os.path.realpath(environ.get("GIT_WORK_TREE", ""))
     if not environ.get("GIT_WORK_TREE") or os.path.commonpath([top, folder]) != top:
         return None
-    wanted = ("rev-parse", "--absolute-git-dir", "--git-common-dir")
-    done = run_git(top, wanted, environ)
+    done = _rev_parse(top, ("--absolute-git-dir", "--git-common-dir"), environ)
     if done.returncode:
         return None
     git_dir, common_dir = os.fsdecode(done.stdout).removesuffix("\n").split("\n")
@@ -189,6 +194,14 @@ def _explicit_repository(folder: str, environ: Mapping[str, str]) -> Repository 
         common_dir=os.path.realpath(os.path.join(top, common_dir)),
         environ=environ,
     )
+
+
+def _rev_parse(
+    folder: str, wanted: tuple[str, ...], environ: Mapping[str, str]
+) -> subprocess.CompletedProcess[bytes]:
+    """Ask git about a repository; see ``run_git``."""
+    words = ("rev-parse", *wanted)
+    return run_git(folder, words, environ, timeout_s=_FIND_TIMEOUT_S)
 
 
 def run_git(
@@ -207,28 +220,37 @@ def run_git(
     """
     command = ["git", "-C", folder, *words]
     pipe = subprocess.PIPE
-    with subprocess.Popen(
+    process = subprocess.Popen(
         command, env=dict(environ), stdin=pipe, stdout=pipe, stderr=pipe
-    ) as process:
-        try:
-            out, err = process.communicate(stdin or b"", timeout=timeout_s)
-        except subprocess.TimeoutExpired as error:
-            _end(process)
-            message = f"git {words[0]} did not finish within {timeout_s:g} s"
-            raise GitError(message) from error
-        except BaseException:
-            _end(process)
-            raise
+    )
+    try:
+        out, err = process.communicate(stdin or b"", timeout=timeout_s)
+    except subprocess.TimeoutExpired as error:
+        _end(process)
+        message = f"git {words[0]} did not finish within {timeout_s:g} s"
+        raise GitError(message) from error
+    except BaseException:
+        _end(process)
+        raise
     return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a git that takes too long; asked first, it takes its locks away."""
+    """End a git that takes too long; asked first, it takes its locks away.
+
+    One that waits for a drive cannot even be killed: it is left behind.
+    """
     process.terminate()
     try:
         process.wait(_END_S)
     except subprocess.TimeoutExpired:
         process.kill()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_KILLED_S)
+    for stream in (process.stdin, process.stdout, process.stderr):
+        if stream is not None:
+            with suppress(OSError):  # what was not sent yet
+                stream.close()
 
 
 def complaint_of(done: subprocess.CompletedProcess[bytes]) -> str:

@@ -13,6 +13,8 @@ from typing import ClassVar
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from hivemind_memory.mcp_server.descriptor_share import descriptor_share
+
 CLIENT_WAIT_S = 10.0
 """How long a request may take to arrive, and an answer to be read; on one machine it
 takes milliseconds."""
@@ -24,14 +26,7 @@ a quarter of the descriptors at most, for the tools need some too."""
 
 def default_max_waiting() -> int:
     """Return how many connections the server may wait for."""
-    try:
-        import resource
-    except ImportError:  # Windows has no such limit
-        return MAX_WAITING
-    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if limit == resource.RLIM_INFINITY:
-        return MAX_WAITING
-    return max(1, min(MAX_WAITING, limit // 4))
+    return descriptor_share(MAX_WAITING, 1 / 4)
 
 
 class ClientTimeout(H11Protocol):

@@ -38,6 +38,7 @@ MAX_WAITS = 3
 """Calls of one session that wait for its roots, and refuse to guess without them."""
 
 _VARIABLE = re.compile(r"[${}]")
+_ENCODED = re.compile(r"[${}%]")
 _SESSION_HEADER = "mcp-session-id"
 _OWN_FOLDER = "auto"
 _TURN = "x-codex-turn-metadata"
@@ -198,7 +199,8 @@ def _named(given: str) -> str:
     # server's own folder belongs to no project.
     if text == _OWN_FOLDER:
         return ""
-    if os.path.exists(text):
+    # Asked only if it matters: a drive that hangs would stop all other clients.
+    if not _ENCODED.search(text) or os.path.exists(text):
         return text
     return "" if _VARIABLE.search(text) else unquote(text)
 

@@ -30,6 +30,7 @@ from hivemind_memory.mcp_server.client_timeout import (
     ClientTimeout,
     default_max_waiting,
 )
+from hivemind_memory.mcp_server.descriptor_share import descriptor_share
 from hivemind_memory.mcp_server.http_sessions import (
     IDLE_S,
     MAX_IDLE,
@@ -53,6 +54,11 @@ be closed."""
 
 MAX_QUEUED = 1024
 """Connections that the system keeps until they are accepted."""
+
+MAX_CONNECTIONS = 1024
+"""Connections that are open at once; a request on one more is answered with status 503.
+They take five eighths of the descriptors at most, of which streams and clients that
+the server waits for have two each; the tools need the others."""
 
 
 def serve_http(
@@ -87,7 +93,10 @@ def serve_http(
 
 
 def make_config(
-    app: App, client_wait_s: float = CLIENT_WAIT_S, max_waiting: int = 0
+    app: App,
+    client_wait_s: float = CLIENT_WAIT_S,
+    max_waiting: int = 0,
+    max_connections: int = 0,
 ) -> uvicorn.Config:
     """Return how uvicorn serves *app*.
 
@@ -95,6 +104,7 @@ def make_config(
         app: Answers the requests.
         client_wait_s: How long a client may keep the server waiting.
         max_waiting: Connections that may do so at once; 0: see ``MAX_WAITING``.
+        max_connections: Connections at once; 0: see ``MAX_CONNECTIONS``.
     """
 
     class Protocol(ClientTimeout):
@@ -112,6 +122,7 @@ def make_config(
         access_log=False,
         timeout_graceful_shutdown=1,
         backlog=ACCEPTED_AT_ONCE,
+        limit_concurrency=max_connections or descriptor_share(MAX_CONNECTIONS, 5 / 8),
     )
 
 
@@ -122,6 +133,7 @@ def make_app(
     *,
     idle_s: float = IDLE_S,
     max_idle: int = MAX_IDLE,
+    max_streams: int = 0,
 ) -> App:
     """Return the SDK's ASGI application, which only requests with the token reach.
 
@@ -131,6 +143,7 @@ def make_app(
         token: What a request must carry.
         idle_s: How long a session is kept without a request.
         max_idle: Sessions that are kept; see ``SessionLimit``.
+        max_streams: Streams that are held open; see ``SessionLimit``.
     """
     names = [f"{name}:{port}" for name in (HOST, "localhost")]
     app: App = server.streamable_http_app(
@@ -145,7 +158,7 @@ def make_app(
             allowed_origins=[f"http://{name}" for name in names],
         ),
     )
-    return _guarded(SessionLimit(app, PATH, max_idle), token)
+    return _guarded(SessionLimit(app, PATH, max_idle, max_streams), token)
 
 
 def _guarded(app: App, token: str) -> App:

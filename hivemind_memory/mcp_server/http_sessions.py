@@ -1,15 +1,23 @@
-"""Bounds the sessions that clients over HTTP leave behind.
+"""Bounds the sessions that clients over HTTP leave behind, and their open streams.
 
 The SDK keeps a session until its client ends it or has been quiet for very long, and
 few clients end theirs. When there are too many, the one that has been idle longest is
 ended as its client would end it. Its next request is answered with 404, upon which the
 specification has a client begin a new session.
+
+A client may also hold a stream open, on which the server could speak: a connection, and
+so a descriptor, for as long as the client runs. The specification lets a server close
+one at any time, and a client that still wants it opens it again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
+
+import anyio
+
+from hivemind_memory.mcp_server.descriptor_share import descriptor_share
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -26,28 +34,39 @@ MAX_IDLE = 256
 some 50 KB."""
 
 MAX_OPEN = 1024
-"""Sessions with a pending request, which are never ended for another: one more is
-refused. Each takes a descriptor too."""
+"""Sessions, with those that have a pending request, which are never ended for another:
+one more is refused with status 503."""
+
+MAX_STREAMS = 256
+"""Streams that are held open; one more, and the oldest is closed. They take a quarter
+of the descriptors at most."""
 
 _SESSION = b"mcp-session-id"
 
 
 class SessionLimit:
-    """An application that ends the sessions of *app* that are too many."""
+    """An application that ends the sessions and streams of *app* that are too many."""
 
-    def __init__(self, app: App, path: str, most: int = MAX_IDLE) -> None:
+    def __init__(
+        self, app: App, path: str, most: int = MAX_IDLE, max_streams: int = 0
+    ) -> None:
         """Know of no session yet.
 
         Args:
             app: Answers the requests.
             path: Where; elsewhere there is nothing, and no session is gone.
             most: Sessions that are kept; those that are not idle count, and stay.
+            max_streams: Streams that are held open; 0: see ``MAX_STREAMS``.
         """
         self._app = app
         self._path = path
         self._most = most
         self._requests: dict[bytes, int] = {}
         """Session -> its pending requests; the one used longest ago is first."""
+
+        self._max_streams = max_streams or descriptor_share(MAX_STREAMS, 1 / 4)
+        self._streams: dict[anyio.CancelScope, None] = {}
+        """Those that are held open, the oldest first."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request; if it opens a session too many, end another."""
@@ -73,7 +92,10 @@ class SessionLimit:
         if session in self._requests:
             self._count(session, 1)
         try:
-            await self._app(scope, receive, watch)
+            if scope["method"] == "GET":
+                await self._hold_open(scope, receive, watch)
+            else:
+                await self._app(scope, receive, watch)
         finally:
             if session in self._requests:
                 self._count(session, -1)
@@ -81,6 +103,37 @@ class SessionLimit:
                 self._count(opened, -1)
         if opened:
             await self._end_surplus(scope, opened)
+
+    async def _hold_open(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer with a stream, until the client leaves or too many are newer."""
+        has_begun = is_over = False
+
+        async def watch(message: Message) -> None:
+            nonlocal has_begun, is_over
+            has_begun = True
+            if message["type"] == "http.response.start":
+                # Its connection, and so its descriptor, goes with the stream.
+                headers = message.get("headers", ())
+                kept = [pair for pair in headers if pair[0].lower() != b"connection"]
+                message = {**message, "headers": [*kept, (b"connection", b"close")]}
+            else:
+                is_over = not message.get("more_body", False)
+            await send(message)
+
+        with anyio.CancelScope() as stream:
+            self._streams[stream] = None
+            try:
+                if len(self._streams) > self._max_streams:
+                    oldest = next(iter(self._streams))
+                    del self._streams[oldest]
+                    oldest.cancel()
+                await self._app(scope, receive, watch)
+            finally:
+                self._streams.pop(stream, None)
+        if not has_begun:
+            await send({"type": "http.response.start", "status": 503, "headers": []})
+        if not is_over:
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     def _count(self, session: bytes, change: int) -> None:
         """Count the requests of a session, which now was used last."""

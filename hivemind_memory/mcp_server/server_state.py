@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from hivemind_memory.errors import HivemindError
+from hivemind_memory.mcp_server.descriptor_share import descriptor_share
+from hivemind_memory.mcp_server.project_memory import ProjectMemory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,20 +30,11 @@ WATCH_DELAY_S = 0.5
 need not wait for what the watcher loads."""
 
 MAX_PROJECTS = 64
-"""Projects whose memory is kept open over HTTP; the least recently used goes first."""
+"""Projects whose memory is kept open over HTTP; the least recently used goes first.
+Together they take a quarter of the descriptors, of which each needs four."""
 
 RETRY_S = 2.0
 """Between two attempts to watch, or two checks for a notes folder."""
-
-
-class _OpenMemory:
-    """An open memory, and the calls that use it."""
-
-    def __init__(self, memory: Memory) -> None:
-        self.memory = memory
-        self.calls = 0
-        self.is_dropped = False
-        """The last call closes it."""
 
 
 class ServerState:
@@ -64,13 +57,15 @@ class ServerState:
             own_folder: Folder whose project the memory belongs to; empty: it belongs to
                 none, or to one that was given by name.
         """
-        self._open_memory = open_memory
         self._open_watcher = open_watcher
         self._lock = threading.Lock()
-        self._memory: Memory | None = None
+        """Held for moments only: nothing is opened or looked up under it."""
+
         self._open_project = open_project
         self._own_folder = own_folder if open_project is not None else ""
-        self._of_project: OrderedDict[str, _OpenMemory] = OrderedDict()
+        self._own = ProjectMemory(open_memory)
+        self._of_project: OrderedDict[str, ProjectMemory] = OrderedDict()
+        self._max_projects = descriptor_share(MAX_PROJECTS, 1 / 16)
         self._stop = threading.Event()
         self._watcher: Watcher | None = None
         self._thread: threading.Thread | None = None
@@ -91,50 +86,28 @@ class ServerState:
         Raises:
             HivemindError: It cannot be opened now; the next call tries again.
         """
-        named = project or self._own_folder
-        if not named or self._open_project is None:
-            with self._lock:
-                if self._memory is None or self._memory.places.is_moved():
-                    self._memory = self._open_memory()
-                memory = self._memory = self._memory.current()
-            yield memory
-            return
-        unused: list[Memory] = []
-        with self._lock:
-            lent = self._memory_of(named, self._open_project, unused)
-            lent.calls += 1
-        _close_all(unused)
+        shared = self._memory_of(project or self._own_folder)
+        lent = shared.lend()
         try:
             yield lent.memory
         finally:
-            with self._lock:
-                lent.calls -= 1
-                is_over = lent.is_dropped and not lent.calls
-            if is_over:
-                lent.memory.close()
+            shared.give_back(lent)
 
-    def _memory_of(
-        self,
-        project: str,
-        open_project: Callable[[str], Memory],
-        unused: list[Memory],
-    ) -> _OpenMemory:
-        """Return the memory of a project as its agents see it now.
-
-        What no call uses any more goes to *unused*; the last call closes the others.
-        """
-        known = self._of_project.get(project)
-        if known is None or known.memory.places.is_moved():
-            memory = open_project(project)
-        else:
-            memory = known.memory.current()
-        if known is None or memory is not known.memory:
-            if known is not None:
-                _drop(known, unused)
-            known = self._of_project[project] = _OpenMemory(memory)
-        self._of_project.move_to_end(project)
-        while len(self._of_project) > MAX_PROJECTS:
-            _drop(self._of_project.popitem(last=False)[1], unused)
+    def _memory_of(self, project: str) -> ProjectMemory:
+        """Return what lends the memory of a project, which is not opened yet."""
+        open_project, dropped = self._open_project, []
+        if not project or open_project is None:
+            return self._own
+        with self._lock:
+            known = self._of_project.get(project)
+            if known is None:
+                known = ProjectMemory(lambda: open_project(project))
+                self._of_project[project] = known
+            self._of_project.move_to_end(project)
+            while len(self._of_project) > self._max_projects:
+                dropped.append(self._of_project.popitem(last=False)[1])
+        for unused in dropped:
+            unused.drop()
         return known
 
     def start(self) -> None:
@@ -161,15 +134,13 @@ class ServerState:
 
     def _close(self) -> None:
         """Wait for the watcher, then close the memory."""
-        watcher, thread, memory = self._watcher, self._thread, self._memory
+        watcher, thread = self._watcher, self._thread
         if watcher is not None:
             watcher.interrupt()
         if thread is not None:
             thread.join()
-        others = [opened.memory for opened in self._of_project.values()]
-        for opened in (memory, *others):
-            if opened is not None:
-                opened.close()
+        for opened in (self._own, *self._of_project.values()):
+            opened.close()
 
     def _watch(self) -> None:
         """Watch until told to stop, and try again after any error."""
@@ -197,16 +168,3 @@ class ServerState:
         assert self._open_watcher is not None  # noqa: S101 - start() checked it
         self._watcher = self._open_watcher(memory)
         self._watcher.run(self._stop, lambda _event: None)
-
-
-def _drop(lent: _OpenMemory, unused: list[Memory]) -> None:
-    """Leave a memory to its last call, or to the caller if there is none."""
-    lent.is_dropped = True
-    if not lent.calls:
-        unused.append(lent.memory)
-
-
-def _close_all(memories: list[Memory]) -> None:
-    """Close memories that no call uses."""
-    for memory in memories:
-        memory.close()

@@ -8,12 +8,14 @@ objects. Its docstring is the description that the model reads.
 from __future__ import annotations
 
 import inspect
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from types import MethodType
 from typing import Annotated, Any, TypeVar, cast
 
+import anyio
 import anyio.to_thread
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
@@ -23,7 +25,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from hivemind_memory.errors import HivemindError, UsageError
 from hivemind_memory.mcp_server.connections import Connection, Connections
 from hivemind_memory.mcp_server.errors import expected_error, unexpected_error
-from hivemind_memory.mcp_server.server_state import ServerState
+from hivemind_memory.mcp_server.server_state import MAX_PROJECTS, ServerState
 from hivemind_memory.model.agents import PROJECT_HEADER
 from hivemind_memory.model.display import shorten
 from hivemind_memory.model.memory_types import BUILT_IN
@@ -40,6 +42,9 @@ Tools = Iterator[Tool]
 LIMIT_CHARS = 20_000
 """Most characters of note text in one result. Clients write a result above some 50,000
 characters of JSON to a file, and escaping can double a text."""
+
+MAX_CALLS = 16
+"""Calls of one project that run at once; its next ones wait."""
 
 ALWAYS_LOAD = {"anthropic/alwaysLoad": True}
 """Asks Claude Code to load a tool at the start rather than when it is searched for."""
@@ -166,6 +171,7 @@ class ToolRunner:
         self._server_state = server_state
         self._connections = connections
         self._told: set[tuple[str, str]] = set()
+        self._limits: OrderedDict[str | None, anyio.CapacityLimiter] = OrderedDict()
 
     async def run(
         self,
@@ -193,7 +199,9 @@ class ToolRunner:
             # When the client cancels, the thread is abandoned and not stopped: a write
             # that has begun is finished.
             result, notice = await anyio.to_thread.run_sync(
-                call, abandon_on_cancel=True
+                call,
+                abandon_on_cancel=True,
+                limiter=self._limit_of(connection.project),
             )
         except HivemindError as error:
             raise expected_error(tool, error) from error
@@ -208,6 +216,20 @@ class ToolRunner:
             content=[TextContent(type="text", text=text)],
             structured_content=result.model_dump(exclude_defaults=True),
         )
+
+    def _limit_of(self, project: str | None) -> anyio.CapacityLimiter:
+        """Return what bounds the threads of a project.
+
+        Its calls wait for each other's locks, and for git: with one bound for all, a
+        project whose calls hang would leave no thread to the others.
+        """
+        limit = self._limits.get(project)
+        if limit is None:
+            limit = self._limits[project] = anyio.CapacityLimiter(MAX_CALLS)
+        self._limits.move_to_end(project)
+        while len(self._limits) > MAX_PROJECTS:
+            self._limits.popitem(last=False)
+        return limit
 
 
 def make_tool(

@@ -372,6 +372,18 @@ def test_a_request_is_answered_while_very_many_others_do_not_arrive() -> None:
     assert answer == b"HTTP/1.1 200"
 
 
+def test_a_request_on_a_connection_too_many_is_refused_with_a_status() -> None:
+    """It would take a descriptor that the tools need."""
+    with serving_app(answering(), max_connections=3) as address, ExitStack() as stack:
+        answers = []
+        for _ in range(3):
+            one = stack.enter_context(socket.create_connection(address, 60))
+            one.sendall(WHOLE_REQUEST)
+            answers.append(one.recv(12))
+
+    assert answers == [b"HTTP/1.1 200", b"HTTP/1.1 200", b"HTTP/1.1 503"]
+
+
 def test_a_client_that_leaves_leaves_no_traceback(served: Served) -> None:
     """Each left two: the SDK logged its frames, and so did uvicorn."""
     session = served.open_session()

@@ -7,7 +7,7 @@ import json
 import logging
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import pytest
@@ -25,8 +25,10 @@ LIST = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
 class Clients:
     """Whoever sends requests to a server."""
 
+    token = TOKEN
+
     def __init__(self, port: int) -> None:
-        self._port = port
+        self.port = port
 
     def request(
         self, body: Any, session: str = "", *, method: str = "POST", path: str = "/mcp"
@@ -41,7 +43,7 @@ class Clients:
         self, body: Any, session: str = "", *, method: str = "POST", path: str = "/mcp"
     ) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
         """Send a request; return the connection and the answer, still to be read."""
-        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         headers = {
             "Authorization": f"Bearer {TOKEN}",
             "Content-Type": "application/json",
@@ -155,6 +157,30 @@ def test_a_session_with_a_request_in_the_air_does_not_end_for_another(
         assert statuses == [404, 404, 200]
         connection.close()
         stream.close()
+
+
+def test_beyond_a_number_of_streams_the_oldest_is_closed(server: MemoryServer) -> None:
+    """A thousand of them took all descriptors, and no call was answered any more.
+
+    The client whose stream was closed may open it again.
+    """
+    with serving(server, max_streams=2) as clients, ExitStack() as stack:
+        sessions = [clients.open() for _ in range(3)]
+
+        def listen_again(session: str) -> http.client.HTTPResponse:
+            connection, stream = clients.begin(None, session, method="GET")
+            stack.callback(connection.close)
+            assert stream.status == 200
+            return stream
+
+        first, second, third = map(listen_again, sessions)
+        assert first.read() == b""
+        again = listen_again(sessions[0])
+        assert second.read() == b""
+
+        assert [clients.request(LIST, one)[0] for one in sessions] == [200] * 3
+        assert not third.isclosed()
+        assert not again.isclosed()
 
 
 def test_a_session_that_its_client_ended_makes_room(server: MemoryServer) -> None:

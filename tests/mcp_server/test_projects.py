@@ -23,6 +23,7 @@ from hivemind_memory.mcp_server.server import make_server
 from hivemind_memory.mcp_server.server_state import ServerState
 from tests.mcp_server.agents import piped
 from tests.mcp_server.test_http import Served, serving
+from tests.mcp_server.test_http_sessions import Clients
 
 VERSION = "2026-07-28"
 ROOTS_GO = "ignore:The roots capability is deprecated"
@@ -55,7 +56,7 @@ def repository(folder: Path, origin: str = "") -> Path:
 
 
 def ask(
-    served: Served,
+    served: Served | Clients,
     tool: str,
     headers: dict[str, str | bytes] | None = None,
     meta: dict[str, Any] | None = None,
