@@ -104,7 +104,7 @@ class Recorder:
         self.is_whole = False
 
     def assess(
-        self, ranked: Any, hits: Any, *, words: WordMatches, fusion: str
+        self, ranked: Any, hits: Any, *, words: WordMatches, fusion: str, **more: Any
     ) -> Assessment:
         """Keep the evidence; return what ``assess`` returns."""
         nearest = ranked[: confidence.RIVALS]
@@ -121,7 +121,7 @@ class Recorder:
         self.is_whole = any(
             near.words is not None and near.words.found == asked for near in nearest
         )
-        return self._assess(ranked, hits, words=words, fusion=fusion)
+        return self._assess(ranked, hits, words=words, fusion=fusion, **more)
 
 
 def ask_all(

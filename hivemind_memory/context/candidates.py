@@ -11,52 +11,39 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
+from hivemind_memory.context.facet_search import search_facets
 from hivemind_memory.context.facets import PROJECT
 from hivemind_memory.context.origins import AGENT, Origins, session_of
 from hivemind_memory.curation.copies import copied_paths
 from hivemind_memory.errors import NoteNotFoundError, NoteUnreadableError, ScopeError
 from hivemind_memory.markdown.entry import parse_provenance
 from hivemind_memory.markdown.front_matter import split_front_matter
-from hivemind_memory.model.filters import DEFAULT_FILTER, SearchFilter
 from hivemind_memory.model.injection import Excerpt, FacetScore, LeftOut
 from hivemind_memory.model.memories import ACTIVE, claim_of, claim_text
 from hivemind_memory.model.memory_types import (
     FIRST,
     LESSON,
-    NEWEST,
     PREFERENCE,
-    RELEVANT,
     SEARCH_ONLY,
-    all_types,
     find_type,
     types_of_config,
 )
 from hivemind_memory.model.note_path import GLOBAL_NOTE
-from hivemind_memory.model.query import STRONG, Query
 from hivemind_memory.model.scope import GLOBAL, scope_of
-from hivemind_memory.model.terms import query_terms
 from hivemind_memory.model.trust import is_trusted
 from hivemind_memory.notes.memory_header import is_expired_or_done
-from hivemind_memory.search.confidence import WEAK_FROM
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from hivemind_memory.memory import Memory
     from hivemind_memory.model.injection import Facet
     from hivemind_memory.model.memories import MemoryRow
-    from hivemind_memory.model.query import Hit, SearchAnswer
+    from hivemind_memory.model.query import Hit
 
 _HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
 """Of CommonMark; ``#tag`` is text."""
-
-_MAX_HITS = 20
-_SEARCH_BUDGET_S = 3.0
-"""No further facet is searched for after this: a remote provider may be slow."""
-
-RELATED_SHARE = 0.5
-"""Least confidence of a hit from elsewhere, as a share of the best hit's."""
 
 _ALWAYS = FacetScore(facet="always", value=1.0)
 _LESSON = FacetScore(facet="lesson", value=1.0)
@@ -92,7 +79,9 @@ def find_candidates(memory: Memory, facets: Sequence[Facet]) -> Candidates:
     taken = {excerpt.path for excerpt in (*found.always, *preferences)}
     origins = Origins(memory)
     own = project_scope(memory)
-    for excerpt in _merge(_search_all(memory, facets, own, found), own):
+    answers = search_facets(memory, facets, own)
+    found.warnings, found.has_more = answers.warnings, answers.has_more
+    for excerpt in _merge(answers.hits, own):
         if excerpt.path in taken or typed.is_search_only(excerpt.path):
             continue
         if typed.is_untrusted(excerpt.path) or origins.is_external(excerpt):
@@ -291,81 +280,6 @@ def _has_text(body: str) -> bool:
 
     lines = without_comments(body).split("\n")
     return any(line.strip() and not _HEADING.match(line) for line in lines)
-
-
-def _search_all(
-    memory: Memory, facets: Sequence[Facet], own: str, found: Candidates
-) -> list[tuple[Facet, Hit]]:
-    """Return the best hits of every facet; adds to *found* what was not looked at.
-
-    What is in the project's own scope matches the project, whatever words it holds.
-    """
-    spent_ms, answers = 0.0, []
-    for facet in facets:
-        if spent_ms > 1000 * _SEARCH_BUDGET_S:
-            found.warnings.append(f"the {facet.name} was not searched for: too slow")
-            continue
-        answer = _narrowed(memory, facet.text, DEFAULT_FILTER)
-        spent_ms += answer.report.took_ms
-        said = found.warnings
-        said += [text for text in answer.report.warnings if text not in said]
-        found.has_more |= answer.report.cut.over_limit > 0
-        answers += [(facet, hit) for hit in _related(answer, facet.text, own)]
-        if facet.name == PROJECT:
-            known = {(hit.path, hit.start_line) for hit in answer.hits}
-            for narrowed in _of_project(memory, facet, own, answer):
-                found.has_more |= narrowed.report.cut.over_limit > 0
-                more = [h for h in narrowed.hits if (h.path, h.start_line) not in known]
-                known |= {(hit.path, hit.start_line) for hit in more}
-                answers += [(facet, hit) for hit in more]
-    return answers
-
-
-def _related(answer: SearchAnswer, text: str, own: str) -> Iterator[Hit]:
-    """Yield what was kept in the project, and of the rest what really answers."""
-    holds_all_words = len(query_terms(text).terms) == 1
-    best = max((hit.confidence for hit in answer.hits), default=0.0)
-    is_strong = answer.report.confidence == STRONG
-    is_known = is_strong or (answer.is_weak and best >= WEAK_FROM)
-    for hit in answer.hits:
-        is_near = holds_all_words or hit.confidence >= RELATED_SHARE * best
-        if (is_known and is_near) or own == scope_of(hit.path) != GLOBAL:
-            yield hit
-
-
-def _of_project(
-    memory: Memory, facet: Facet, own: str, answer: SearchAnswer
-) -> Iterator[SearchAnswer]:
-    """Yield what else a project's section may show: its newest, and typed memories."""
-    types = _matched_types(memory)
-    if own != GLOBAL:
-        yield _narrowed(memory, "", SearchFilter(scope=own))
-        yield _narrowed(memory, "", SearchFilter(scope=own, types=types))
-    if len(answer.hits) == _MAX_HITS:
-        yield _narrowed(memory, facet.text, SearchFilter(types=types))
-
-
-def _narrowed(memory: Memory, text: str, wanted: SearchFilter) -> SearchAnswer:
-    """Return the best hits that a filter lets through; without a text the newest."""
-    # Which of the places a section may quote is known only later.
-    return memory.search(
-        Query(
-            text=text,
-            max_results=_MAX_HITS,
-            search_filter=wanted,
-            keeps_repetitions=True,
-        )
-    )
-
-
-def _matched_types(memory: Memory) -> tuple[str, ...]:
-    """Return the types that come into a section when they match.
-
-    A busy memory has hundreds of entries that are newer than a decision, or match the
-    project's name as well.
-    """
-    kinds = all_types(memory.types).values()
-    return tuple(kind.name for kind in kinds if kind.injected in (NEWEST, RELEVANT))
 
 
 def _merge(answers: Sequence[tuple[Facet, Hit]], own: str) -> list[Excerpt]:

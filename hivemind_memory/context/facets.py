@@ -38,10 +38,20 @@ def facets_of(state: WorktreeState) -> tuple[Facet, ...]:
     identity = project_identity(state).removesuffix("/.git").removesuffix(".git")
     name = identity.rpartition("/")[2]
     # The folder of a linked worktree often names the task, the project's name apart.
-    folder = state.folder.rstrip("/").rpartition("/")[2]
-    facets = [Facet(name=PROJECT, text=_words(name), weight=PROJECT_WEIGHT)]
+    top = state.folder.rstrip("/")
+    folder = top.rpartition("/")[2]
+    project = _words(name)
+    facets = [Facet(name=PROJECT, text=project, weight=PROJECT_WEIGHT, is_name=True)]
     if folder != name:
-        facets.append(Facet(name="folder", text=_words(folder), weight=FOLDER_WEIGHT))
+        is_linked = bool(state.common_dir) and state.common_dir != f"{top}/.git"
+        facets.append(
+            Facet(
+                name="folder",
+                text=_words(folder),
+                weight=FOLDER_WEIGHT,
+                is_name=not is_linked,
+            )
+        )
     if state.branch not in _COMMON_BRANCHES:
         branch = _words(state.branch)
         facets.append(Facet(name="branch", text=branch, weight=BRANCH_WEIGHT))

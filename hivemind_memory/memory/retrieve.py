@@ -45,7 +45,10 @@ MAX_SIMILAR_CHARS = 1_000
 class RetrievedCandidates:
     """What both retrievers found."""
 
-    __slots__ = ("corrections", "has_more", "ignored", "places", "vectors", "words")
+    __slots__ = (
+        *("corrected", "corrections", "has_more", "ignored", "places", "vectors"),
+        "words",
+    )
 
     def __init__(
         self,
@@ -64,6 +67,9 @@ class RetrievedCandidates:
         self.corrections: dict[str, str] = {}
         """Misspelled word -> the word of the notes that was looked up instead."""
 
+        self.corrected: frozenset[str] = frozenset()
+        """Those words of the notes, without what the query has as well."""
+
 
 def retrieve(
     index: Index,
@@ -73,6 +79,7 @@ def retrieve(
     wanted: int,
     view: IndexView,
     near: Collection[str] = (),
+    is_literal: bool = False,
 ) -> RetrievedCandidates:
     """Return what the retrievers of the index find for a query.
 
@@ -83,6 +90,7 @@ def retrieve(
         wanted: Hits that are wanted.
         view: The index as this query sees it.
         near: Scopes of the caller, of which more is looked up if the words are common.
+        is_literal: See ``Query``.
     """
     is_alone = query_vector.vector is None
     word_limit = WORD_CANDIDATES if is_alone else FUSED_WORD_CANDIDATES
@@ -90,9 +98,9 @@ def retrieve(
     vector_limit = max(FUSED_VECTOR_CANDIDATES, WANTED_FACTOR * wanted)
     terms, ignored = query_terms(text)
     terms = with_forms(view, terms, text)
-    words = view.find_words(terms, limit=word_limit, is_tried=True)
+    words = view.find_words(terms, limit=word_limit, is_tried=not is_literal)
     corrections: dict[str, str] = {}
-    if _has_unknown(words):
+    if not is_literal and _has_unknown(words):
         from hivemind_memory.memory.unknown_words import (
             with_corrections,
             with_longer_words,
@@ -128,6 +136,10 @@ def retrieve(
             places.update(index.chunk_locations(new))
     found = RetrievedCandidates(words, vectors, places, ignored, has_more=has_more)
     found.corrections = corrections
+    asked = query_terms(text).terms if corrections else ()
+    found.corrected = frozenset(corrections.values()).difference(
+        term.text for term in asked
+    )
     return found
 
 

@@ -194,7 +194,13 @@ def _answer(
     wanted, filled = query.max_results, 0
     while True:
         retrieved = retrieve(
-            index, query.text, query_vector, wanted=wanted, view=view, near=scopes
+            index,
+            query.text,
+            query_vector,
+            wanted=wanted,
+            view=view,
+            near=scopes,
+            is_literal=query.is_literal,
         )
         is_list = not retrieved.words.asked and query.search_filter.is_narrow
         if is_list:
@@ -222,6 +228,7 @@ def _answer(
         choice.hits,
         words=retrieved.words,
         fusion=settings.fusion if is_hybrid else "",
+        corrected=retrieved.corrected,
     )
     hits = with_successors(
         index, make_hits(index, choice, texts, query, assessed.confidences), access

@@ -89,6 +89,8 @@ class Facet:
     name: str
     text: str
     weight: float
+    is_name: bool = False
+    """A name of the project, which other texts have by chance if it is a word."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

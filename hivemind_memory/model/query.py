@@ -41,6 +41,10 @@ class Query:
     keeps_repetitions: bool = False
     """Hits that repeat an earlier one are hits too, not only named by it."""
 
+    is_literal: bool = False
+    """Words that no note holds stay so: none is corrected, or taken for a part of
+    another one. For queries that no person sees the answer of."""
+
 
 @value
 class ScorePart:

@@ -17,7 +17,7 @@ from hivemind_memory.search.ranking import score_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from hivemind_memory.model.matches import WordMatches
     from hivemind_memory.search.hit_selection import SelectedHit
@@ -57,6 +57,10 @@ RIVALS = 10
 FEW_CHUNKS = 4
 """In a memory of so few chunks, a word that no note holds counts half: that *which* and
 *use* stand nowhere says little there."""
+
+MOST_GUESSED = 0.49
+"""The confidence of what was found by corrected words alone, at most: no answer is
+strong because of it."""
 
 _LEAST_RAW_SCORE = 1e-6
 _MOST_RIVALS = 1e12
@@ -112,6 +116,7 @@ def assess(
     *,
     words: WordMatches,
     fusion: str = "",
+    corrected: frozenset[str] = frozenset(),
 ) -> Assessment:
     """Return how likely each hit answers, and how likely any of the nearest chunks.
 
@@ -120,6 +125,8 @@ def assess(
         hits: Those that are shown.
         words: What the retriever of words found.
         fusion: How both retrievers were fused; empty: the words were alone.
+        corrected: Words that were looked up instead of misspelled ones. What has none
+            of the others is weak at most: the query never said what it says.
     """
     asked = word_count(words)
     if not (asked or fusion):
@@ -130,16 +137,41 @@ def assess(
     wanted |= {hit.ranked.place.chunk_id: hit.ranked for hit in hits}
     found = evidence_of(ranked, list(wanted.values()), words=words, fusion=fusion)
     confidences = dict(zip(wanted, map(confidence_of, found), strict=True))
+    guessed = _guessed(wanted, words, corrected) if corrected else frozenset()
+    for chunk_id in guessed.intersection(confidences):
+        confidences[chunk_id] = min(confidences[chunk_id], MOST_GUESSED)
     of_hits = [confidences[hit.ranked.place.chunk_id] for hit in hits]
+    sure = [chunk for chunk in nearest if chunk.place.chunk_id not in guessed]
     # A chunk that holds every word is what was looked for, whatever else holds them.
-    if asked and any(_found(chunk) == asked for chunk in nearest):
+    if asked and any(_found(chunk) == asked for chunk in sure):
         return Assessment(STRONG, of_hits)
     likely = [confidences[chunk.place.chunk_id] for chunk in nearest]
     lack = USUAL_LACK
     if nearest and not fusion:  # a vector may find what is said in other words
         best = likely.index(max(likely))
         lack = lack_of(nearest[best].place.chunk_id, words)
-    return Assessment(level_of(likely, lack), of_hits)
+    level = level_of(likely, lack)
+    if level == STRONG and guessed:
+        of_sure = [confidences[chunk.place.chunk_id] for chunk in sure]
+        level = STRONG if level_of(of_sure, lack) == STRONG else WEAK
+    return Assessment(level, of_hits)
+
+
+def _guessed(
+    found: Mapping[int, RankedChunk], words: WordMatches, corrected: frozenset[str]
+) -> frozenset[int]:
+    """Return the chunks that were found by corrected words alone.
+
+    A word that says little in any text makes none of them surer.
+    """
+    said = {
+        candidate.place.chunk_id
+        for candidate in words.candidates
+        for term, counts in zip(words.known, candidate.counts, strict=True)
+        if any(counts) and term.text not in corrected and not term.is_generic
+    }
+    ids = {number for number, chunk in found.items() if chunk.words is not None}
+    return frozenset(ids - said)
 
 
 def level_of(nearest: Sequence[float], lack: float = USUAL_LACK) -> str:

@@ -116,7 +116,7 @@ def test_a_long_section_is_shortened_by_whole_memories(
     """Beyond 10,000 characters Claude Code shows its model a preview only."""
     for number in range(12):
         text = f"The shop's part {number} " + f"word{number} " * 150
-        machine.put(f".hivemind/memory/shop{number}.md", text + "\n")
+        machine.put(f".hivemind/memory/shop/{number}.md", text + "\n")
     machine.put(
         ".hivemind/config.json",
         '{"memory": {"inject_budget_tokens": 20000, "startup_inject_count": 20}}',

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.access.rules import Caller
+from hivemind_memory.model.query import Query
 from tests.support.sandbox import Sandbox, ask, paths
 
 
@@ -74,3 +75,34 @@ def test_a_word_with_a_short_stem_is_not_corrected(tmp_path: Path) -> None:
         answer = ask(memory, "naples")
 
     assert paths(answer) == []
+
+
+def test_what_only_a_corrected_word_found_is_weak_at_most(tmp_path: Path) -> None:
+    """The answer to "certifcates" was strong, as if the query had the word."""
+    sandbox = Sandbox(tmp_path)
+    sandbox.save("tls.md", "The certificates are renewed in May.\n")
+    sandbox.save("db.md", "The backups of Postgres are on port 5432.\n")
+
+    with sandbox.memory() as memory:
+        alone = ask(memory, "certifcates")
+        beside = ask(memory, "certifcates renewed in May")
+
+    assert (paths(alone), alone.report.confidence) == (["tls.md"], "weak")
+    assert alone.hits[0].confidence < 0.5
+    assert (paths(beside)[0], beside.report.confidence) == ("tls.md", "strong")
+
+
+@pytest.mark.parametrize("word", ["certifcates", "chain"])
+def test_a_literal_query_has_no_word_corrected_or_taken_for_a_part(
+    tmp_path: Path, word: str
+) -> None:
+    """Nobody sees the answer who could tell that something else was meant."""
+    sandbox = Sandbox(tmp_path)
+    sandbox.save("tls.md", "The certificates are in the keychain.\n")
+
+    with sandbox.memory() as memory:
+        found = memory.search(Query(text=word))
+        literal = memory.search(Query(text=word, is_literal=True))
+
+    assert (len(found.hits), len(literal.hits)) == (1, 0)
+    assert not literal.report.warnings

@@ -1,0 +1,174 @@
+"""Searches for each facet of a worktree; keeps what is about it.
+
+A search for a person may show the nearest there is and let them judge. What is put
+before an agent unasked must be meant: so no word of a facet is corrected, and a project
+that is called ``blog`` gets no text from elsewhere only because it has that word.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from hivemind_memory.context.facets import PROJECT
+from hivemind_memory.model.filters import DEFAULT_FILTER, SearchFilter
+from hivemind_memory.model.memory_types import NEWEST, RELEVANT, all_types
+from hivemind_memory.model.query import STRONG, Query
+from hivemind_memory.model.scope import GLOBAL, scope_of
+from hivemind_memory.model.terms import query_terms
+from hivemind_memory.search.confidence import WEAK_FROM
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from hivemind_memory.memory import Memory
+    from hivemind_memory.model.injection import Facet
+    from hivemind_memory.model.query import Hit, SearchAnswer
+
+_MAX_HITS = 20
+_SEARCH_BUDGET_S = 3.0
+"""No further facet is searched for after this: a remote provider may be slow."""
+
+RELATED_SHARE = 0.5
+"""Least confidence of a hit from elsewhere, as a share of the best hit's."""
+
+_MIN_STEM = 4
+_MAX_ENDING = 3
+"""Letters in which two forms of a word may differ at the end."""
+
+
+class FacetAnswers(NamedTuple):
+    """What was found for the facets."""
+
+    hits: list[tuple[Facet, Hit]]
+    warnings: list[str]
+    has_more: bool
+    """A facet has more answers than were read."""
+
+
+def search_facets(memory: Memory, facets: Sequence[Facet], own: str) -> FacetAnswers:
+    """Return the best hits of every facet, and what was not looked at.
+
+    Args:
+        memory: Of the caller.
+        facets: By descending weight.
+        own: Scope of the project; what is in it matches, whatever words it holds.
+    """
+    spent_ms, has_more = 0.0, False
+    found: list[tuple[Facet, Hit]] = []
+    warnings: list[str] = []
+    names = tuple(facet.text for facet in facets if facet.is_name)
+    for facet in facets:
+        if spent_ms > 1000 * _SEARCH_BUDGET_S:
+            warnings.append(f"the {facet.name} was not searched for: too slow")
+            continue
+        answer = _narrowed(memory, facet.text, DEFAULT_FILTER)
+        spent_ms += answer.report.took_ms
+        warnings += [text for text in answer.report.warnings if text not in warnings]
+        has_more |= answer.report.cut.over_limit > 0
+        found += [(facet, hit) for hit in _related(answer, facet, names, own)]
+        if facet.name == PROJECT:
+            known = {(hit.path, hit.start_line) for hit in answer.hits}
+            for narrowed in _of_project(memory, facet, own, answer):
+                has_more |= narrowed.report.cut.over_limit > 0
+                more = [h for h in narrowed.hits if (h.path, h.start_line) not in known]
+                known |= {(hit.path, hit.start_line) for hit in more}
+                found += [(facet, hit) for hit in more]
+    return FacetAnswers(found, warnings, has_more)
+
+
+def _related(
+    answer: SearchAnswer, facet: Facet, names: Sequence[str], own: str
+) -> Iterator[Hit]:
+    """Yield what was kept in the project, and of the rest what really answers."""
+    holds_all_words = len(query_terms(facet.text).terms) == 1
+    best = max((hit.confidence for hit in answer.hits), default=0.0)
+    is_strong = answer.report.confidence == STRONG
+    is_known = is_strong or (answer.is_weak and best >= WEAK_FROM)
+    for hit in answer.hits:
+        is_near = holds_all_words or hit.confidence >= RELATED_SHARE * best
+        if own == scope_of(hit.path) != GLOBAL or (
+            is_known and is_near and _is_meant(hit, facet, names)
+        ):
+            yield hit
+
+
+def _is_meant(hit: Hit, facet: Facet, names: Sequence[str]) -> bool:
+    """Return whether a hit from elsewhere has more than the project's name in common.
+
+    A memory that was saved with a type may have the name anywhere.
+    """
+    if facet.is_name:
+        return bool(hit.type) or is_about(hit, facet.text)
+    if "words" not in hit.retrievers:
+        return True
+    of_names = {word for name in names for word in _words(name)}
+    others = {word for word in _words(facet.text) if word not in of_names}
+    return not of_names or not others or _shares_word(others, _words(hit.snippet))
+
+
+def is_about(hit: Hit, name: str) -> bool:
+    """Return whether a hit's note, key or headings name a project.
+
+    The words of a name of several words, side by side, are no chance in a text either.
+    """
+    words = _words(name)
+    places = [hit.path, hit.key, *hit.headings]
+    if len(words) > 1:
+        places.append(hit.snippet)
+    return any(_has_run(_words(place), words) for place in places)
+
+
+def _has_run(words: Sequence[str], run: Sequence[str]) -> bool:
+    """Return whether some words stand side by side among others, in their order."""
+    size = len(run)
+    starts = range(len(words) - size + 1)
+    return bool(run) and any(words[at : at + size] == run for at in starts)
+
+
+def _shares_word(wanted: set[str], words: Sequence[str]) -> bool:
+    """Return whether a text has one of some words, or a word with their beginning."""
+    stems = tuple(word[: max(_MIN_STEM, len(word) - _MAX_ENDING)] for word in wanted)
+    return any(word.startswith(stems) for word in words)
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of a text, in small letters."""
+    return re.findall(r"[^\W_]+", text.casefold())
+
+
+def _of_project(
+    memory: Memory, facet: Facet, own: str, answer: SearchAnswer
+) -> Iterator[SearchAnswer]:
+    """Yield what else a project's section may show: its newest, and typed memories."""
+    types = _matched_types(memory)
+    if own != GLOBAL:
+        yield _narrowed(memory, "", SearchFilter(scope=own))
+        yield _narrowed(memory, "", SearchFilter(scope=own, types=types))
+    if len(answer.hits) == _MAX_HITS:
+        yield _narrowed(memory, facet.text, SearchFilter(types=types))
+
+
+def _narrowed(memory: Memory, text: str, wanted: SearchFilter) -> SearchAnswer:
+    """Return the best hits that a filter lets through; without a text the newest."""
+    # Which of the places a section may quote is known only later.
+    return memory.search(
+        Query(
+            text=text,
+            max_results=_MAX_HITS,
+            search_filter=wanted,
+            keeps_repetitions=True,
+            is_literal=True,
+        )
+    )
+
+
+def _matched_types(memory: Memory) -> tuple[str, ...]:
+    """Return the types that come into a section when they match.
+
+    A busy memory has hundreds of entries that are newer than a decision, or match the
+    project's name as well.
+    """
+    kinds = all_types(memory.types).values()
+    return tuple(kind.name for kind in kinds if kind.injected in (NEWEST, RELEVANT))
