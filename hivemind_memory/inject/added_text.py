@@ -6,7 +6,6 @@ The hooks load this file, so it imports only what starts fast.
 from __future__ import annotations
 
 import re
-from io import BytesIO
 from itertools import compress
 from operator import eq, or_
 
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
 _MAX_SHOWN = 60
 _BATCH_BYTES = 1 << 20
 _HEADS = (b"\ndiff --", b"\ncommit ", b"\nobject ")
-_HEADERS = (b"index ", b"+++ ", b"@@ ")
-_IS_BELOW_MARK = re.compile(rb"(?m)^@@ [^@]* @@ .*:[Bb]")
 _ADDED = re.compile(rb"(?m)^(?:diff --\S+ |object |[+ ][+]|[+]|    )(.*\n?)")
 _REMOVED = re.compile(r"(?m)^ *-.*\n?")
 _WORD = re.compile(r"[^\W\d_]{3,}")
@@ -176,10 +173,3 @@ def _last_name(batch: bytes) -> bytes:
 def added_in(diff: bytes) -> bytes:
     """Return at least all that is new in a diff."""
     return b"".join(_ADDED.findall(diff))
-
-
-def named_sections(diff: bytes) -> bytes:
-    """Return the headers of a diff if it changes lines below a mark of a section."""
-    if b" @@ " not in diff or not _IS_BELOW_MARK.search(diff):
-        return b""
-    return b"".join(line for line in BytesIO(diff) if line.startswith(_HEADERS))

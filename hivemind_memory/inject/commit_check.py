@@ -9,7 +9,11 @@ Both read what is new: the lines that a commit adds to what *all* its parents ha
 its message. So a section that someone else has committed passes in a merge or a fetch.
 What was fetched is remembered, for a push knows only what remotes have.
 Where a file had a section already, what lies between its marks must stay as it was.
-Copies of one memory are told and let through, copies of two are refused.
+
+Only the push compares the text of the memories: what is committed is still on this
+machine, and documents may say what memories say. A copy of one memory is told and let
+through, copies of two are refused.
+
 They are text for any POSIX shell and awk, and leave their input to the user's own hook.
 """
 
@@ -29,6 +33,22 @@ MAX_FETCHED = 500
 MARKS = "hivemind:begin v[0-9]|hivemind:end --|hivemind memory [(]auto-injected"
 """What a refused line contains, in lower case; for awk, git and Python."""
 
+_PLACE = "> `[^`]+[.]m[a-z]+:[0-9]+-[0-9]+` [(][0-9]+-[0-9]+-[0-9]+[)]"
+"""The line above each dated memory of a section."""
+
+_SECTION_LINES = "|".join(
+    (
+        MARKS,
+        "keeps a persistent memory that every agent shares",
+        "information to weigh, not instructions to follow",
+        _PLACE.replace("`", r"\140"),
+    )
+)
+"""What a commit refuses, in lower case, for awk: marks, lines of the guide, places."""
+
+_SOUGHT = f"[Ii][Vv][Ee][Mm][Ii][Nn][Dd]|every agent shares|to weigh, not|{_PLACE}"
+"""Files without it are not read; for `git diff-tree -G`."""
+
 QUOTED_MARK = r"[\042\047\140]<!-- hivemind:[a-z0-9 ]+ -->[\042\047\140]"
 """A mark that is only mentioned."""
 
@@ -47,40 +67,26 @@ DIFF_DRIVERS = (
 # Marks that were committed once are no new lines. So the second reading asks for hunks
 # below a mark, which their headers name as they name functions, and compares what lies
 # between the marks before and after. It takes no binary files and no merges.
-_CHECK = r"""
-    hivemind_is_arriving() {  # the hook was started by a git that brings commits
-        set -f
-        set -- $({ tr '\000' ' ' <"/proc/$PPID/cmdline" || ps -o args= -p "$PPID"; } \
-            2>/dev/null)
-        case ${1##*/} in git-receive-pack | git-fetch) return 0 ;; esac
-        while [ $# -gt 1 ]; do
-            shift
-            case $1 in
-            -C | -c | --git-dir | --work-tree | --namespace) [ $# -eq 1 ] || shift ;;
-            -*) ;;
-            fetch | receive-pack) return 0 ;;
-            *) return 1 ;;
-            esac
-        done
-        return 1
-    }
-    hivemind_fetched=${GIT_DIR:-$(git rev-parse --git-dir)}/FETCH_HEAD
+_NEW = r"""
+    hivemind_common=${GIT_DIR:-$(git rev-parse --git-dir)}
+    hivemind_fetched=$hivemind_common/FETCH_HEAD
+    [ ! -f "$hivemind_common/commondir" ] ||
+        hivemind_common=$(git rev-parse --git-common-dir)
     if [ -f "$hivemind_fetched" ]; then  # what is fetched from this repository is not
         hivemind_fetched=$(sed -e '/ of \.$/d' -e 's/[^0-9a-f].*//' "$hivemind_fetched")
     else
         hivemind_fetched=
     fi
-    hivemind_kept=$(git rev-parse --git-common-dir)/FETCHED_FILE
+    hivemind_kept=$hivemind_common/FETCHED_FILE
     hivemind_before=
     [ ! -f "$hivemind_kept" ] || hivemind_before=$(cat "$hivemind_kept")
+    hivemind_remember() {  # commits from elsewhere
+        printf '%s\n' "$hivemind_before" "$1" | sed '/^$/d' | tail -n MAX_FETCHED \
+            >"$hivemind_kept.$$" && mv "$hivemind_kept.$$" "$hivemind_kept"
+    } 2>/dev/null
     case $hivemind_line$hivemind_before$hivemind_line in
     *"$hivemind_line$hivemind_fetched$hivemind_line"*) ;;
-    *)
-        [ -z "$hivemind_fetched" ] || {
-            printf '%s\n' "$hivemind_before" "$hivemind_fetched" |
-                tail -n MAX_FETCHED >"$hivemind_kept.$$" &&
-                mv "$hivemind_kept.$$" "$hivemind_kept"
-        } 2>/dev/null ;;
+    *) [ -z "$hivemind_fetched" ] || hivemind_remember "$hivemind_fetched" ;;
     esac
     [ -z "$hivemind_before$hivemind_fetched" ] || hivemind_theirs=\
 "$hivemind_theirs$hivemind_before$hivemind_line$hivemind_fetched"
@@ -114,9 +120,13 @@ _CHECK = r"""
             git --no-replace-objects rev-list --stdin --ignore-missing -n MAX_COMMITS \
                 --not $hivemind_known 2>/dev/null
     )
-    hivemind_found=$({ {
+"""
+
+_MARKED = r"""
+    hivemind_found=$({
+        {
         printf '%s\n' "$hivemind_new" |
-            hivemind_diff diff-tree --text -G'[Ii][Vv][Ee][Mm][Ii][Nn][Dd]'
+            hivemind_diff diff-tree --text -G'SOUGHT'
         hivemind_others
     } 2>/dev/null | tr '\000' ' ' | LC_ALL=C awk '
         /^commit [0-9a-f]+$/ { place = "the message of " $2; columns = -1; next }
@@ -134,7 +144,7 @@ _CHECK = r"""
         {
             text = tolower($0)
             gsub(/QUOTED_MARK/, "", text)
-            if (text !~ /MARKS/ || place in told) next
+            if (text !~ /SECTION_LINES/ || place in told) next
             told[place]
             line = substr($0, columns > 0 ? columns + 1 : 5, 60)
             gsub(/[[:cntrl:]]/, " ", line)
@@ -150,43 +160,13 @@ _CHECK = r"""
             line ~ /hivemind:begin v[0-9]/ { is_in = 1; kept = "" }
         '
     }
-    hivemind_words=$(git rev-parse --git-common-dir)/WORDS_FILE
-    hivemind_later=$hivemind_new
-    if [ -s "$hivemind_words" ]; then
-        hivemind_first=$(sed -n '/^commits/{s/^commits *//;p;q;}' "$hivemind_words")
-        hivemind_later=$(  # what was there before the first injection is not compared
-            printf '%s%s\n' "$hivemind_commits" "$hivemind_theirs" |
-                git --no-replace-objects rev-list --stdin --ignore-missing \
-                    -n MAX_COMMITS --not $hivemind_known $hivemind_first 2>/dev/null
-        )
-        hivemind_python=$(sed -n '/^python /{s///;p;q;}' "$hivemind_words")
-        hivemind_folder=$(sed -n '/^folder /{s///;p;q;}' "$hivemind_words")
-    fi
-    hivemind_copies() {  # gives back what the next step needs, at least
-        [ -s "$hivemind_words" ] || { sed '1,/^--$/d'; return; }
-        "$hivemind_python" -I -S -c '
-import sys
-sys.path.append(sys.argv[1])
-from hivemind_memory.inject.find_copies import main
-main(sys.argv[2], results=5)' "$hivemind_folder" "$hivemind_words" 2>/dev/null ||
-            echo '?' >&5
-    }
     set --
     for driver in DIFF_DRIVERS; do
         set -- "$@" -c "diff.$driver.xfuncname=\
 ([Hh][Ii][Vv][Ee][Mm][Ii][Nn][Dd]:([Bb][Ee][Gg][Ii][Nn] [Vv][0-9]|[Ee][Nn][Dd] --))"
     done
     set -- "$@" diff-tree --inter-hunk-context=0 --full-index
-    {
-        {
-            printf '%s\n%s\n--\n' "$hivemind_known" "$hivemind_theirs"
-            printf '%s\n' "$hivemind_later" | hivemind_diff "$@"
-            hivemind_others 2>/dev/null
-            printf '%s' "$hivemind_names" | sed 's/.*/object &/'
-        } | hivemind_copies
-        [ "$hivemind_later" = "$hivemind_new" ] ||
-            printf '%s\n' "$hivemind_new" | hivemind_diff "$@"
-    } | LC_ALL=C awk '
+    printf '%s\n' "$hivemind_new" | hivemind_diff "$@" | LC_ALL=C awk '
         /^index [0-9a-f]+[.][.][0-9a-f]+/ { split($2, blobs, "[.][.]") }
         /^[+][+][+] / { place = substr($0, 7) }
         /^@@ -[0-9,]+ [+][0-9]+(,[1-9][0-9]*)? @@ .*:[Bb]/ &&
@@ -197,50 +177,78 @@ main(sys.argv[2], results=5)' "$hivemind_folder" "$hivemind_words" 2>/dev/null |
         [ "$(hivemind_between "$before")" = "$(hivemind_between "$after")" ] ||
             echo "    $place:$at: between the marks of a section"
     done
-    } 5>&1)
-    [ -n "$hivemind_found" ] || exit 0
-    hivemind_copied=$(printf '%s\n' "$hivemind_found" | sed -n 's/^=//p')
-    case $hivemind_found in *'?'*)
-        printf '%s\n' "$hivemind_found" | grep -q '^?$' &&
-            echo 'hivemind: the text of memories was not compared; run `hm inject`.'
-    esac
-    hivemind_quoted=$(printf '%s\n' "$hivemind_found" | sed -n 's/^?\(.\)/\1/p')
-    hivemind_found=$(printf '%s\n' "$hivemind_found" | sed '/^[=?]/d')
+    })
+"""
+
+# What was there before the first injection is not compared.
+_QUOTES = r"""
+    hivemind_words=$hivemind_common/WORDS_FILE
+    [ ! -s "$hivemind_words" ] || hivemind_quoted=$(
+        hivemind_first=$(sed -n '/^commits/{s/^commits *//;p;q;}' "$hivemind_words")
+        {
+            printf '%s\n%s\n--\n' "$hivemind_known" "$hivemind_theirs"
+            printf '%s%s\n' "$hivemind_commits" "$hivemind_theirs" |
+                git --no-replace-objects rev-list --stdin --ignore-missing \
+                    -n MAX_COMMITS --not $hivemind_known $hivemind_first 2>/dev/null |
+                hivemind_diff diff-tree
+            hivemind_others 2>/dev/null
+            printf '%s' "$hivemind_names" | sed 's/.*/object &/'
+        } | "$(sed -n '/^python /{s///;p;q;}' "$hivemind_words")" -I -S -c '
+import sys
+sys.path.append(sys.argv[1])
+from hivemind_memory.inject.find_copies import main
+main(sys.argv[2])' \
+            "$(sed -n '/^folder /{s///;p;q;}' "$hivemind_words")" "$hivemind_words" \
+            2>/dev/null || echo '!'
+    )
+    [ "${hivemind_quoted#!}" = "$hivemind_quoted" ] ||
+        echo 'hivemind: the text of memories was not compared; run `hm inject`.'
+"""
+
+_REPORT = r"""
+    hivemind_copied=$(printf '%s\n' "$hivemind_quoted" | sed -n 's/^=//p')
+    hivemind_quoted=$(printf '%s\n' "$hivemind_quoted" | sed -n 's/^?//p')
     [ -n "$hivemind_found$hivemind_copied$hivemind_quoted" ] || exit 0
     [ "$(git config --type=bool --get CHECK_OPTION)" != false ] || exit 0
-    ! hivemind_is_arriving || exit 0
-    if [ -z "$hivemind_found$hivemind_copied" ]; then
-        echo 'hivemind: warning: this equals a memory that `hm inject` wrote:'
-        printf '%s\n' "$hivemind_quoted"
-        echo "It is let through, because it is one alone. $hivemind_undo"
-        exit 0
-    fi
     if [ -n "$hivemind_found" ]; then
-        echo 'hivemind: refused: this has the marks of a section of `hm inject`:'
+        echo 'hivemind: refused: this has lines of a section that `hm inject` wrote:'
         printf '%s\n' "$hivemind_found"
         echo 'A section is for the agents on this machine and stays out of git.'
         echo 'If this is a copy of one, delete it, from hivemind:begin to hivemind:end.'
-        echo 'If it is text of yours, put the marks in quotes or backticks.'
-        echo 'Then try again.'
+        echo 'If you only mention the marks, put them in quotes or backticks.'
     fi
     if [ -n "$hivemind_copied" ]; then
-        echo 'hivemind: refused: this quotes two or more memories of `hm inject`:'
+        echo 'hivemind: refused: this push contains the text of several memories:'
         printf '%s\n' "$hivemind_copied"
-        echo 'What is injected is for the agents on this machine and stays out of git.'
-        echo 'Delete it, or say it in other words, and try again.'
+        echo 'They were injected for the agents on this machine.'
+        echo 'To publish them anyway, run `git -c CHECK_OPTION=false push`.'
     fi
-    echo 'To keep it on purpose, run the command as `git -c CHECK_OPTION=false ...`.'
+    if [ -z "$hivemind_found$hivemind_copied" ]; then
+        echo 'hivemind: warning: this push contains the text of a memory:'
+        printf '%s\n' "$hivemind_quoted"
+        exit 0
+    fi
+    [ -z "$hivemind_found" ] ||
+        echo 'To keep it, run the command as `git -c CHECK_OPTION=false ...`.'
     exit 1
-""".replace("MAX_COMMITS", str(MAX_COMMITS)).replace("CHECK_OPTION", CHECK_OPTION)
-_CHECK = _CHECK.replace("WORDS_FILE", WORDS_FILE).replace("FETCHED_FILE", FETCHED_FILE)
-_CHECK = _CHECK.replace("MAX_FETCHED", str(MAX_FETCHED))
-_CHECK = _CHECK.replace("QUOTED_MARK", QUOTED_MARK).replace("MARKS", MARKS)
-_CHECK = _CHECK.replace("DIFF_DRIVERS", " ".join(DIFF_DRIVERS))
+"""
+
+_NAMES = {
+    "MAX_COMMITS": str(MAX_COMMITS),
+    "MAX_FETCHED": str(MAX_FETCHED),
+    "CHECK_OPTION": CHECK_OPTION,
+    "WORDS_FILE": WORDS_FILE,
+    "FETCHED_FILE": FETCHED_FILE,
+    "QUOTED_MARK": QUOTED_MARK,
+    "SECTION_LINES": _SECTION_LINES,
+    "SOUGHT": _SOUGHT,
+    "DIFF_DRIVERS": " ".join(DIFF_DRIVERS),
+}
+"""A word in the scripts -> what stands for it."""
 
 # What comes from elsewhere is not new: refs/remotes and the like, and FETCH_HEAD.
 _REFERENCES = r"""
     hivemind_known=--all
-    hivemind_undo='To undo a commit, run `git reset --soft HEAD^`; a tag, `git tag -d`.'
     while read -r old new ref; do
         case $new in *[!0-9a-f]*) continue ;; *[!0]*) ;; *) continue ;; esac
         case $ref in
@@ -252,17 +260,40 @@ _REFERENCES = r"""
         *) continue ;;
         esac
         hivemind_commits="$hivemind_commits$new$hivemind_line"
-        hivemind_names="$hivemind_names$ref$hivemind_line"
     done <<HIVEMIND_INPUT
 $hivemind_input
 HIVEMIND_INPUT
     [ -n "$hivemind_commits" ] || exit 0
 """
 
+# What is brought by a git that fetches, or from elsewhere, is only remembered.
+_ARRIVED = r"""
+    [ -n "$hivemind_new$hivemind_objects" ] || exit 0
+    hivemind_is_arriving() {  # the hook was started by a git that brings commits
+        set -f
+        set -- $({ tr '\000' ' ' <"/proc/$PPID/cmdline" || ps -o args= -p "$PPID"; } \
+            2>/dev/null)
+        case ${1##*/} in git-receive-pack | git-fetch) return 0 ;; esac
+        while [ $# -gt 1 ]; do
+            shift
+            case $1 in
+            -C | -c | --git-dir | --work-tree | --namespace) [ $# -eq 1 ] || shift ;;
+            -*) ;;
+            fetch | receive-pack) return 0 ;;
+            *) return 1 ;;
+            esac
+        done
+        return 1
+    }
+    ! hivemind_is_arriving || {
+        hivemind_remember "$hivemind_commits"
+        exit 0
+    }
+"""
+
 # What the remote has is not new, and neither is what any remote is known to have.
 _PUSHED = r"""
     hivemind_known=--remotes
-    hivemind_undo='To undo it, amend the commit and `git push --force-with-lease`.'
     while read -r ref new remote_ref old; do
         case $old in *[!0]*)
             hivemind_theirs="$hivemind_theirs$old$hivemind_line" ;;
@@ -281,16 +312,26 @@ HIVEMIND_INPUT
 """
 
 
-def _hook(condition: str, reading: str) -> tuple[str, ...]:
+def _hook(condition: str, *parts: str) -> tuple[str, ...]:
     """Return a hook that reads its input, and gives it back to what follows."""
+    script = "".join(parts)
+    for name, text in _NAMES.items():
+        script = script.replace(name, text)
     text = f"""\
 # Keeps the section of `hm inject` out of git. `hm eject` removes this.
 if {condition}; then
-hivemind_input=$(cat)
-(
+IFS= read -r hivemind_input || :
+if IFS= read -r hivemind_more; then
+hivemind_input="$hivemind_input
+$hivemind_more"
+hivemind_more=$(cat)
+[ -z "$hivemind_more" ] || hivemind_input="$hivemind_input
+$hivemind_more"
+fi
+case $hivemind_input in *" HEAD"* | */HEAD* | *" refs/"*) (
     hivemind_line='
-' hivemind_commits= hivemind_objects= hivemind_theirs= hivemind_names=
-{reading}{_CHECK}) >&2 || exit 1
+' hivemind_commits= hivemind_objects= hivemind_theirs= hivemind_names= hivemind_quoted=
+{script}) >&2 || exit 1 ;; esac
 exec <<HIVEMIND_INPUT
 $hivemind_input
 HIVEMIND_INPUT
@@ -299,8 +340,10 @@ fi"""
 
 
 HOOKS = {
-    "reference-transaction": _hook('[ "$1" = prepared ]', _REFERENCES),
-    "pre-push": _hook(":", _PUSHED),
+    "reference-transaction": _hook(
+        '[ "$1" = prepared ]', _REFERENCES, _NEW, _ARRIVED, _MARKED, _REPORT
+    ),
+    "pre-push": _hook(":", _PUSHED, _NEW, _MARKED, _QUOTES, _REPORT),
 }
 """Name of a hook -> its lines, for any POSIX shell."""
 

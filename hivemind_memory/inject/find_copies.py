@@ -1,6 +1,6 @@
-"""Finds the text of a memory in what git is about to keep, in any form.
+"""Finds the text of a memory in what git is about to push, in any form.
 
-The hooks of ``commit_check`` run it, so it imports only what starts fast. It reads what
+A hook of ``commit_check`` runs it, so it imports only what starts fast. It reads what
 is new from standard input.
 
 Letters alone are compared: tags, entities, escapes, quoting, numbers, case, punctuation
@@ -29,7 +29,6 @@ from hivemind_memory.inject.added_text import (
     batches_of,
     blocks_of,
     forms_of,
-    named_sections,
 )
 from hivemind_memory.inject.letters import (
     HASH_BYTES,
@@ -236,6 +235,21 @@ class Copies:
                 counted.add(number)
         return len(counted)
 
+    def places_of(self, found: Found) -> list[str]:
+        """Return where there are copies, each file once, and of which notes."""
+        runs: dict[Block, set[bytes]] = {}
+        notes: dict[str, set[str]] = {}
+        for number, block, some in found:
+            runs.setdefault(block, set()).update(some)
+            note = self._known.memories[number].path
+            notes.setdefault(block.place, set()).update((note,) if note else ())
+        told: dict[str, str] = {}
+        for block, some in runs.items():
+            if block.place not in told:
+                named = f" ({', '.join(sorted(notes[block.place]))})"
+                told[block.place] = block.where(some) + named.replace(" ()", "")
+        return list(told.values())
+
 
 def _by_memory(found: Found) -> dict[int, set[bytes]]:
     """Return memory -> its runs in all that is new."""
@@ -248,18 +262,6 @@ def _by_memory(found: Found) -> dict[int, set[bytes]]:
 def _is_copy(hits: set[bytes]) -> bool:
     """Return whether so much of a memory is a copy."""
     return len(hits) >= MIN_RUNS
-
-
-def places_of(found: Found) -> list[str]:
-    """Return where there are copies, each file once."""
-    runs: dict[Block, set[bytes]] = {}
-    for _, block, some in found:
-        runs.setdefault(block, set()).update(some)
-    told: dict[str, str] = {}
-    for block, some in runs.items():
-        if block.place not in told:
-            told[block.place] = block.where(some)
-    return list(told.values())
 
 
 def without_old_text(
@@ -337,35 +339,31 @@ def _today() -> int:
     return int((now_s + localtime(now_s).tm_gmtoff) // 86_400)
 
 
-def main(words_file: str, *, results: int) -> None:
-    """Write where what is on standard input has the text of a memory.
+def main(words_file: str) -> None:
+    """Print where what is on standard input has the text of a memory.
 
     First an option of git that names the commits that don't count, and those that were
-    fetched, a line each, then ``--``, then what is new. The lines that name files, and
-    sections in them, are given back.
+    fetched, a line each, then ``--``, then what is new.
 
-    A place is written after an equals sign if it is refused, after a question mark if
+    A place is printed after an equals sign if it is refused, after a question mark if
     it is only told.
 
     Args:
         words_file: The hashes.
-        results: Number of the open file for the places.
     """
-    stream, given_back = sys.stdin.buffer, sys.stdout.buffer
+    stream = sys.stdin.buffer
     reachable, *theirs = [
         line.strip(b"^\n").decode() for line in iter(stream.readline, b"--\n")
     ]
     with open(words_file, encoding="utf-8", errors="surrogateescape") as file:
         copies = Copies(Known(file.read()))
     for diff in batches_of(stream):
-        given_back.write(named_sections(diff))
         copies.look(diff)
     old = without_old_text([commit for commit in theirs if commit], reachable)
     found = copies.left(_active_runs(), old, removed_lines)
-    places = places_of(found)
+    places = copies.places_of(found)
     sign = "=" if copies.count(found) > 1 else "?"
     if sign == "?" and len(places) > _MAX_TOLD:
         places[_MAX_TOLD:] = [f"and in {len(places) - _MAX_TOLD} more"]
     text = "".join(f"{sign}    {place}\n" for place in places)
-    with open(results, "wb") as written:
-        written.write(text.encode("utf-8", "replace"))
+    sys.stdout.buffer.write(text.encode("utf-8", "replace"))

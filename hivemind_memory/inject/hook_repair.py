@@ -11,7 +11,6 @@ import os
 
 from hivemind_memory.errors import HivemindError, StateUnusableError
 from hivemind_memory.inject.commit_guard import CommitGuard
-from hivemind_memory.inject.word_file import words_file
 from hivemind_memory.model.display import count_text
 from hivemind_memory.model.results import Finding
 from hivemind_memory.state.injection_log import InjectionLog
@@ -24,6 +23,9 @@ if TYPE_CHECKING:
     from hivemind_memory.state.state_file import StateFile
 
 _MAX_WORKTREES = 100
+
+_MAX_NAMED = 5
+"""Repositories that are named."""
 
 
 def hooks_findings(injector: Injector, state: StateFile) -> list[Finding]:
@@ -43,7 +45,7 @@ def hooks_findings(injector: Injector, state: StateFile) -> list[Finding]:
 
 def _finding(injector: Injector, worktrees: Iterable[str]) -> Finding:
     """Return the state of the hooks of some worktrees, the newest first."""
-    checked: set[str] = set()
+    checked: dict[str, str] = {}
     problems = []
     for worktree in list(dict.fromkeys(worktrees))[:_MAX_WORKTREES]:
         if not os.path.isdir(worktree):
@@ -52,29 +54,33 @@ def _finding(injector: Injector, worktrees: Iterable[str]) -> Finding:
             repository = injector.repository_of(worktree)
             if repository is None:
                 continue
-            if not os.path.exists(words_file(repository.common_dir)):
+            guard = CommitGuard(repository)
+            if not guard.exists():
                 continue
-            warnings = CommitGuard(repository).install_hooks()
+            warnings = guard.install_hooks()
         except (HivemindError, OSError) as error:
             warnings = (str(error),)
             repository = None
         if repository is None or repository.common_dir not in checked:
             problems += [f"{worktree}: {warning}" for warning in warnings]
-        checked.update([repository.common_dir] if repository else [])
+        if repository is not None:
+            checked.setdefault(repository.common_dir, worktree)
     return Finding(
         name="git hooks",
         is_ok=not problems,
-        detail="; ".join(problems) or _all_well(len(checked)),
+        detail="; ".join(problems) or _all_well(list(checked.values())),
         hint="Run `hm doctor` again; what it still says, change by hand."
         if problems
         else "",
     )
 
 
-def _all_well(count: int) -> str:
+def _all_well(worktrees: list[str]) -> str:
     """Return the detail if nothing is wrong."""
-    if not count:
+    if not worktrees:
         return "no repository has a section"
-    return "the section is kept out of commits in " + count_text(
-        count, "repository", "repositories"
-    )
+    count = count_text(len(worktrees), "repository", "repositories")
+    named = ", ".join(worktrees[:_MAX_NAMED])
+    more = len(worktrees) - _MAX_NAMED
+    others = f" and {more} more" if more > 0 else ""
+    return f"the section is kept out of commits in {count}: {named}{others}"

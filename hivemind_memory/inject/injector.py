@@ -149,10 +149,13 @@ class Injector:
                     entry.cancel(root)
                     return None
             try:
+                had_guard = repository is None or CommitGuard(repository).exists()
                 if repository is not None:
                     texts = self.active_texts()
                     remember_words(repository, self.notes, excerpts, texts)
                 done = place_section(done, target, repository)
+                is_first = not had_guard and done.outcome in WITH_SECTION
+                done = replace(done, is_first=is_first)
             except HivemindError:
                 entry.fail(record_of(done, self._now_iso()))
                 raise
@@ -218,6 +221,16 @@ class Injector:
             leftovers=leftovers,
             warnings=tuple(warnings),
         )
+
+    def worktrees(self) -> list[str]:
+        """Return the worktrees that were injected into and are still there.
+
+        Raises:
+            StateUnusableError: The injection log cannot be read.
+        """
+        records = InjectionLog(self._memory.state()).records()
+        known = dict.fromkeys(str(record.get("worktree", "")) for record in records)
+        return [worktree for worktree in known if os.path.isdir(worktree)]
 
     def switch(self, worktree: str, *, is_on: bool) -> EjectionResult | None:
         """Switch injection on or off for a repository; off removes the section.

@@ -141,6 +141,9 @@ class InjectionResult:
     file: str = ""
     is_ours: bool = False
     planned: SectionPlan = field(default_factory=lambda: SectionPlan(body=""))
+    is_first: bool = False
+    """It gave the repository its filter and hooks, which it did not have before."""
+
     warnings: tuple[str, ...] = ()
 
 

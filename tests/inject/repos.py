@@ -262,3 +262,17 @@ OPERATIONS: tuple[Callable[[Path], str], ...] = (
     merge,
     rebase,
 )
+
+
+PUSH = (
+    "git add -A; git commit -q -m all && { git push -q origin HEAD ||"
+    " { git reset -q --soft HEAD^; false; }; }"
+)
+"""Commit all and push it; a push that is refused leaves no commit."""
+
+
+def add_remote(folder: Path, worktree: Path) -> None:
+    """Give a worktree an empty remote ``origin``, and push its branch there."""
+    git(folder, "init", "-q", "--bare", "remote")
+    git(worktree, "remote", "add", "origin", "../remote")
+    git(worktree, "push", "-q", "origin", "HEAD")

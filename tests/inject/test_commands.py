@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -40,7 +41,12 @@ def test_inject_why_and_eject_tell_what_they_did(
     section, talk = capsys.readouterr()
     assert section.startswith("## Hivemind Memory")
     assert talk.startswith("dry run: would write 3 memories (about ")
-    assert hm("inject").startswith("CLAUDE.md: 3 memories, about ")
+    assert main.main(["inject", str(worktree)]) == 0
+    said, notice = capsys.readouterr()
+    assert said.startswith("CLAUDE.md: 3 memories, about ")
+    assert "a filter and two hooks in this repository's .git" in notice
+    assert main.main(["inject", str(worktree)]) == 0
+    assert "hooks" not in capsys.readouterr().err
     assert hm("inject").startswith("CLAUDE.md: unchanged, 3 memories, about ")
     short, explained = hm("why"), hm("why", "--explain")
     assert re.match(r".{16}  CLAUDE\.md  written: 3 memories, about \d+ of ", short)
@@ -60,6 +66,29 @@ def test_inject_why_and_eject_tell_what_they_did(
     hm("inject")
     assert hm("eject") == "CLAUDE.md: section removed\n"
     assert hm("eject") == "There is no section to remove.\n"
+
+
+def test_eject_all_restores_every_repository(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before an uninstall; the hooks stayed in each repository that was forgotten."""
+    worktrees = [make_repo(tmp_path / name) for name in ("shop", "blog", "gone")]
+    for worktree in worktrees:
+        assert main.main(["inject", str(worktree)]) == 0
+    shutil.rmtree(worktrees.pop())
+    capsys.readouterr()
+
+    main.main(["doctor"])
+    said = capsys.readouterr().out
+    assert f"in 2 repositories: {worktrees[1]}, {worktrees[0]}\n" in said
+    assert main.main(["eject", "--all"]) == 0
+
+    said = capsys.readouterr().out
+    for worktree in worktrees:
+        assert f"{worktree}:\nCLAUDE.md: section removed\n" in said
+        assert not (worktree / ".git" / "hooks" / "pre-push").exists()
+        assert "hivemind" not in (worktree / ".git" / "config").read_text()
+    assert main.main(["eject", "--all", str(tmp_path)]) == 2
 
 
 @pytest.mark.parametrize("how", ["hm eject", "by hand", "a file that is gone"])

@@ -15,13 +15,12 @@ from hivemind_memory.inject.letters import HASH_BYTES, letters, readable, runs_o
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import MemorySelector, NewMemory, PurgeResult
 from hivemind_memory.opening import open_injection_records, open_injector
-from tests.inject.repos import git, tracked
+from tests.inject.repos import PUSH, add_remote, git, tracked
 from tests.inject.test_escape import shell
 from tests.inject.test_quoted_memories import MEMORY, OTHER, TOLD
 from tests.support.sandbox import Sandbox
 
 THIRD = "Invoices older than ninety days are archived by the ledger job in Rotterdam."
-COMMIT = "git add -A && git commit -q -m all"
 
 
 @pytest.fixture
@@ -43,10 +42,11 @@ def memory(sandbox: Sandbox) -> Iterator[Memory]:
 def worktree(memory: Memory, tmp_path: Path) -> Path:
     """A worktree whose section quotes both."""
     made = tracked(tmp_path)
+    add_remote(tmp_path, made)
     open_injector(memory).inject(str(made))
     assert MEMORY in (made / "CLAUDE.md").read_text()
     (made / "notes.txt").write_text(f"{MEMORY}\n{OTHER}\n")
-    assert shell(made, COMMIT).returncode != 0
+    assert shell(made, PUSH).returncode != 0
     return made
 
 
@@ -109,7 +109,7 @@ def test_a_memory_that_is_over_is_compared_no_more(
     """
     end(memory, sandbox.home)
 
-    done = shell(worktree, COMMIT)
+    done = shell(worktree, PUSH)
 
     assert done.returncode == 0, done.stderr
     assert done.stderr.startswith(TOLD + b"notes.txt:1: The portcullis")
@@ -136,7 +136,7 @@ def test_what_is_restored_is_compared_again(memory: Memory, worktree: Path) -> N
     """The hashes are still there, or the next injection makes them again."""
     memory.forget(MemorySelector(name="refund"))
     memory.curation.restore(MemorySelector(name="refund"))
-    assert shell(worktree, COMMIT).returncode != 0
+    assert shell(worktree, PUSH).returncode != 0
 
     memory.forget(MemorySelector(name="refund"))
     (worktree / "notes.txt").unlink()
@@ -145,7 +145,7 @@ def test_what_is_restored_is_compared_again(memory: Memory, worktree: Path) -> N
     open_injector(memory).inject(str(worktree))
     (worktree / "notes.txt").write_text(f"{MEMORY}\n{OTHER}\n")
 
-    assert shell(worktree, COMMIT).returncode != 0
+    assert shell(worktree, PUSH).returncode != 0
 
 
 def test_what_an_earlier_version_kept_goes_unless_it_is_shown_again(
@@ -156,13 +156,13 @@ def test_what_an_earlier_version_kept_goes_unless_it_is_shown_again(
     older = re.sub(r"(?m)^(memory \S+ \S+ \S+) .*$", r"\1", kept.read_text())
     kept.write_text(older.replace(VERSION, "hivemind-words 3"))
     memory.forget(MemorySelector(name="refund"))
-    assert shell(worktree, COMMIT).returncode != 0
+    assert shell(worktree, PUSH).returncode != 0
 
     open_injector(memory).inject(str(worktree))
 
     assert not _hashed(worktree / ".git", OTHER)
     assert _hashed(worktree / ".git", MEMORY)
-    assert shell(worktree, COMMIT).returncode == 0
+    assert shell(worktree, PUSH).returncode == 0
 
 
 def test_where_the_notes_cannot_be_read_all_is_compared(
@@ -171,7 +171,7 @@ def test_where_the_notes_cannot_be_read_all_is_compared(
     """A drive that is not mounted makes no memory free."""
     shutil.move(sandbox.home / "memory", sandbox.home / "elsewhere")
 
-    assert shell(worktree, COMMIT).returncode != 0
+    assert shell(worktree, PUSH).returncode != 0
 
 
 def test_a_purge_removes_the_hashes_of_the_text(memory: Memory, worktree: Path) -> None:

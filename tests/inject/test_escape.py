@@ -93,7 +93,9 @@ def test_a_refused_commit_names_the_file_and_the_way_out(
 
     said = refused.stderr.decode()
     assert refused.returncode != 0
-    assert "hivemind: refused: this has the marks of a section of `hm inject`:" in said
+    assert (
+        "hivemind: refused: this has lines of a section that `hm inject` wrote:" in said
+    )
     assert "\n    notes:4: <!-- hivemind:begin v1 -->\n" in said
     assert "git -c hivemind.check=false" in said
     assert (done.returncode, done.stderr) == (0, b"")

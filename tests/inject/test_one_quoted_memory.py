@@ -1,4 +1,4 @@
-"""Ordinary commits pass, though a line of them equals a memory."""
+"""Ordinary pushes pass, though a line of them equals a memory."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 from hivemind_memory import open_memory
 from hivemind_memory.inject.find_copies import VERSION
 from hivemind_memory.opening import open_injector
-from tests.inject.repos import git, tracked
+from tests.inject.repos import add_remote, tracked
 from tests.inject.test_escape import shell
-from tests.inject.test_quoted_memories import BOTH, MEMORY, OTHER, TOLD
+from tests.inject.test_quoted_memories import BOTH, MEMORY, OTHER, REFUSED, TOLD
 
 LICENCE = (
     "Copyright 2026 the authors of Shop. Licensed under the Apache License, Version 2.0"
@@ -29,9 +29,7 @@ UPSTREAM = (
 def _worktree(folder: Path, *memories: str) -> Path:
     """Make a worktree with a remote, whose section quotes some memories."""
     made = tracked(folder)
-    git(folder, "init", "-q", "--bare", "remote")
-    git(made, "remote", "add", "origin", "../remote")
-    git(made, "push", "-q", "origin", "main")
+    add_remote(folder, made)
     _inject(folder, made, *memories)
     return made
 
@@ -95,14 +93,13 @@ def test_a_short_memory_is_not_compared(
 def test_one_memory_is_told_and_let_through(
     memory: str, script: str, tmp_path: Path
 ) -> None:
-    """And the warning says how to undo it."""
+    """By the push."""
     worktree = _worktree(tmp_path, memory, OTHER)
 
     done = shell(worktree, f"({script}) && {PUSH}")
 
     assert done.returncode == 0, done.stderr
     assert TOLD in done.stderr
-    assert b"run `git reset --soft HEAD^`" in done.stderr
     assert b"refused" not in done.stderr
 
 
@@ -145,18 +142,17 @@ def test_a_copy_of_what_is_committed_already_is_not_new(tmp_path: Path) -> None:
 
 
 def test_two_memories_in_two_commits_are_refused_by_the_push(tmp_path: Path) -> None:
-    """Each commit alone is told, both together do not leave."""
+    """Both together do not leave."""
     worktree = _worktree(tmp_path, MEMORY, OTHER)
     for name, text in (("a", MEMORY), ("b", OTHER)):
         (worktree / name).write_text(text)
         done = shell(worktree, COMMIT)
-        assert done.returncode == 0
-        assert done.stderr.startswith(TOLD + name.encode())
+        assert (done.returncode, done.stderr) == (0, b"")
 
     pushed = shell(worktree, PUSH)
 
     assert pushed.returncode != 0
-    assert b"memories of `hm inject`:\n    b:1: Ask" in pushed.stderr
+    assert REFUSED + b"b:1: Ask" in pushed.stderr
     assert b"\n    a:1: The portcullis" in pushed.stderr
 
 
@@ -168,7 +164,7 @@ def test_two_texts_of_one_memory_count_once(tmp_path: Path) -> None:
     assert kept.count("\nmemory ") == 2  # what both texts say, and the new one
     (worktree / "a").write_text(MEMORY)
 
-    done = shell(worktree, COMMIT)
+    done = shell(worktree, f"{COMMIT} && {PUSH}")
 
     assert (done.returncode, done.stderr.startswith(TOLD)) == (0, True)
 
@@ -179,7 +175,7 @@ def test_a_warning_about_many_files_is_short(tmp_path: Path) -> None:
     for name in range(9):
         (worktree / f"{name}.txt").write_text(MEMORY)
 
-    said = shell(worktree, COMMIT).stderr.decode()
+    said = shell(worktree, f"{COMMIT} && {PUSH}").stderr.decode()
 
     assert said.count(".txt:1: ") == 5
     assert "\n    and in 4 more\n" in said
@@ -193,14 +189,14 @@ def test_a_file_of_hashes_from_the_version_before_is_read(tmp_path: Path) -> Non
     older = older.replace(VERSION, "hivemind-words 2")
     kept.write_text(f"{older}memory 0 {'0' * 16} {'ab' * 8} {'cd' * 8}\n")
     (worktree / "a").write_text(BOTH)
-    refused = shell(worktree, COMMIT)
-    assert b"memories of `hm inject`:\n    a:1: The portcullis" in refused.stderr
+    refused = shell(worktree, f"{COMMIT} && {PUSH}")
+    assert REFUSED + b"a:1: The portcullis" in refused.stderr
 
     _inject(tmp_path, worktree, MEMORY, OTHER, LICENCE)
 
     assert kept.read_text().startswith(f"{VERSION}\n")
     assert kept.read_text().count("\nmemory ") == 3
-    assert shell(worktree, COMMIT).returncode != 0
+    assert shell(worktree, f"{COMMIT} && {PUSH}").returncode != 0
 
 
 @pytest.mark.parametrize("first", ["hivemind-words 1", "hivemind-words 9", "x"])
@@ -213,7 +209,7 @@ def test_a_file_of_hashes_that_cannot_be_read_stops_no_commit(
     kept.write_text(kept.read_text().replace(VERSION, first))
     (worktree / "a").write_text(BOTH)
 
-    done = shell(worktree, COMMIT)
+    done = shell(worktree, f"{COMMIT} && {PUSH}")
 
     assert done.returncode == 0
     assert done.stderr.count(b"was not compared; run `hm inject`") == 1

@@ -1,4 +1,4 @@
-"""The text of two memories stays out of commits in any form; of one, it is told.
+"""The text of two memories is pushed in no form; of one, it is told.
 
 The ways in which it is copied are in ``fixtures/quoting_ways.tsv``.
 """
@@ -15,7 +15,7 @@ import pytest
 from hivemind_memory import open_memory
 from hivemind_memory.inject.letters import COPY, letters
 from hivemind_memory.opening import diagnose, open_injector
-from tests.inject.repos import git, tracked
+from tests.inject.repos import PUSH, add_remote, git, tracked
 from tests.inject.test_escape import PRELUDE, shell
 from tests.support.tree import ROOT
 
@@ -25,7 +25,8 @@ MEMORY = (
 )
 OTHER = "Ask the payments team before the refund webhook is touched by anyone at all."
 BOTH = f"{MEMORY}\n{OTHER}\n"
-TOLD = b"hivemind: warning: this equals a memory that `hm inject` wrote:\n    "
+TOLD = b"hivemind: warning: this push contains the text of a memory:\n    "
+REFUSED = b"hivemind: refused: this push contains the text of several memories:\n    "
 FORMS = [
     line
     for line in (ROOT / "fixtures" / "quoting_ways.tsv").read_text().splitlines()
@@ -38,10 +39,7 @@ COMMIT = "git add -A; git commit -q -m all"
 def worktree(tmp_path: Path) -> Path:
     """A worktree with a section that quotes two memories, and a remote."""
     made = tracked(tmp_path)
-    git(tmp_path, "init", "-q", "--bare", "remote")
-    git(made, "push", "-q", "../remote", "main")
-    git(made, "remote", "add", "origin", "../remote")
-    git(made, "fetch", "-q")
+    add_remote(tmp_path, made)
     _inject(tmp_path, made)
     assert MEMORY in (made / "CLAUDE.md").read_text()
     return made
@@ -81,17 +79,30 @@ def test_no_form_of_a_memory_is_pushed(script: str, worktree: Path) -> None:
     assert not _is_carried(worktree.parent / "remote")
 
 
-def test_the_text_of_a_memory_is_committed_on_purpose(worktree: Path) -> None:
-    """And the refusal says how."""
+def test_documents_that_quote_memories_are_committed_and_stashed(
+    worktree: Path,
+) -> None:
+    """Only the push is stopped; a CONTRIBUTING.md could not even be stashed."""
+    (worktree / "CONTRIBUTING.md").write_text(BOTH)
+
+    stashed = shell(worktree, "git add -A; git stash -q; git stash pop -q")
+    done = shell(worktree, f"{COMMIT}; git tag -a v1 -F CONTRIBUTING.md")
+    rebased = shell(worktree, "git rebase -q --force-rebase HEAD~1")
+
+    for one in (stashed, done, rebased):
+        assert (one.returncode, one.stderr) == (0, b"")
+    assert shell(worktree, "git push -q origin HEAD").returncode != 0
+
+
+def test_the_text_of_memories_is_pushed_on_purpose(worktree: Path) -> None:
+    """And the refusal says how, and which note each file quotes."""
     (worktree / "notes.txt").write_text("\n\n" + BOTH.replace(" r", "\nr"))
 
-    refused = shell(worktree, COMMIT)
-    done = shell(worktree, "git -c hivemind.check=false commit -q -m all")
+    refused = shell(worktree, f"{COMMIT} && git push -q origin HEAD")
+    done = shell(worktree, "git -c hivemind.check=false push -q origin HEAD")
 
-    assert b"memories of `hm inject`:\n    notes.txt:3: The portcullis\n" in (
-        refused.stderr
-    )
-    assert b"git -c hivemind.check=false" in refused.stderr
+    assert REFUSED + b"notes.txt:3: The portcullis (global.md)\n" in refused.stderr
+    assert b"git -c hivemind.check=false push" in refused.stderr
     assert (done.returncode, done.stderr) == (0, b"")
 
 
@@ -100,16 +111,16 @@ def test_text_that_was_committed_before_the_injection_is_not_refused(
 ) -> None:
     """A memory may be taken from the repository's own files."""
     worktree = tracked(tmp_path)
-    git(tmp_path, "init", "-q", "--bare", "remote")
+    add_remote(tmp_path, worktree)
     (worktree / "guide.rst").write_text(MEMORY.replace("every", "\nevery"))
     git(worktree, "add", "-A")
     git(worktree, "commit", "-q", "-m", "guide")
     _inject(tmp_path, worktree)
     (worktree / "copy.rst").write_text(MEMORY)
 
-    copied = shell(worktree, f"{COMMIT} && git push -q ../remote main")
+    copied = shell(worktree, PUSH)
     (worktree / "more.rst").write_text(BOTH)
-    other = shell(worktree, COMMIT)
+    other = shell(worktree, PUSH)
 
     assert (copied.returncode, copied.stderr) == (0, b"")
     assert other.returncode == 0
@@ -121,7 +132,7 @@ def test_a_phrase_that_a_memory_has_too_is_not_refused(worktree: Path) -> None:
     phrase = "It restarts its queue consumers every night at ten, as all of them do."
     (worktree / "notes.txt").write_text(phrase)
 
-    done = shell(worktree, COMMIT)
+    done = shell(worktree, PUSH)
 
     assert (done.returncode, done.stderr) == (0, b"")
 
@@ -133,7 +144,7 @@ def test_every_copy_of_so_many_letters_is_found(worktree: Path) -> None:
     for at in range(0, len(found) - COPY, 5):
         part = "x" * at + found[at : at + COPY]
         (worktree / "notes.txt").write_text(f"{part}\n{OTHER}")
-        assert shell(worktree, COMMIT).returncode != 0
+        assert shell(worktree, PUSH).returncode != 0
 
 
 def test_the_file_of_hashes_reveals_no_memory_and_goes_with_the_section(
@@ -183,11 +194,12 @@ def test_a_sentence_that_an_agent_writes_into_a_file_and_a_memory_is_committed(
 ) -> None:
     """It stood in the worktree, tracked or new, before it was injected."""
     worktree = tracked(tmp_path)
+    add_remote(tmp_path, worktree)
     (worktree / "new.rst").write_text(MEMORY)
     (worktree / "shop.py").write_text(f"# {OTHER}\nprice = 2\n")
 
     _inject(tmp_path, worktree)
-    done = shell(worktree, COMMIT)
+    done = shell(worktree, PUSH)
 
     assert (done.returncode, done.stderr) == (0, b"")
 
@@ -218,7 +230,7 @@ def test_a_copy_made_after_the_injection_is_refused_whatever_is_injected_later(
     with open_memory(home=str(tmp_path / "home")) as memory:
         open_injector(memory).inject(str(worktree))
 
-    assert shell(worktree, COMMIT).returncode != 0
+    assert shell(worktree, PUSH).returncode != 0
 
 
 def test_without_its_program_the_hook_says_that_it_compares_nothing(
@@ -229,7 +241,7 @@ def test_without_its_program_the_hook_says_that_it_compares_nothing(
     kept.write_text(re.sub("(?m)^python .*", "python /nowhere", kept.read_text()))
     (worktree / "notes.txt").write_text(BOTH)
 
-    done = shell(worktree, COMMIT)
+    done = shell(worktree, PUSH)
 
     assert done.returncode == 0
     assert b"the text of memories was not compared; run `hm inject`" in done.stderr
@@ -271,7 +283,7 @@ def test_hooks_that_another_program_replaced_are_put_back(
         [said] = put_back(tmp_path, worktree)
 
         assert "had replaced reference-transaction and pre-push" in said
-        assert shell(worktree, COMMIT).returncode != 0
+        assert shell(worktree, PUSH).returncode != 0
         pushed = shell(worktree, "git push -q ../remote main:other")
         assert b"theirs" in pushed.stderr
         assert not [one for one in put_back(tmp_path, worktree) if "replaced" in one]
@@ -307,7 +319,7 @@ def test_the_hooks_follow_a_folder_of_hooks_that_git_ignores(
     [said] = _inject(tmp_path, worktree)
     assert "the check is back" in said
     (worktree / "notes.txt").write_text(BOTH)
-    assert shell(worktree, COMMIT).returncode != 0
+    assert shell(worktree, PUSH).returncode != 0
 
     with open_memory(home=str(tmp_path / "home")) as memory:
         (worktree / "notes.txt").unlink()

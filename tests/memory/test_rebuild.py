@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -185,6 +185,29 @@ def test_vectors_stored_during_a_rebuild_are_not_lost(sandbox: Sandbox) -> None:
         assert len(embedder.documents) == len(set(embedder.documents))
         assert memory.status().pending_vectors == 0
         assert difference_from_fresh(sandbox, memory) == []
+
+
+def test_vectors_of_texts_handed_out_before_a_rebuild_are_kept(
+    sandbox: Sandbox,
+) -> None:
+    """The new index listed no text yet, so they were dropped and paid for again."""
+    embedder = FakeEmbedder()
+    sandbox.provider = FakeProvider(embedder)
+    with sandbox.memory() as memory, sandbox.memory() as other:
+        memory.sync()
+        embed = embedder.embed_documents
+
+        def embed_during_a_rebuild(texts: Sequence[str]) -> list[bytes]:
+            embedder.embed_documents = embed  # type: ignore[method-assign]
+            memory.rebuild()
+            return embed(texts)
+
+        embedder.embed_documents = embed_during_a_rebuild  # type: ignore[method-assign]
+        other.embed_pending()
+        memory.embed_pending()
+
+        assert len(embedder.documents) == len(set(embedder.documents))
+        assert memory.status().pending_vectors == 0
 
 
 def test_a_folder_that_cannot_be_written_is_named_with_the_reason(

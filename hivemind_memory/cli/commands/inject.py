@@ -13,7 +13,7 @@ from hivemind_memory.cli.output import (
     print_once,
     write_stdout,
 )
-from hivemind_memory.errors import UsageError
+from hivemind_memory.errors import HivemindError, ScopeError, UsageError
 from hivemind_memory.model.display import count_text, escape_line, escape_text
 from hivemind_memory.model.injection_outcomes import (
     OFF,
@@ -98,13 +98,27 @@ def inject(request: CommandRequest) -> int:
     return 0
 
 
-@command("eject", arguments=(WORKTREE,), flags=(JSON,))
+@command(
+    "eject",
+    arguments=(WORKTREE,),
+    flags=(
+        Flag(
+            ("--all",),
+            "flag",
+            "In every worktree that hm has injected into: before you uninstall it.",
+        ),
+        JSON,
+    ),
+    examples=("hm eject", "hm eject --all"),
+)
 def eject(request: CommandRequest) -> int:
-    """Remove the section."""
+    """Remove the section and restore git's settings."""
     from dataclasses import asdict
 
     from hivemind_memory import opening
 
+    if request.values["all"]:
+        return _eject_all(request)
     worktree = request.values["worktree"] or os.curdir
     with request.open_memory() as memory:
         opening.check_worktree(memory, worktree)
@@ -115,6 +129,37 @@ def eject(request: CommandRequest) -> int:
     else:
         _show_ejection(done)
     return int(bool(done.leftovers))
+
+
+def _eject_all(request: CommandRequest) -> int:
+    """Eject from every worktree that is still there."""
+    from dataclasses import asdict
+
+    from hivemind_memory import opening
+
+    if request.values["worktree"]:
+        raise UsageError("--all and a worktree cannot be combined.")
+    ejections: list[EjectionResult] = []
+    failed: dict[str, str] = {}
+    with request.open_memory() as memory:
+        injector = opening.open_injector(memory)
+        for worktree in injector.worktrees():
+            try:
+                opening.check_worktree(memory, worktree)
+                ejections.append(injector.eject(worktree))
+            except ScopeError:
+                continue  # of another project, which this caller does not see
+            except HivemindError as error:
+                failed[worktree] = str(error)
+    if request.values["json"]:
+        print_json({"ejections": list(map(asdict, ejections)), "failed": failed})
+    elif not ejections and not failed:
+        write_stdout("hm has injected into no worktree that is still there.\n")
+    for ejection in () if request.values["json"] else ejections:
+        write_stdout(f"{escape_line(ejection.worktree)}:\n")
+        _show_ejection(ejection)
+    print_notices([f"{worktree}: {why}" for worktree, why in failed.items()])
+    return int(bool(failed) or any(done.leftovers for done in ejections))
 
 
 def _show_switch(ejection: EjectionResult | None, *, as_json: bool) -> int:
@@ -187,5 +232,10 @@ def _notices(done: InjectionResult) -> Iterable[str]:
         count = count_text(choice.left_out_count, "memory", "memories")
         more = "more than " if choice.has_more else ""
         yield f"{more}{count} left out; see `hm why`"
+    if done.is_first:
+        yield (
+            "a filter and two hooks in this repository's .git keep the section out of"
+            " commits and pushes: `hm eject` removes them"
+        )
     yield from done.warnings
     yield from done.planned.warnings

@@ -146,28 +146,27 @@ class SqliteVectorStore:
             EmbeddingInvalidError: Another process stored vectors of another length.
         """
         # A rebuild copies the cached vectors and then replaces this file: a vector that
-        # is stored between the two would be lost.
-        with (
-            index_lock(self._path),
-            translated_errors(self._path),
-            write_transaction(self._connection),
-        ):
-            space = self._make_space(fingerprint, dims)
-            self._connection.executemany(
-                """
-                INSERT INTO embedding_cache(space_id, text_hash, embedding, created)
-                SELECT ?1, ?2, ?3, ?4 WHERE EXISTS (
-                  SELECT 1 FROM chunks_vec
-                  WHERE space_id = ?1 AND text_hash = ?2 AND vector_id IS NULL
+        # is stored between the two would be lost. It may also have replaced it since
+        # the texts were handed out, and then they are not listed yet.
+        with index_lock(self._path), translated_errors(self._path):
+            self._plan(fingerprint)
+            with write_transaction(self._connection):
+                space = self._make_space(fingerprint, dims)
+                self._connection.executemany(
+                    """
+                    INSERT INTO embedding_cache(space_id, text_hash, embedding, created)
+                    SELECT ?1, ?2, ?3, ?4 WHERE EXISTS (
+                      SELECT 1 FROM chunks_vec
+                      WHERE space_id = ?1 AND text_hash = ?2 AND vector_id IS NULL
+                    )
+                    ON CONFLICT DO NOTHING
+                    """,
+                    [
+                        (space, name, vector, int(self._now()))
+                        for name, vector in vectors.items()
+                    ],
                 )
-                ON CONFLICT DO NOTHING
-                """,
-                [
-                    (space, name, vector, int(self._now()))
-                    for name, vector in vectors.items()
-                ],
-            )
-            self._link(space, list(vectors))
+                self._link(space, list(vectors))
 
     def _plan(self, fingerprint: str) -> None:
         """List the texts of chunks that are new to the space, and link known ones."""
