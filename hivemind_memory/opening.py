@@ -53,6 +53,7 @@ def open_memory(
     flags: Mapping[str, object] | None = None,
     scope_request: ScopeRequest | None = None,
     folder: str | None = None,
+    is_look: bool = False,
 ) -> Memory:
     """Return the memory in *memory_dir*, else that of the home folder.
 
@@ -65,6 +66,7 @@ def open_memory(
         scope_request: Scopes to open it with; None: those of the environment,
             or, if it names none, all of them.
         folder: Folder whose project ``auto`` means; None: the current one.
+        is_look: Nothing is recorded of its project: for a dry run.
 
     Raises:
         ConfigError: A value in config.json or the environment cannot be used.
@@ -90,7 +92,9 @@ def open_memory(
             Provider(settings, stopwatch=clocks.stopwatch, sleep=time.sleep),
             clocks,
             here=ProjectHere(
-                lambda is_write: _project_here(settings, places, is_write=is_write),
+                lambda is_write: _project_here(
+                    settings, places, is_write=is_write, is_look=is_look
+                ),
                 known=lambda: _known_project_here(settings, places),
             ),
         )
@@ -105,7 +109,7 @@ def open_memory(
         raise ConfigError(why)
     from hivemind_memory.access.callers import AUTO, caller_of
 
-    lookup = _lookup(folder or os.getcwd(), settings, places)
+    lookup = _lookup(folder or os.getcwd(), settings, places, is_look=is_look)
     is_auto = scope_request.project == AUTO
 
     def find_caller() -> Caller:
@@ -134,15 +138,9 @@ def open_connection_memory(
 ) -> Memory:
     """Return the memory as an agent sees it that is connected over HTTP.
 
-    Args:
-        project: What its connection gives: ``none``, a name, or the absolute path of a
-            folder, which stands for the project of its repository.
-        memory_dir: As for ``open_memory``.
-        workspace: Name of the server's workspace.
-        teams: Names of the server's teams, separated by commas.
-
-    Raises:
-        HivemindError: As for ``open_memory``.
+    *project* is what its connection gives: ``none``, a name, or the absolute path of a
+    folder, which stands for the project of its repository. *workspace* and *teams*,
+    separated by commas, are the server's.
     """
     folder = project if os.path.isabs(project) else None
     scope_request = agent_scope_request(
@@ -156,9 +154,7 @@ def open_connection_memory(
 def find_project(folder: str, memory: Memory, *, is_look: bool) -> ProjectFolder:
     """Return a folder's project; to look registers none, and may find none.
 
-    Raises:
-        ProjectUnknownError: It is not known which project that is.
-        ScopeError: The memory's caller does not see that project.
+    Raises a ``ScopeError`` if the memory's caller does not see that project.
     """
     from hivemind_memory.access.rules import unseen_folder
 
@@ -182,26 +178,29 @@ def seen_repository(folder: str) -> SeenRepository:
     return lookup.seen_repository(folder, git_environ())
 
 
-def _lookup(folder: str, settings: Settings, places: Places) -> ProjectLookup:
+def _lookup(
+    folder: str, settings: Settings, places: Places, *, is_look: bool = False
+) -> ProjectLookup:
     """Return what finds the project of a folder."""
     from hivemind_memory.projects.lookup import ProjectLookup
 
-    return ProjectLookup(folder, git_environ(), places.notes, settings.projects)
+    environ, projects = git_environ(), settings.projects
+    return ProjectLookup(folder, environ, places.notes, projects, is_look=is_look)
 
 
-def _project_here(settings: Settings, places: Places, *, is_write: bool) -> str:
+def _project_here(
+    settings: Settings, places: Places, *, is_write: bool, is_look: bool = False
+) -> str:
     """Return the scope of the project of the current folder; empty: no repository."""
     # Looked for by hand first: git and what calls it take time to load.
     if not find_above(os.path.realpath(os.getcwd()), ".git"):
         return ""
-    return _lookup(os.getcwd(), settings, places).find(is_write=is_write).scope
+    lookup = _lookup(os.getcwd(), settings, places, is_look=is_look)
+    return lookup.find(is_write=is_write).scope
 
 
 def _known_project_here(settings: Settings, places: Places) -> str:
-    """Return the scope of the project of the current folder, as a search needs it.
-
-    It starts no git, unless config.json names projects by their origin.
-    """
+    """Return it as a search needs it: without git, unless config.json names origins."""
     if settings.configured_projects():
         from hivemind_memory.errors import HivemindError
 
@@ -215,11 +214,16 @@ def _known_project_here(settings: Settings, places: Places) -> str:
 
 
 def _caller_in(
-    state: WorktreeState, memory: Memory, scope_request: ScopeRequest | None = None
+    state: WorktreeState,
+    memory: Memory,
+    scope_request: ScopeRequest | None,
+    *,
+    is_look: bool,
 ) -> Caller:
     """Return the caller for whom a section of a worktree is made.
 
-    Its scopes are those of the environment, unless others are requested.
+    Its scopes are those of the environment, unless others are requested. To look
+    registers no project.
     """
     from hivemind_memory.access.callers import caller_of
     from hivemind_memory.access.rules import check_project_known
@@ -231,7 +235,9 @@ def _caller_in(
         scope_request or section_scope_request(),
         workspaces=settings.workspaces,
         find_project=lambda: (
-            folders.find_project(seen_in(state), notes, settings.projects).slug
+            folders.find_project(
+                seen_in(state), notes, settings.projects, is_look=is_look
+            ).slug
         ),
     )
     check_project_known(caller)
@@ -278,10 +284,7 @@ def open_injector(
 ) -> Injector:
     """Return what puts the memory's section into worktrees.
 
-    Args:
-        memory: The memory.
-        scope_request: What the agents of a worktree see; None: what the environment of
-            this process says.
+    Their agents see what *scope_request* says; None: what the environment says.
     """
     from hivemind_memory.inject.injector import Injector
 
@@ -289,7 +292,9 @@ def open_injector(
         memory,
         git_environ(),
         lambda: local_iso(time.time()),
-        lambda state: _caller_in(state, memory, scope_request),
+        lambda state, is_look: _caller_in(
+            state, memory, scope_request, is_look=is_look
+        ),
         explicit_git(),
         _has_tools,
     )
@@ -346,9 +351,6 @@ def check_folder(folder: str, memory_dir: str | None = None) -> None:
     """Raise as ``check_worktree`` does, for a command that needs no memory else.
 
     Where all scopes are seen, nothing is opened: the command works without a memory.
-
-    Raises:
-        HivemindError: As ``open_memory`` and ``check_worktree``.
     """
     if shell_scope_request() is None:
         return
@@ -361,10 +363,8 @@ def open_launcher(
 ) -> Launcher:
     """Return what starts agents, and finds those that run.
 
-    Args:
-        scope_request: Scopes of who asks, who sees only sessions whose worktree
-            ``check_worktree`` lets them use; None: all.
-        memory_dir: As for ``open_memory``.
+    *scope_request*: scopes of who asks, who sees only sessions whose worktree
+    ``check_worktree`` lets them use; None: all.
     """
     from hivemind_memory.launch.launcher import Launcher
 

@@ -177,7 +177,9 @@ class CommandRequest:
         from hivemind_memory import opening
         from hivemind_memory.cli.output import is_person
 
-        memory = opening.open_memory(memory_dir=self.memory_dir)
+        memory = opening.open_memory(
+            memory_dir=self.memory_dir, is_look=bool(self.values.get("dry_run"))
+        )
         unusable = memory.settings.unusable
         if unusable and not is_reported:
             from hivemind_memory.cli.output import print_once

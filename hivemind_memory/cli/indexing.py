@@ -19,14 +19,15 @@ MAX_REST_S = 20
 def catch_up(memory: Memory) -> None:
     """Index what changed and show progress, for a person who would see nothing.
 
-    A search and a list do it too, but cannot show how far they are.
+    A search and a list do it too, but cannot show how far they are, and a search leaves
+    large notes for later: a person waits for them, and gets one whole answer.
     """
     if is_terminal(sys.stderr) and memory.settings.enabled:
         from hivemind_memory.cli.progress import ProgressDisplay
 
         try:
             with ProgressDisplay() as progress:
-                memory.sync(progress, is_whole=False)
+                memory.sync(progress)
         except IndexUnusableError:
             return  # the answer comes without the index, and says so
 
@@ -34,7 +35,8 @@ def catch_up(memory: Memory) -> None:
 def finish_indexing(memory: Memory) -> None:
     """Index the large notes that an answer did not wait for: the next one has them.
 
-    The process would else end before the thread that indexes them does.
+    So it is for a program. The process would else end before the thread that indexes
+    them does.
     """
     with suppress(KeyboardInterrupt):
         if memory.index_handle.wait_for_rest(MAX_REST_S):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 
 from hivemind_memory.cli.output import is_terminal, write_stderr
@@ -33,9 +34,25 @@ class ProgressDisplay:
         self._began_s = self._phase_began_s = clock()
         self._drawn_s = float("-inf")
         self._is_drawn = False
+        self._last = ("", 0, 0)
+        self._lock = threading.Lock()
+        self._first = threading.Timer(QUIET_S, self._show_first)
+        self._first.daemon = True
 
     def __call__(self, phase: str, done: int, total: int) -> None:
         """Show the state if it is time to."""
+        with self._lock:
+            self._last = (phase, done, total)
+            self._show(phase, done, total)
+
+    def _show_first(self) -> None:
+        """Show the state though nothing was reported: one step takes that long."""
+        with self._lock:
+            if self._last[0] and not self._is_drawn:
+                self._draw(*self._last, self._clock())
+
+    def _show(self, phase: str, done: int, total: int) -> None:
+        """Show a state if it is time to."""
         now_s = self._clock()
         if phase != self._phase:
             self._phase, self._phase_began_s = phase, now_s
@@ -43,12 +60,18 @@ class ProgressDisplay:
         is_due = now_s - self._drawn_s >= redraw_s or done >= total
         if not self._is_on or now_s - self._began_s < QUIET_S or not is_due:
             return
+        self._draw(phase, done, total, now_s)
+
+    def _draw(self, phase: str, done: int, total: int, now_s: float) -> None:
+        """Write a state over the one before."""
         line = progress_text(phase, done, total, now_s - self._phase_began_s)
         write_stderr(f"{line}\n" if self._is_dumb else f"\r\x1b[K{line}")
         self._drawn_s, self._is_drawn = now_s, not self._is_dumb
 
     def __enter__(self) -> Self:
-        """Return itself."""
+        """Return itself; from now on it shows something once it takes a second."""
+        if self._is_on and not self._is_dumb:
+            self._first.start()
         return self
 
     def __exit__(
@@ -58,8 +81,11 @@ class ProgressDisplay:
         trace: TracebackType | None,
     ) -> None:
         """Take the line away."""
-        if self._is_drawn:
-            write_stderr("\r\x1b[K")
+        self._first.cancel()
+        with self._lock:
+            self._last = ("", 0, 0)
+            if self._is_drawn:
+                write_stderr("\r\x1b[K")
 
 
 def progress_text(phase: str, done: int, total: int, took_s: float) -> str:

@@ -15,7 +15,7 @@ from hivemind_memory.context.facet_search import search_facets
 from hivemind_memory.context.facets import PROJECT
 from hivemind_memory.context.origins import AGENT, Origins, session_of
 from hivemind_memory.curation.copies import copied_paths
-from hivemind_memory.errors import NoteNotFoundError, NoteUnreadableError, ScopeError
+from hivemind_memory.errors import NoteNotFoundError, NoteUnreadableError
 from hivemind_memory.markdown.entry import parse_provenance
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.model.injection import Excerpt, FacetScore, LeftOut
@@ -78,7 +78,8 @@ def find_candidates(memory: Memory, facets: Sequence[Facet]) -> Candidates:
     )
     taken = {excerpt.path for excerpt in (*found.always, *preferences)}
     origins = Origins(memory)
-    own = project_scope(memory)
+    # Of the worktree: the process may be in another repository, or in none.
+    own = memory.caller.project or GLOBAL
     answers = search_facets(memory, facets, own)
     found.warnings, found.has_more = answers.warnings, answers.has_more
     for excerpt in _merge(answers.hits, own):
@@ -94,14 +95,6 @@ def find_candidates(memory: Memory, facets: Sequence[Facet]) -> Candidates:
             session = typed.session_of(excerpt.path) or origins.session_of(excerpt)
             found.others.append(typed.weigh(replace(excerpt, session=session)))
     return found
-
-
-def project_scope(memory: Memory) -> str:
-    """Return the scope of the project that the caller is in; global: it is in none."""
-    try:
-        return memory.find_scope("project")
-    except ScopeError:
-        return GLOBAL
 
 
 def is_empty(memory: Memory, found: Candidates) -> bool:

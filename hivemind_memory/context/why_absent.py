@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hivemind_memory.context.candidates import project_scope
+from hivemind_memory.errors import ScopeError
 from hivemind_memory.model.memories import ACTIVE, STATUSES
 from hivemind_memory.model.memory_types import SEARCH_ONLY, find_type
 from hivemind_memory.model.scope import GLOBAL, scope_of
@@ -37,7 +37,15 @@ def why_absent(memory: Memory, path: str, *, is_newer: bool = False) -> str:
             return "it is expired or done"
         if kind is not None and kind.injected == SEARCH_ONLY:
             return f"type {kind.name} is never injected; a search finds it"
-    return _why_unmatched(scope_of(path), project_scope(memory), is_newer=is_newer)
+    return _why_unmatched(scope_of(path), _project_here(memory), is_newer=is_newer)
+
+
+def _project_here(memory: Memory) -> str:
+    """Return the scope of the project that the caller is in; global: it is in none."""
+    try:
+        return memory.find_scope("project")
+    except ScopeError:
+        return GLOBAL
 
 
 def _why_unmatched(scope: str, project: str, *, is_newer: bool) -> str:

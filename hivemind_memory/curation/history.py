@@ -14,6 +14,7 @@ from hivemind_memory.curation.lookup import (
     load_memory,
 )
 from hivemind_memory.curation.lookup_errors import not_found
+from hivemind_memory.curation.lookup_one import check_certain
 from hivemind_memory.curation.own_day import with_own_day
 from hivemind_memory.curation.recalls import recalls_of
 from hivemind_memory.curation.status_names import as_of
@@ -64,6 +65,7 @@ def history(context: CurationContext, ref: str, *, scope: str | None = None) -> 
 
     Raises:
         MemoryNotFoundError: The caller sees no such memory.
+        UsageError: Several scopes have the key, and none comes first.
     """
     ref = with_own_day(context, ref.strip())
     index = context.index.fresh(is_lookup=True)
@@ -72,6 +74,8 @@ def history(context: CurationContext, ref: str, *, scope: str | None = None) -> 
         shown = memories_for(context.caller, [entry])
         return History(key="", scope=entry.scope, memories=shown)
     row = find_memory(context, index, ref, scope=scope)
+    if scope is None:
+        check_certain(context, index, ref, row)
     found = _history_of(context, index, row)
     return replace(found, memories=_shown(context, found.memories))
 
@@ -88,6 +92,7 @@ def show(
 
     Raises:
         MemoryNotFoundError: The caller sees no such memory.
+        UsageError: Several scopes have the key, and none comes first.
     """
     ref = with_own_day(context, ref.strip())
     index = context.index.fresh(is_lookup=True)
@@ -96,6 +101,8 @@ def show(
         (shown,) = memories_for(context.caller, [entry])
         return MemoryDetails(memory=shown, recall=_recalls_of(context, entry))
     row = find_memory(context, index, ref, scope=scope)
+    if scope is None:
+        check_certain(context, index, ref, row)
     memory = load_memory(context, row.path)
     if memory is None:
         raise not_found(ref)

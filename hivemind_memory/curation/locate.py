@@ -8,6 +8,7 @@ from hivemind_memory.curation.lookup import (
     find_memory,
     is_name,
 )
+from hivemind_memory.curation.lookup_one import check_certain
 from hivemind_memory.curation.own_day import with_own_day
 from hivemind_memory.errors import (
     ForgottenError,
@@ -62,6 +63,7 @@ def locate(context: CurationContext, name: str) -> tuple[str, int, int]:
             return entry.path, entry.start_line, entry.end_line
         try:
             row = find_memory(context, index, name)
+            check_certain(context, index, name, row)
         except ForgottenError:
             raise
         except MemoryNotFoundError:

@@ -224,7 +224,7 @@ class _TargetSearch:
         """Yield the memories of a key, whatever their status, if in one scope."""
         scopes = {row.scope for row in rows}
         if len(scopes) > 1:
-            raise several_scopes(rows[0].key, scopes)
+            raise several_scopes(rows[0].key, rows)
         link_above = self._context.folder.link_above
         # What lies behind a followed link is meant only if nothing else is.
         own = [row for row in rows if not link_above(row.path)] or rows

@@ -73,7 +73,7 @@ class Injector:
         memory: Memory,
         environ: Mapping[str, str],
         now_iso: Callable[[], str],
-        caller_of: Callable[[WorktreeState], Caller],
+        caller_of: Callable[[WorktreeState, bool], Caller],
         explicit_git: Mapping[str, str] | None = None,
         has_tools: Callable[[str, str], bool] = lambda _agent, _root: True,
     ) -> None:
@@ -83,7 +83,8 @@ class Injector:
             memory: The memory.
             environ: For git: without the variables of a surrounding hook.
             now_iso: Returns the time, ISO 8601.
-            caller_of: A worktree -> what its project's agents may see.
+            caller_of: A worktree, and whether nothing may be recorded of it -> what its
+                project's agents may see.
             explicit_git: See ``find_repository``.
             has_tools: An agent's name and its worktree -> whether it has our tools.
         """
@@ -98,6 +99,8 @@ class Injector:
         self, worktree: str, *, agent: str = "", is_dry_run: bool = False
     ) -> InjectionResult:
         """Write the section into the file that *agent* reads, unless it is up to date.
+
+        A dry run writes nothing, not even which project the worktree belongs to.
 
         A purge that finds no record of it yet has removed its note by then: so what is
         quoted is looked for again once the record is there, before the section is.
@@ -130,7 +133,7 @@ class Injector:
         if repository is not None and not GitSettings(repository).is_on():
             return done
         state = worktree_state(root, repository)
-        caller = self._caller_of(state)
+        caller = self._caller_of(state, is_dry_run)
         with self._memory.as_caller(caller) as memory:
             room = free_bytes(root, target.file, repository)
             has_tools = self._has_tools(agent, root)
@@ -180,13 +183,13 @@ class Injector:
         """Return the repository around a folder; raises as ``root_of`` does."""
         return self._find(worktree)[1]
 
-    def caller_in(self, worktree: str) -> Caller:
-        """Return what the agents of a worktree may see.
+    def caller_in(self, worktree: str, *, is_look: bool = False) -> Caller:
+        """Return what the agents of a worktree may see; to look registers no project.
 
         Raises:
             HivemindError: It is no folder, or it is not known whose it is.
         """
-        return self._caller_of(worktree_state(*self._find(worktree)))
+        return self._caller_of(worktree_state(*self._find(worktree)), is_look)
 
     def eject(self, worktree: str) -> EjectionResult:
         """Restore every file byte for byte, and git's settings.

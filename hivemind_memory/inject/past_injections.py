@@ -55,7 +55,7 @@ class InjectionTraces:
     def is_within(self, worktree: str, scopes: frozenset[str]) -> bool:
         """Return whether the agents of a worktree see none but some scopes."""
         try:
-            seen = self._injector.caller_in(worktree).scopes
+            seen = self._injector.caller_in(worktree, is_look=True).scopes
         except (HivemindError, OSError):
             return False  # it is gone, or it is not known whose it is
         return seen is not None and seen <= scopes

@@ -74,6 +74,8 @@ class ProjectLookup:
         environ: Mapping[str, str],
         notes: str,
         projects: Mapping[str, object],
+        *,
+        is_look: bool = False,
     ) -> None:
         """Look up nothing yet.
 
@@ -82,7 +84,9 @@ class ProjectLookup:
             environ: See ``seen_repository``.
             notes: The notes folder.
             projects: The option ``projects``.
+            is_look: Record nothing, whatever is asked.
         """
+        self._is_look = is_look
         self._folder = os.path.abspath(folder)
         self._environ = environ
         self._notes = notes
@@ -106,7 +110,11 @@ class ProjectLookup:
         self._seen = seen_repository(self._folder, self._environ)
         try:
             found = find_project(
-                self._seen, self._notes, self._projects, is_write=is_write
+                self._seen,
+                self._notes,
+                self._projects,
+                is_look=self._is_look,
+                is_write=is_write,
             )
         except ProjectUnknownError as error:
             if not is_write:

@@ -8,6 +8,7 @@ import pytest
 
 from hivemind_memory.cli import progress
 from hivemind_memory.cli.progress import ProgressDisplay, progress_text
+from tests.support.waiting import wait_until
 
 
 class Terminal(io.StringIO):
@@ -73,3 +74,18 @@ def test_odd_numbers_do_no_harm(
 ) -> None:
     """A total may be unknown, or grow too late."""
     assert progress_text("p", done, total, took_s) == line
+
+
+def test_one_step_that_takes_long_is_shown_without_another_call(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A single large note reported nothing until it was indexed."""
+    stream = Terminal()
+    monkeypatch.setattr(progress.sys, "stderr", stream)
+    monkeypatch.setattr(progress, "QUIET_S", 0.01)
+    monkeypatch.setenv("TERM", "xterm")
+    with ProgressDisplay(lambda: 100.0) as show:
+        show("indexing", 0, 1)
+        wait_until(lambda: "indexing 0/1" in stream.getvalue())
+
+    assert stream.getvalue().endswith("\r\x1b[K")

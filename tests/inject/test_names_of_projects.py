@@ -90,3 +90,21 @@ def test_no_word_is_corrected_for_a_section(shown: Shown, text: str) -> None:
 
     assert shown(notes, "blongs") == set()
     assert shown(notes, "logs") == set()
+
+
+def test_a_section_is_that_of_the_worktree_wherever_the_command_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From another repository the project's own notes were left out."""
+    shop, till = make_repo(tmp_path / "shop"), make_repo(tmp_path / "till")
+    sections = []
+    for folder in (shop, till):
+        monkeypatch.chdir(folder)
+        with open_memory(home=str(tmp_path / "home")) as memory:
+            if folder == shop:
+                memory.write("Lunch is at noon.")
+            done = open_injector(memory).inject(str(shop), is_dry_run=True)
+            sections.append(done.planned.body)
+
+    assert "Lunch is at noon." in sections[0]
+    assert sections[0] == sections[1]

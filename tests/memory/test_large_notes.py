@@ -11,6 +11,7 @@ import pytest
 
 from hivemind_memory import redaction
 from hivemind_memory.access.rules import Caller
+from hivemind_memory.cli import indexing, progress
 from hivemind_memory.cli.main import main
 from hivemind_memory.errors import NoteUnreadableError
 from hivemind_memory.files import folder
@@ -151,6 +152,25 @@ def test_a_command_that_ends_leaves_a_large_note_indexed(
     )
     assert "The giraffe is tall." in second.out
     assert "indexed" not in second.err
+
+
+def test_a_person_who_waits_gets_one_whole_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On a terminal, too, the first search said no more than to search again."""
+    monkeypatch.setenv("HIVEMIND_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("HIVEMIND_EMBEDDING_PROVIDER", "none")
+    (tmp_path / "home/memory").mkdir(parents=True)
+    (tmp_path / "home/memory/large.md").write_text(LARGE)
+    monkeypatch.setattr(background_sync, "WAIT_S", 0.0)
+    for module in (indexing, progress):
+        monkeypatch.setattr(module, "is_terminal", lambda _: True)
+
+    assert main(["search", "giraffe"]) == 0
+
+    printed = capsys.readouterr()
+    assert "The giraffe is tall." in printed.out
+    assert "search again" not in printed.err
 
 
 def test_a_write_to_a_large_note_does_not_keep_searches_waiting(
