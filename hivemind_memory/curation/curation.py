@@ -99,9 +99,10 @@ class Curation:
             HivemindError: Nothing was saved; the message says why.
         """
         from hivemind_memory.curation.change_recording import record_saved
-        from hivemind_memory.curation.learn import learn
+        from hivemind_memory.curation.learn import learn, validate_claim
 
-        [topic, *domains], found = scrubbed(topic, *domains)
+        named = validate_claim(topic, domains)
+        [topic, *domains], found = scrubbed(topic, *named)
         with self._context.changing("Nothing was saved"):
             clean, warnings = self._prepare(wanted, is_forced=False)
             saved = learn(
@@ -376,6 +377,7 @@ class Curation:
         self, wanted: NewMemory, *, is_forced: bool
     ) -> tuple[NewMemory, tuple[str, ...]]:
         """Return what to save, with its scope and without secrets, and warnings."""
+        from hivemind_memory.curation.validate import validate_texts
         from hivemind_memory.memory.write import refuse_purged
 
         check_enabled(
@@ -383,6 +385,7 @@ class Curation:
             why_read_only=self._context.why_read_only,
         )
         scope = self._context.find_scope(wanted.scope)
+        wanted = validate_texts(wanted, limit_chars=self._context.limit_chars)
         values = [getattr(wanted, name) for name in _TEXT_FIELDS]
         texts, found = scrubbed(*values, *wanted.tags)
         clean = replace(

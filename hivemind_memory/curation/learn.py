@@ -14,7 +14,7 @@ from datetime import date
 
 from hivemind_memory.curation.lookup import is_name
 from hivemind_memory.curation.save import save
-from hivemind_memory.curation.validate import MAX_ITEMS
+from hivemind_memory.curation.validate import MAX_ITEMS, MAX_LINE_CHARS
 from hivemind_memory.errors import KeyTakenError, UsageError
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.display import shorten
@@ -106,13 +106,11 @@ def learn(
         UsageError: It cannot be saved as it is.
         HivemindError: As ``save`` raises.
     """
-    named = tuple(
-        dict.fromkeys(domain.strip().lower() for domain in domains if domain.strip())
-    )
+    named = validate_claim(topic, domains)
     roots = len({root_domain(domain) for domain in named})
     count = roots if corroborated is None else corroborated
     day = verified.strip() or context.now_iso()[:10]
-    _check(topic, confidence, named, count, day)
+    _check(confidence, count, day)
     if count < roots:
         plural = "s are" if roots > 1 else " is"
         raise UsageError(
@@ -140,35 +138,48 @@ def learn(
         return save(context, replace(new, reason=reason))
 
 
-def _check(
-    topic: str, confidence: str, domains: tuple[str, ...], count: int, day: str
-) -> None:
+def validate_claim(topic: str, domains: Iterable[str]) -> tuple[str, ...]:
+    """Return the distinct domains of a claim; quick for any number of any length.
+
+    Raises:
+        UsageError: The topic is blank or too long, or there are too many domains.
+    """
+    named = tuple(
+        dict.fromkeys(domain.strip().lower() for domain in domains if domain.strip())
+    )
+    if not topic.strip():
+        raise _invalid("the topic is blank")
+    if not is_name(topic, _MAX_TOPIC_CHARS):
+        raise _invalid("the topic is too long or not valid Unicode")
+    if len(named) > MAX_ITEMS:
+        raise _invalid(f"{len(named):,} domains are given; the limit is {MAX_ITEMS}")
+    if wrong := next((name for name in named if not _is_domain(name)), ""):
+        raise _invalid(_domain_problem(wrong))
+    return named
+
+
+def _check(confidence: str, count: int, day: str) -> None:
     """Raise if a value of a claim is not valid."""
     problem = ""
-    if not topic.strip() or not is_name(topic, _MAX_TOPIC_CHARS):
-        problem = (
-            "the topic is blank"
-            if not topic.strip()
-            else "the topic is too long or not valid Unicode"
-        )
-    elif confidence not in CONFIDENCES:
+    if confidence not in CONFIDENCES:
         problem = f"confidence must be one of {', '.join(CONFIDENCES)}"
     elif isinstance(count, bool) or not isinstance(count, int) or count < 0:
         problem = "corroborated must be a whole number from 0"
-    elif len(domains) > MAX_ITEMS:
-        problem = f"{len(domains)} domains are given; the limit is {MAX_ITEMS}"
-    elif wrong := [domain for domain in domains if not _is_domain(domain)]:
-        problem = _domain_problem(wrong[0])
     elif not _is_date(day):
         problem = "verified must be a date like 2026-11-21"
     near = () if confidence in CONFIDENCES else closest(confidence, CONFIDENCES)
     meant = f"Did you mean {near[0]}? " if near else ""
     if problem:
-        raise UsageError(
-            f"{problem}.",
-            hint=f"{meant}A claim has a topic, a confidence, domains and a date.",
-            effect="Nothing was saved",
-        )
+        raise _invalid(problem, meant)
+
+
+def _invalid(problem: str, meant: str = "") -> UsageError:
+    """Return the error for a value that is not valid."""
+    return UsageError(
+        f"{problem}.",
+        hint=f"{meant}A claim has a topic, a confidence, domains and a date.",
+        effect="Nothing was saved",
+    )
 
 
 def _domain_problem(name: str) -> str:
@@ -177,7 +188,8 @@ def _domain_problem(name: str) -> str:
     domain = _URL.match(name)
     if domain and _is_domain(domain[1]):
         return f"domains holds a URL; its domain is {domain[1]}"
-    shown = mask(shorten(name, _SHOWN_CHARS))
+    # Masked before it is cut: half a secret would not be found.
+    shown = shorten(mask(shorten(name, MAX_LINE_CHARS)), _SHOWN_CHARS)
     return f"{shown!r} is not a domain like sqlite.org"
 
 

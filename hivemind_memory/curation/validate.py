@@ -47,24 +47,38 @@ def validate_memory(
         UsageError: It cannot be saved; the message says why in one sentence.
         UnknownTypeError: There is no such type.
     """
-    key = _validate_line("key", wanted.key, MAX_KEY_CHARS)
-    if not key:
+    new = validate_texts(wanted, limit_chars=limit_chars)
+    if not new.key:
         raise _invalid("the key is blank", "A key is short, like deploy-lesson.")
     return replace(
-        wanted,
-        key=key,
-        content=_validate_content(wanted.content, limit_chars),
+        new,
         type=resolve_type(wanted.type, types).name if wanted.type.strip() else "",
-        reason=_validate_line("reason", wanted.reason),
         importance=validate_fraction("importance", wanted.importance),
         visibility=_validate_choice("visibility", wanted.visibility, _VISIBILITIES),
+        expires=_validate_date("expires", wanted.expires),
+        source=_validate_choice("source", wanted.source, SOURCES),
+    )
+
+
+def validate_texts(wanted: NewMemory, *, limit_chars: int) -> NewMemory:
+    """Return a new memory with its texts as they will be written; none is too long.
+
+    Quick for texts of any length, so it comes before what is not: a search for secrets
+    takes seconds for megabytes.
+
+    Raises:
+        UsageError: One is too long, or cannot be written; the message says why.
+    """
+    return replace(
+        wanted,
+        key=_validate_line("key", wanted.key, MAX_KEY_CHARS),
+        content=_validate_content(wanted.content, limit_chars),
+        reason=_validate_line("reason", wanted.reason),
         related=_validate_items("related", wanted.related),
         contradicts=_validate_items("contradicts", wanted.contradicts),
-        expires=_validate_date("expires", wanted.expires),
         tags=_validate_items("tags", wanted.tags),
         by=_validate_line("by", wanted.by),
         session=_validate_line("session", wanted.session),
-        source=_validate_choice("source", wanted.source, SOURCES),
         source_ref=parse_source_ref(wanted.source_ref),
     )
 

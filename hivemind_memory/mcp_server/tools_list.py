@@ -183,8 +183,9 @@ def shape_list(
     last = files[-1].path if files else ""
     continuation = _continuation(len(later) - len(files), last, wanted)
     if after and notes and not later:
+        shown = one_line(shorten(after, _FACT_CHARS), _FACT_CHARS)
         continuation = (
-            f"no note comes after {one_line(after, _FACT_CHARS)!r}: notes are sorted by"
+            f"no note comes after {shown!r}: notes are sorted by"
             f" path, and the last is {notes[-1].path}"
         )
     return NotesOut(files=files, file_count=len(notes), continuation=continuation)

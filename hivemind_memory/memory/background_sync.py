@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from weakref import WeakValueDictionary
 
 from hivemind_memory.errors import HivemindError
 
@@ -27,24 +28,43 @@ WAIT_S = 1.0
 has to wait."""
 
 
+_locks: WeakValueDictionary[str, threading.Lock] = WeakValueDictionary()
+"""Index file -> what the syncs of this process take in turn. A server has an index open
+for each project, and all see the same large note: the first indexes it, and the others
+find that done."""
+
+_locks_lock = threading.Lock()
+
+
+def _lock_of(index_file: str) -> threading.Lock:
+    """Return the lock of an index file."""
+    with _locks_lock:
+        lock = _locks.get(index_file)
+        if lock is None:
+            lock = _locks[index_file] = threading.Lock()
+        return lock
+
+
 class BackgroundSync:
     """Runs one sync at a time, large notes included. Threads may share it."""
 
     def __init__(
         self,
+        index_file: str,
         sync_all: Callable[[Progress | None], SyncResult],
         stopwatch: Callable[[], float],
     ) -> None:
         """Start nothing yet.
 
         Args:
+            index_file: The index; no other sync of it runs in this process meanwhile.
             sync_all: Indexes all that changed, on a connection of its own.
             stopwatch: Seconds on a clock that never goes back.
         """
         self._sync_all = sync_all
         self._stopwatch = stopwatch
         self._lock = threading.Lock()
-        self._one_at_a_time = threading.Lock()
+        self._one_at_a_time = _lock_of(index_file)
         self._done = threading.Event()
         self._done.set()
         self._waited_since_s: float | None = None

@@ -185,7 +185,9 @@ class IndexHandle:
         from hivemind_memory.memory.background_sync import BackgroundSync
 
         if self._background is None:
-            self._background = BackgroundSync(self._sync_all, self._clocks.stopwatch)
+            self._background = BackgroundSync(
+                self._places.index_file, self._sync_all, self._clocks.stopwatch
+            )
         return self._background
 
     def _sync_all(self, progress: Progress | None) -> SyncResult:

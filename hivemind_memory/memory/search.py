@@ -121,7 +121,9 @@ def ask(
 
     def answer(opened: OpenIndex) -> SearchAnswer:
         nonlocal is_behind
-        found, is_behind = _ask(opened, handle, answer_of, is_fresh=is_fresh)
+        found, is_behind = _ask(
+            opened, handle, answer_of, access=asker.access, is_fresh=is_fresh
+        )
         return found
 
     with handle.lock:
@@ -138,9 +140,14 @@ def _ask(
     handle: IndexHandle,
     answer_of: Callable[[OpenIndex, Freshness], SearchAnswer],
     *,
+    access: Access,
     is_fresh: bool,
 ) -> tuple[SearchAnswer, bool]:
-    """Return the answer of one open index, and whether notes are left for later."""
+    """Return the answer of one open index, and whether notes are left for later.
+
+    Of those, only what the caller may see counts: it is all that could change the
+    answer, and another project's large notes are not worth waiting for.
+    """
     freshness_check = handle.freshness_check() if is_fresh else None
     freshness = Freshness(is_verified=is_fresh)
     recovered: tuple[RecoveredEntry, ...] = ()
@@ -173,7 +180,8 @@ def _ask(
                     handle.syncer,
                     has_outdated_rows=bool(freshness.outdated) or not is_fresh,
                 )
-            return found, bool(freshness.stale or freshness.outdated)
+            left = (*freshness.stale, *freshness.outdated)
+            return found, bool(access.readable(left))
 
 
 def _answer(

@@ -25,6 +25,10 @@ _DOTS = re.compile(r"-*+[.:][-.:]*+")
 # "v1-1" and "v11" are two versions.
 _DASH_IN_WORD = re.compile(r"(?<!\d)-|-(?!\d)")
 
+MAX_TYPED_CHARS = 300
+"""What is longer is no name that somebody mistyped. To compare a text of megabytes with
+the names there are takes seconds."""
+
 
 def folded_key(key: str) -> str:
     """Return what equal keys have in common.
@@ -59,6 +63,8 @@ def closest(
         count: The most names to return.
         similarity: Of the texts, 0 to 1, from which one is taken for the other.
     """
+    if len(name) > MAX_TYPED_CHARS:
+        return ()
     from difflib import get_close_matches  # only where something was not found
 
     by_fold = {folded_key(known_key): known_key for known_key in sorted(known)}
@@ -77,6 +83,8 @@ def similar_names(name: str, known: Iterable[str]) -> tuple[str, ...]:
     >>> similar_names("zoom", ("zoom-limit", "zoomed-map")), similar_names("a", ("b",))
     (('zoom-limit',), ())
     """
+    if len(name) > MAX_TYPED_CHARS:
+        return ()
     names = sorted(known)
     head = f"{folded_key(name)}-"
     longer = [other for other in names if folded_key(other).startswith(head)]

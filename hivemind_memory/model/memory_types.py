@@ -26,6 +26,7 @@ INJECTED = FIRST, LESSON, PREFERENCE, NEWEST, RELEVANT, SEARCH_ONLY = (
 relevance; or only through a search."""
 
 DEFAULT_TYPE = "context"
+_SHOWN_CHARS = 80
 
 CONFIDENCES = ("high", "medium", "low")
 """How certain a claim may be, the most certain first."""
@@ -131,12 +132,14 @@ def resolve_type(
     """
     found = find_type(name, custom)
     if found is None:
+        from hivemind_memory.model.display import shorten
+
         types = all_types(custom)
         aliases = (alias for meaning in types.values() for alias in meaning.aliases)
         meant = closest(name, (*types, *aliases))
         near = f"Did you mean {meant[0]}? " if meant else ""
         raise UnknownTypeError(
-            f"Unknown memory type: {name}",
+            f"Unknown memory type: {shorten(name, _SHOWN_CHARS)}",
             hint=f"{near}Types: {', '.join(types)}.",
         )
     return found
