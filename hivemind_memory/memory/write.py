@@ -177,9 +177,10 @@ def refuse_purged(
     """Raise if a text was purged in a scope before; if forced, allow it from now on.
 
     Returns:
-        A warning if that could not be looked up, which is no reason not to save.
+        A warning if a forced text is still listed, or if a list was lost by damage.
 
     Raises:
+        NotSavedError: It cannot be looked up.
         UsageError: It was purged, or an agent tries to force it.
     """
     if is_forced:
@@ -190,13 +191,23 @@ def refuse_purged(
             return ()
         is_purged = state.has_tombstone(content, scope)
     except StateUnusableError as error:
-        return (f"whether this was purged before could not be looked up: {error}",)
+        if is_forced:
+            return (f"the text is still listed as purged: {error}",)
+        raise NotSavedError(
+            f"it cannot be checked whether this text was purged before: {error}.",
+            hint=f"{error.hint or 'run `hm doctor`'}; a person can save it unchecked"
+            " with --force.",
+            effect="Nothing was saved",
+        ) from error
     if is_purged:
         raise UsageError(
             "this text was purged from the memory.",
             hint="A person can save it again: `hm save --force`, `hm write --force`.",
             effect="Nothing was saved",
         )
+    if state.has_lost_tombstones():
+        lost = "state.db was damaged, so it is not known what was purged before"
+        return (f"{lost}: `hm doctor` says more",)
     return ()
 
 

@@ -1,4 +1,4 @@
-"""Sets a damaged ``state.db`` aside, and reports it to ``hm doctor``.
+"""Repairs a damaged ``state.db`` as far as it can be read, and tells ``hm doctor``.
 
 Only a file that is damaged beyond doubt; a busy or an unreadable one stays.
 """
@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import os
 import re
-from contextlib import suppress
+from contextlib import closing, suppress
 
 import apsw
 
 from hivemind_memory.errors import StateUnusableError
 from hivemind_memory.files.locks import KernelLock
-from hivemind_memory.sqlite.connection import move_aside
+from hivemind_memory.sqlite.connection import move_aside, synced_transaction
 from hivemind_memory.state.open import open_state
 from hivemind_memory.state.schema import STEPS
 
@@ -23,11 +23,14 @@ DAMAGE_HINT = (
 )
 
 _WAIT_S = 2.0
-_TABLES = tuple(re.findall(r"CREATE TABLE (\w+)", "".join(STEPS)))
+_TABLES = tuple(dict.fromkeys(re.findall(r"CREATE TABLE (\w+)", "".join(STEPS))))
 
 
 def set_aside(path: str) -> bool:
     """Set the file aside if it is damaged beyond doubt; return whether to try again.
+
+    What can still be read of it is copied into a new file. It is deleted if that has
+    every tombstone: it would be one more file for a purge to look through.
 
     What another process may have repaired meanwhile is left as it is.
     """
@@ -38,11 +41,60 @@ def set_aside(path: str) -> bool:
         if is_sound(path):
             return True
         move_aside(path, damaged_name(path))
-    except OSError:
+        if _copy_rows(damaged_name(path), path):
+            for suffix in ("", "-wal", "-shm"):
+                with suppress(FileNotFoundError):
+                    os.unlink(damaged_name(path) + suffix)
+    except (OSError, apsw.Error, StateUnusableError):
         return False
     finally:
         lock.release()
     return True
+
+
+def _copy_rows(damaged: str, path: str) -> bool:
+    """Copy what can be read into a new file; return whether no tombstone is missing.
+
+    Tombstones are keyed hashes, so without the key nothing is copied.
+
+    Raises:
+        apsw.Error: The new file cannot be written.
+        OSError: It cannot be made.
+    """
+    tables: dict[str, _Rows] = {}
+    with suppress(apsw.Error):
+        old = apsw.Connection(damaged, flags=apsw.SQLITE_OPEN_READWRITE)
+        with closing(old):
+            tables = {name: _Rows(old, name) for name in _TABLES}
+    if not tables or "key" not in {row[0] for row in tables["meta"].values}:
+        return False
+    with closing(open_state(path)) as new, synced_transaction(new):
+        new.execute("DELETE FROM meta")
+        for name, rows in tables.items():
+            known = {column[1] for column in new.execute(f"PRAGMA table_info({name})")}
+            if not known.issuperset(rows.columns):
+                continue
+            columns, marks = ", ".join(rows.columns), ", ".join("?" * len(rows.columns))
+            sql = f"INSERT OR IGNORE INTO {name}({columns}) VALUES ({marks})"
+            new.executemany(sql, rows.values)
+    return tables["meta"].are_all and tables["tombstones"].are_all
+
+
+class _Rows:
+    """What can be read of a table, up to its first damaged page."""
+
+    def __init__(self, connection: apsw.Connection, table: str) -> None:
+        self.columns: list[str] = []
+        self.values: list[tuple[apsw.SQLiteValue, ...]] = []
+        self.are_all = False
+        with suppress(apsw.Error):
+            cursor = connection.execute(f"SELECT * FROM {table}")
+            for row in cursor:
+                self.columns = self.columns or [
+                    str(column[0]) for column in cursor.description
+                ]
+                self.values.append(row)
+            self.are_all = True
 
 
 def damage_report(path: str) -> str:
@@ -50,11 +102,11 @@ def damage_report(path: str) -> str:
     aside = damaged_name(path)
     if os.path.exists(aside):
         return (
-            f"{path} was damaged and moved to {aside}: recall counters start again, "
-            "and purged texts are no longer refused when they are written again"
+            f"{path} was damaged and moved to {aside}: texts that were purged before "
+            "may be written again, and recalls that could not be read count no more"
         )
     if os.path.exists(path) and not is_sound(path):
-        return f"{path} is damaged; the next use moves it aside and starts a new one"
+        return f"{path} is damaged; the next use moves it aside and copies what it can"
     return ""
 
 

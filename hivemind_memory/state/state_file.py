@@ -121,6 +121,12 @@ class StateFile:
 
         return self.run(find, PROMISE_WAIT_MS)
 
+    def has_lost_tombstones(self) -> bool:
+        """Return whether some were in a damaged file and could not be read."""
+        from hivemind_memory.state.damage import damaged_name
+
+        return is_there(damaged_name(self.path))
+
     def remove_tombstone(self, text: str, scope: str = "") -> None:
         """Allow a text to be saved again in a scope."""
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import apsw
 import pytest
 
 from hivemind_memory.access.rules import Caller
 from hivemind_memory.errors import NotePathError, NotSavedError
 from hivemind_memory.memory.memory import Memory
+from hivemind_memory.model.curation import NewMemory
 from tests.support.sandbox import Sandbox, ask, paths
 
 AGENT = Caller(project="projects/shop")
@@ -85,3 +89,40 @@ def test_appending_never_makes_a_note_too_large_to_be_searched(
     assert (sandbox.notes / "deploy.md").read_bytes() == before
     assert paths(ask(memory, "tuesdays")) == ["deploy.md"]
     assert memory.write("Short.", file="deploy.md", scope="global").is_indexed
+
+
+def test_nothing_is_saved_while_it_cannot_be_checked_what_was_purged(
+    sandbox: Sandbox, memory: Memory
+) -> None:
+    """A purged text was saved again, with a warning; a person may insist."""
+    memory.write("We deploy on Tuesdays.", scope="global")
+    memory.state().add_tombstones(["kiwi"])
+    state = apsw.Connection(sandbox.places.state_file)
+    state.pragma("user_version", 99)
+    state.close()
+    memory.state().close()
+
+    refused = r"purged before: .* newer version"
+    with pytest.raises(NotSavedError, match=refused):
+        memory.write("kiwi", scope="global")
+    with pytest.raises(NotSavedError, match=refused):
+        memory.save(NewMemory(key="k", content="kiwi"))
+    assert paths(ask(memory, "kiwi")) == []
+
+    done = memory.write("kiwi", scope="global", source="human", is_forced=True)
+    assert "still listed as purged" in done.warnings[0]
+
+
+def test_a_write_says_that_the_list_of_purged_texts_is_lost(
+    sandbox: Sandbox, memory: Memory
+) -> None:
+    """Without a word, what was purged could be saved again."""
+    memory.state().add_tombstones(["kiwi"])
+    memory.state().close()
+    for suffix in ("-wal", "-shm"):
+        Path(sandbox.places.state_file + suffix).unlink(missing_ok=True)
+    Path(sandbox.places.state_file).write_bytes(b"noise" * 5_000)
+
+    done = memory.write("plum", scope="global")
+
+    assert "not known what was purged before" in done.warnings[0]

@@ -178,8 +178,9 @@ def test_a_damaged_file_is_set_aside_and_the_doctor_is_told(
 
     assert RecallLog(state).counts([A])[A][0] == 1
     assert os.path.exists(damaged_name(path))
-    assert "no longer refused" in damage_report(path)
+    assert "purged before may be written again" in damage_report(path)
     assert not state.has_tombstone("secret")
+    assert state.has_lost_tombstones()
 
 
 def test_a_table_that_is_missing_is_damage_too(state: StateFile, path: str) -> None:
@@ -191,7 +192,31 @@ def test_a_table_that_is_missing_is_damage_too(state: StateFile, path: str) -> N
 
     assert RecallLog(state).count([A], NOW_S)
 
-    assert os.path.exists(damaged_name(path))
+    assert not os.path.exists(damaged_name(path))
+
+
+def test_what_can_be_read_of_a_damaged_file_is_kept(
+    state: StateFile, path: str
+) -> None:
+    """Tombstones were lost with the counters if any page was damaged."""
+    texts = [f"secret {number}" for number in range(500)]
+    state.add_tombstones(texts)
+    for number in range(2_000):
+        RecallLog(state).count([(f"ref {number}", "a")], NOW_S)
+    state.close()
+    other = apsw.Connection(path)
+    other.pragma("wal_checkpoint(TRUNCATE)")
+    [(root,)] = other.execute("SELECT rootpage FROM sqlite_schema WHERE name='recalls'")
+    other.close()
+    with open(path, "r+b") as file:  # the page of the counters alone
+        file.seek((root - 1) * 4096)
+        file.write(b"\xff" * 4096)
+
+    RecallLog(state).count([A], NOW_S)
+
+    assert all(map(state.has_tombstone, texts))
+    assert not state.has_lost_tombstones()
+    assert damage_report(path) == ""
 
 
 def test_a_file_of_a_newer_version_is_left_alone(state: StateFile, path: str) -> None:
