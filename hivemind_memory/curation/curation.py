@@ -91,9 +91,7 @@ class Curation:
         corroborated: int | None = None,
         verified: str = "",
     ) -> SaveResult:
-        """Save a claim; the same claim again replaces the earlier one.
-
-        See ``learn.learn`` for the arguments.
+        """Save a claim; the same claim again replaces the earlier one. See ``learn``.
 
         Raises:
             HivemindError: Nothing was saved; the message says why.
@@ -101,8 +99,7 @@ class Curation:
         from hivemind_memory.curation.change_recording import record_saved
         from hivemind_memory.curation.learn import learn, validate_claim
 
-        named = validate_claim(topic, domains)
-        [topic, *domains], found = scrubbed(topic, *named)
+        [topic, *domains], found = scrubbed(topic, *validate_claim(topic, domains))
         with self._context.changing("Nothing was saved"):
             clean, warnings = self._prepare(wanted, is_forced=False)
             saved = learn(
@@ -386,7 +383,7 @@ class Curation:
         )
         scope = self._context.find_scope(wanted.scope)
         wanted = validate_texts(wanted, limit_chars=self._context.limit_chars)
-        values = [getattr(wanted, name) for name in _TEXT_FIELDS]
+        values = (getattr(wanted, name) for name in _TEXT_FIELDS)
         texts, found = scrubbed(*values, *wanted.tags)
         clean = replace(
             wanted,

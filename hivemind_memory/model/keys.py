@@ -26,7 +26,7 @@ _DOTS = re.compile(r"-*+[.:][-.:]*+")
 _DASH_IN_WORD = re.compile(r"(?<!\d)-|-(?!\d)")
 
 MAX_TYPED_CHARS = 300
-"""What is longer is no name that somebody mistyped. To compare a text of megabytes with
+"""What is longer is no mistyped name. To compare a text of megabytes with
 the names there are takes seconds."""
 
 
