@@ -152,6 +152,11 @@ def environ_without_hook() -> dict[str, str]:
     return {name: text for name, text in environ if name not in _GIT_OF_A_HOOK}
 
 
+def model_server() -> str:
+    """Return where models are fetched from: huggingface.co, or a mirror of it."""
+    return os.environ.get("HF_ENDPOINT", "").rstrip("/") or "https://huggingface.co"
+
+
 def new_session() -> str:
     """Return a name for this process, by which the entries it writes can be found."""
     return os.urandom(4).hex()

@@ -28,6 +28,7 @@ HivemindError
 ├── StateUnusableError    state.db cannot be used; what was asked of it was not done
 │   └── StateTooNewError  a newer version of this program made it
 └── EmbeddingError        no vector came back; text search goes on without
+    ├── EmbeddingNotReadyError  a local model is not loaded, and is not at fault
     ├── EmbeddingRefusedError   the provider said no: retrying is useless
     └── EmbeddingInvalidError   what came back is not a usable vector
         └── EmbeddingTooLongError   a text is longer than the model takes
@@ -221,11 +222,20 @@ class EmbeddingError(HivemindError):
     not say.
     """
 
+    is_failure = True
+    """Whether the provider is to blame, so that it is asked less."""
+
     def __init__(
         self, message: str, *, hint: str = "", retry_after_s: float | None = None
     ) -> None:
         super().__init__(message, hint=hint)
         self.retry_after_s = retry_after_s
+
+
+class EmbeddingNotReadyError(EmbeddingError):
+    """A local model is not loaded and would take too long to load; it is not broken."""
+
+    is_failure = False
 
 
 class EmbeddingRefusedError(EmbeddingError):

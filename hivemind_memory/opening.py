@@ -84,13 +84,14 @@ def open_memory(
 
         resume_move(places)
     clocks = system_clocks()
+    provider = Provider(
+        settings, places.models, stopwatch=clocks.stopwatch, sleep=time.sleep
+    )
+    parts = (places, settings, provider, clocks)
     scope_request = scope_request or shell_scope_request()
     if scope_request is None:
         return Memory(
-            places,
-            settings,
-            Provider(settings, stopwatch=clocks.stopwatch, sleep=time.sleep),
-            clocks,
+            *parts,
             here=ProjectHere(
                 lambda is_write: _project_here(
                     settings, places, is_write=is_write, is_look=is_look
@@ -120,10 +121,7 @@ def open_memory(
         )
 
     return Memory(
-        places,
-        settings,
-        Provider(settings, stopwatch=clocks.stopwatch, sleep=time.sleep),
-        clocks,
+        *parts,
         caller=find_caller(),
         here=lookup.here(find_caller) if is_auto else NO_PROJECT,
     )
@@ -246,6 +244,7 @@ def _caller_in(
 
 def open_watcher(memory: Memory) -> Watcher:
     """Return the watcher of *memory*; ``run`` starts it."""
+    from hivemind_memory.memory.leading import LeadingMemory
     from hivemind_memory.watch import change_detector, observer
     from hivemind_memory.watch.leader import Leadership
     from hivemind_memory.watch.leader_loop import WatchSettings
@@ -253,7 +252,7 @@ def open_watcher(memory: Memory) -> Watcher:
 
     places, settings = memory.places, memory.settings
     return Watcher(
-        memory,
+        LeadingMemory(memory),
         change_detector.ChangeDetector(
             places.notes,
             open_source=observer.open_source,

@@ -39,11 +39,14 @@ HOMES = {
     "markdown_it": ("markdown/",),
     "h11": ("mcp_server/",),
     "mcp": ("mcp_server/",),
+    "numpy": ("providers/local_model.py",),
     "ollama": ("providers/ollama_request.py",),
+    "onnxruntime": ("providers/local_model.py",),
     "openai": ("providers/openai_request.py",),
     "pydantic": ("mcp_server/",),
     "simsimd": ("index/sqlite/vectors.py",),
     "tenacity": ("providers/retry.py",),
+    "tokenizers": ("providers/local_model.py",),
     "uvicorn": ("mcp_server/",),
     "watchdog": ("watch/observer.py",),
     "yaml": ("markdown/front_matter.py",),
@@ -192,6 +195,20 @@ def test_the_extra_of_a_provider_installs_all_that_it_needs(provider: str) -> No
         )
         for library in third_party(PACKAGE / name)
     }
+
+    assert distributions(extra) == needed - plain
+
+
+def test_the_extra_of_the_local_model_installs_all_that_it_needs() -> None:
+    """It asks nobody, so it needs no client."""
+    needed = {
+        distribution_of(library)
+        for name in ("providers/local_model.py", "index/sqlite/vectors.py")
+        for library in third_party(PACKAGE / name)
+    }
+
+    plain = distributions(PROJECT["project"]["dependencies"])
+    extra = PROJECT["project"]["optional-dependencies"]["local"]
 
     assert distributions(extra) == needed - plain
 

@@ -53,7 +53,7 @@ _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 _CLASS = re.compile(r"_?[A-Z][a-z0-9]+(?:[A-Z][A-Za-z0-9]*)+")
 _SNAKE = re.compile(r"_?[A-Za-z][a-z0-9A-Z]*(?:_[A-Za-z0-9]+)+")
 _FILE = re.compile(r"(?:[\w.-]+/)*[\w-]+\.py")
-_ENDINGS = frozenset({"db", "json", "jsonl", "lock", "md", "toml", "tsv"})
+_ENDINGS = frozenset({"db", "json", "jsonl", "lock", "md", "onnx", "toml", "tsv"})
 _RAISED = re.compile(r"^ +([A-Z]\w+):", re.MULTILINE)
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 

@@ -195,6 +195,13 @@ def _keys(memory_dir: str | None) -> Iterable[str]:
         return [row.key for row in memory.memories() if row.key]
 
 
+def _local_models(memory_dir: str | None) -> Iterable[str]:  # noqa: ARG001
+    """Return the known local models."""
+    from hivemind_memory.providers.local_catalog import MODELS
+
+    return [model.name for model in MODELS]
+
+
 def _names(memory_dir: str | None) -> Iterable[str]:
     """Return the keys of the memories, then the notes that have none."""
     from hivemind_memory import opening
@@ -355,6 +362,7 @@ KINDS: dict[str, Callable[[str | None], Iterable[str]]] = {
     "folders": _folders,
     "forgotten": _forgotten,
     "keys": _keys,
+    "local models": _local_models,
     "names": _names,
     "notes": _notes,
     "options": _options,

@@ -207,6 +207,14 @@ _FILES = (
     ),
     (
         SET_UP,
+        "model",
+        {
+            "model list": "List the local models, and which one is here and used.",
+            "model fetch": "Download a local model.",
+        },
+    ),
+    (
+        SET_UP,
         "completion",
         {"completion": "Print the completion script for bash, zsh or fish."},
     ),
@@ -255,6 +263,7 @@ READING = frozenset(
         "config list",
         "config get",
         "config path",
+        "model list",
         "completion",
         "help",
         "version",
@@ -290,6 +299,7 @@ GROUPS = {
     "project": ("Show, list, rename, adopt and merge projects.", AGENTS, "show"),
     "eval": ("Measure how well questions of your own are answered.", MAINTAIN, "run"),
     "config": ("Show and change the options in config.json.", SET_UP, "list"),
+    "model": ("List and download models that run on this machine.", SET_UP, "list"),
 }
 """Group -> summary, heading, and the command it runs when none is named."""
 

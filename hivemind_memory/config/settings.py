@@ -111,9 +111,9 @@ class Settings:
     )
     embedding_provider: str = _option(
         "auto",
-        "Service that computes embeddings. auto: OpenAI if config.json has a"
-        " key, otherwise Ollama if it is running on this machine, otherwise"
-        " none. none: keyword search only; nothing leaves the machine.",
+        "Service that computes embeddings. auto: OpenAI if config.json has a key,"
+        " otherwise Ollama if it is running on this machine, otherwise none. local: a"
+        " model that hm runs itself. none: keyword search. Both stay local.",
         choices=("auto", *PROVIDER_NAMES, "none"),
     )
     openai_api_key: str = _option(
@@ -143,15 +143,17 @@ class Settings:
         "Embedding model to request from Ollama. The default supports English"
         " only; bge-m3 supports most languages.",
     )
+    local_model: str = _option(
+        "multilingual-e5-small",
+        "Model of the provider local: a name that hm model lists, or a folder's path.",
+    )
     document_prefix: str | None = _option(
         None,
-        "Text to put before each note before it is embedded. null: the prefix"
-        " that the model expects.",
+        "Text before each note when it is embedded. null: what the model expects.",
     )
     query_prefix: str | None = _option(
         None,
-        "Text to put before each query before it is embedded. null: the prefix"
-        " that the model expects.",
+        "Text before each query when it is embedded. null: what the model expects.",
     )
     embed_batch_size: int = _option(
         64, "Number of texts to send to the provider in one request.", low=1, high=2_048

@@ -87,6 +87,11 @@ class Places:
         return notes_locks(self.notes) or self.locks
 
     @property
+    def models(self) -> str:
+        """The folder of the weights of local models."""
+        return models_folder(self.home)
+
+    @property
     def project_move(self) -> str:
         """Which notes are being moved from one project to another."""
         return os.path.join(self.home, "project-move.json")
@@ -146,6 +151,11 @@ def has_recovered(journals: Iterable[str]) -> bool:
 def notes_folder(home: str) -> str:
     """Return the notes folder of a home that names no other."""
     return os.path.join(home, "memory")
+
+
+def models_folder(home: str) -> str:
+    """Return the folder of the weights of local models of a home."""
+    return os.path.join(home, "models")
 
 
 def locks_folder(home: str) -> str:

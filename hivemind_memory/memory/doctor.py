@@ -14,6 +14,7 @@ from contextlib import suppress
 from hivemind_memory.config import CONFIG_NAME
 from hivemind_memory.errors import (
     EmbeddingError,
+    EmbeddingNotReadyError,
     HivemindError,
     IndexUnusableError,
     NoteForbiddenError,
@@ -304,9 +305,13 @@ def _provider(provider: Provider) -> Finding:
     space = provider.space()
     detail = f"{choice.provider}: {choice.reason}"
     if space is None:
-        return Finding(name=name, is_ok=True, detail=detail)
+        # To have none is no fault; not to have the one that was chosen is.
+        is_ok = provider.is_off or not provider.why_none_is_named()
+        return Finding(name=name, is_ok=is_ok, detail=detail)
     try:
         provider.connect(space).embed_query(PROBE_TEXT, timeout_s=PROBE_TIMEOUT_S)
+    except EmbeddingNotReadyError as error:
+        return Finding(name=name, is_ok=True, detail=f"{detail} {error}")
     except EmbeddingError as error:
         return Finding(name=name, is_ok=False, detail=str(error), hint=error.hint)
     return Finding(name=name, is_ok=True, detail=f"{detail} It answers.")

@@ -72,9 +72,8 @@ class EmbeddingService:
 
     def close(self) -> None:
         """Close the connections to providers; the next query makes new ones."""
-        for embedder in self._embedders.values():
-            embedder.close()
-        self._embedders.clear()
+        while self._embedders:
+            self._embedders.popitem()[1].close()
 
     def plan(self, index: Index, text: str) -> QueryVector | QueryEmbedRequest:
         """Return the vector of *text*, or why there is none, or what to ask for it.
@@ -132,8 +131,9 @@ class EmbeddingService:
         """Return the vector, and tell the other processes how it went."""
         breaker = _Breaker(index, request.space)
         if isinstance(answer, EmbeddingError):
-            breaker.fail(self._now(), answer)
-            self._record_problem(index, request.space, _error_text(answer))
+            if answer.is_failure:
+                breaker.fail(self._now(), answer)
+                self._record_problem(index, request.space, _error_text(answer))
             return QueryVector(None, request.fingerprint, str(answer))
         breaker.succeed()
         self._record_problem(index, request.space, "")
@@ -148,10 +148,10 @@ class EmbeddingService:
         So `hm status` says that it is down before a search or a sync finds out.
 
         Returns:
-            Whether there is one to ask.
+            Whether there is one to ask; a local model is not loaded for this.
         """
         space = self._provider.named_space()
-        if space is None:
+        if space is None or space.weights:
             return False
         request = QueryEmbedRequest(PROBE_TEXT, space.fingerprint, space, None)
         answer = self.ask(request, timeout_s=PROBE_TIMEOUT_S)

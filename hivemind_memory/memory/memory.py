@@ -74,7 +74,7 @@ class Memory:
         """Where the caller comes from; ``hm`` says person or program."""
         self.here = here
         self.access = rules.access_of(caller, settings.private_scopes())
-        self._provider = provider
+        self.provider = provider
         self.clocks = clocks
         max_bytes = settings.max_note_mb * BYTES_PER_MB
         links = settings.followed_links
@@ -108,7 +108,7 @@ class Memory:
 
     def as_caller(self, caller: rules.Caller) -> Memory:
         """Return the same memory as another caller sees it, to be closed by itself."""
-        parts = (self.places, self.settings, self._provider, self.clocks)
+        parts = (self.places, self.settings, self.provider, self.clocks)
         return Memory(*parts, caller=caller, here=self.here)
 
     def current(self) -> Memory:
@@ -320,9 +320,9 @@ class Memory:
         """
         from hivemind_memory.model.results import EmbedResult
 
-        if self._provider.is_certainly_absent:
+        if self.provider.is_certainly_absent:
             return EmbedResult()
-        if unusable := self._provider.why_none_is_named():
+        if unusable := self.provider.prepare() or self.provider.why_none_is_named():
             return EmbedResult(problem=unusable)
         with self.index_handle.separate() as opened:
             return self._embedding_service().fill(
@@ -339,14 +339,14 @@ class Memory:
         from hivemind_memory.memory.status import read_status
 
         service = self._embedding_service() if should_ask else None
-        parts = (self.places, self.syncer, self._provider, self.clocks.now())
+        parts = (self.places, self.syncer, self.provider, self.clocks.now())
         return read_status(self.index_handle, *parts, service=service)
 
     def diagnose(self, above: Diagnosis | None = None) -> Diagnosis:
         """Look for what is wrong; *above*: what the rooms above have found."""
         from hivemind_memory.memory.doctor import diagnose
 
-        parts = (self.places, self.settings, self._provider, self.clocks.now)
+        parts = (self.places, self.settings, self.provider, self.clocks.now)
         with self.lock:
             self.index_handle.close()
             return diagnose(*parts, above=above)
@@ -375,7 +375,7 @@ class Memory:
         """Return the vector of a question that was asked at *started*."""
         from hivemind_memory.memory.no_vectors import answer_without_vectors
 
-        if answer := answer_without_vectors(self.index_handle, self._provider):
+        if answer := answer_without_vectors(self.index_handle, self.provider):
             return answer
         from hivemind_memory.memory.embed import embed_query
 
@@ -395,5 +395,5 @@ class Memory:
 
         if self._vectors is None:
             now, stopwatch = self.clocks.now, self.clocks.stopwatch
-            self._vectors = EmbeddingService(self._provider, now, stopwatch)
+            self._vectors = EmbeddingService(self.provider, now, stopwatch)
         return self._vectors

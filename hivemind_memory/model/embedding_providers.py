@@ -50,6 +50,9 @@ class EmbeddingProvider:
     has_tags: bool = False
     """A model's name without a tag means ``:latest``, and case does not matter."""
 
+    has_weights: bool = False
+    """It runs in this process, with a model from a folder."""
+
     has_compatible_servers: bool = False
     """Other servers offer its API: at other addresses it is not called by its title."""
 
@@ -107,7 +110,15 @@ OPENAI = EmbeddingProvider(
     has_compatible_servers=True,
     if_no_model="Check openai_model and openai_base_url (most end in /v1).",
 )
-PROVIDERS = (OPENAI, OLLAMA)
+LOCAL = EmbeddingProvider(
+    name="local",
+    title="The local model",
+    module="local_embedder",
+    packages=("onnxruntime", "tokenizers"),
+    model_option="local_model",
+    has_weights=True,
+)
+PROVIDERS = (OPENAI, OLLAMA, LOCAL)
 PROVIDER_NAMES = tuple(provider.name for provider in PROVIDERS)
 
 

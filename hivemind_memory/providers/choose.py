@@ -80,7 +80,8 @@ def find_missing_packages(provider: str) -> tuple[str, ...]:
     """Return the packages that *provider* needs and that are not installed."""
     from importlib.util import find_spec
 
-    needed = ("simsimd", *provider_named(provider).packages, "tenacity")
+    row = provider_named(provider)
+    needed = ("simsimd", *row.packages, *(("tenacity",) if row.url_option else ()))
     return tuple(name for name in needed if find_spec(name) is None)
 
 

@@ -43,12 +43,16 @@ class VectorSpace:
     """Name of its row, see ``model.embedding_providers``."""
 
     base_url: str
+    """Address of the provider; folder of a local model."""
+
     model: str
     dimensions: int = 0
     """Numbers asked for; 0: as many as the model gives."""
 
     document_prefix: str = ""
     query_prefix: str = ""
+    weights: str = ""
+    """Digest of the files of a local model, which are in ``base_url``."""
 
     @property
     def fingerprint(self) -> str:
@@ -60,6 +64,7 @@ class VectorSpace:
             dimensions=self.dimensions,
             document_prefix=self.document_prefix,
             query_prefix=self.query_prefix,
+            weights=self.weights,
         )
 
     @property
@@ -114,6 +119,7 @@ def fingerprint(
     dimensions: int,
     document_prefix: str,
     query_prefix: str,
+    weights: str = "",
 ) -> str:
     """Return the name of a space: what a person wants to know of it, and a hash of all.
 
@@ -129,8 +135,11 @@ def fingerprint(
     address = _address(provider, base_url)
     host = "localhost" if address.is_loopback else address.host
     row = find_provider(provider)
+    if row and row.has_weights:
+        # A folder that was moved holds the same model.
+        model = model.rstrip("/").rpartition("/")[2]
     model = row.same_model(model) if row else model
-    whole = (
+    whole: tuple[object, ...] = (
         "l2",
         provider,
         address.scheme,
@@ -142,15 +151,20 @@ def fingerprint(
         document_prefix,
         query_prefix,
     )
+    if weights:
+        whole = (*whole, weights)
     digest = hashlib.sha256(repr(whole).encode("utf-8", "backslashreplace"))
     size = f"/{dimensions}" if dimensions else ""
-    readable = f"{provider}/{model}{size}@{address._replace(host=host).place}"
+    place = "" if row and row.has_weights else address._replace(host=host).place
+    readable = f"{provider}/{model}{size}{place and f'@{place}'}"
     return f"{readable[:_READABLE_CHARS]}#{digest.hexdigest()[:_HASH_CHARS]}"
 
 
 def _address(provider: str, base_url: str) -> Address:
     """Return where *provider* answers."""
     row = find_provider(provider)
+    if row and row.has_weights:
+        base_url = row.default_url  # it is a folder
     return parse_address(base_url, default_port=row.default_port if row else None)
 
 

@@ -40,6 +40,12 @@ PROBE_TEXT = "ready?"
 PROBE_TIMEOUT_S = 3.0
 """How long `hm status` and `hm doctor` wait for that answer."""
 
+LOCAL = "local"
+"""Name of the provider that runs in this process; a test compares it with its row."""
+
+LOCAL_BATCH_TEXTS = 16
+"""A local model takes seconds for so many; between batches it may be stopped."""
+
 _PACKAGE = "hivemind_memory.providers"
 
 
@@ -49,11 +55,21 @@ class Provider:
     def __init__(
         self,
         settings: Settings,
+        models: str = "",
         *,
         stopwatch: Callable[[], float],
         sleep: Callable[[float], None],
     ) -> None:
+        """Ask nothing yet.
+
+        Args:
+            settings: The options.
+            models: Folder of the weights of local models.
+            stopwatch: Seconds on a clock that never goes back.
+            sleep: Waits for so many seconds.
+        """
         self._settings = settings
+        self._models = models
         self._stopwatch = stopwatch
         self._sleep = sleep
         self._choice: ProviderChoice | None = None
@@ -106,12 +122,10 @@ class Provider:
         It has no key, or a package is missing. What waits for it is counted all the
         same. Asks no network.
         """
-        from hivemind_memory.providers.fingerprint import describe_space
-
         name = self._named()
         if not name or self.choice().provider != "none":
             return None
-        return describe_space(self._settings, name)
+        return self._describe(name)
 
     def _named(self) -> str:
         """Return the provider that the settings name; empty: none, or it is open."""
@@ -125,10 +139,22 @@ class Provider:
     @property
     def batch_texts(self) -> int:
         """How many texts are sent at once."""
-        return self._settings.embed_batch_size
+        size = self._settings.embed_batch_size
+        return min(size, LOCAL_BATCH_TEXTS) if self._named() == LOCAL else size
 
     def choice(self) -> ProviderChoice:
         """Return who it is and why; may ask Ollama on this machine."""
+        choice = self._choose()
+        if choice.provider != LOCAL:
+            return choice
+        # Asked each time: weights come and change while a server runs.
+        from hivemind_memory.providers.local_weights import why_no_space
+
+        why = why_no_space(self._settings, self._models)
+        return choice._replace(provider="none", reason=why) if why else choice
+
+    def _choose(self) -> ProviderChoice:
+        """Return who it is by settings and packages; looked into once."""
         # Most queries need no vector: what chooses a provider loads when one does.
         from hivemind_memory.providers.choose import (
             choose_provider,
@@ -148,10 +174,29 @@ class Provider:
 
     def space(self) -> VectorSpace | None:
         """Return the space that the chosen provider makes vectors for."""
-        from hivemind_memory.providers.fingerprint import describe_space
-
         provider = self.choice().provider
-        return None if provider == "none" else describe_space(self._settings, provider)
+        return None if provider == "none" else self._describe(provider)
+
+    def prepare(self) -> str:
+        """Do what takes too long for a query; return why it failed, empty: it did not.
+
+        The weights of a local model are read once, and again when they have changed.
+        """
+        if self._named() != LOCAL or self._choose().provider == "none":
+            return ""
+        from hivemind_memory.providers.local_weights import find_weights, read_measured
+
+        weights = find_weights(self._settings.local_model, self._models)
+        if isinstance(weights, str) or read_measured(weights, self._models):
+            return ""
+        from hivemind_memory.errors import EmbeddingError
+        from hivemind_memory.providers.local_model import measure
+
+        try:
+            measure(weights, self._models)
+        except EmbeddingError as error:
+            return f"{error} {error.hint}".strip()
+        return ""
 
     def connect(self, space: VectorSpace, *, dims: int | None = None) -> Embedder:
         """Return an embedder for *space*, also for one of earlier settings.
@@ -173,10 +218,24 @@ class Provider:
         retry_policy = RetryPolicy(now=self._stopwatch, sleep=self._sleep)
         row = provider_named(space.provider)
         key = getattr(settings, row.key_option) if row.key_option else ""
-        connect: Connect = import_module(f"{_PACKAGE}.{row.module}").connect
+        module = import_module(f"{_PACKAGE}.{row.module}")
+        if row.has_weights:
+            local: Embedder = module.connect(space, models=self._models, dims=dims)
+            return local
+        connect: Connect = module.connect
         return connect(
             space, api_key=key, retry_policy=retry_policy, limits=limits, dims=dims
         )
+
+    def _describe(self, name: str) -> VectorSpace | None:
+        """Return the space of a provider; None: it has no weights."""
+        if name == LOCAL:
+            from hivemind_memory.providers.local_weights import describe_local_space
+
+            return describe_local_space(self._settings, self._models)
+        from hivemind_memory.providers.fingerprint import describe_space
+
+        return describe_space(self._settings, name)
 
     def _ask_ollama(self) -> str:
         """Return why Ollama on this machine cannot be used; empty when it can."""

@@ -15,7 +15,7 @@ class EmbeddingSettings(Protocol):
 
     @property
     def embedding_provider(self) -> str:
-        """One of auto, openai, ollama, none."""
+        """auto, none, or the name of a provider."""
         ...
 
     @property
@@ -41,6 +41,11 @@ class EmbeddingSettings(Protocol):
     @property
     def ollama_model(self) -> str:
         """Model that Ollama is asked for."""
+        ...
+
+    @property
+    def local_model(self) -> str:
+        """Name of a local model, or the folder that it is in."""
         ...
 
     @property

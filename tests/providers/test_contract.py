@@ -1,6 +1,8 @@
-"""What every embedder does: the two real clients and the fake of the tests."""
+"""What every embedder does: the real clients, the local model, the tests' fake."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +12,7 @@ from hivemind_memory.providers.vectors import count_dims, unpack
 from hivemind_memory.testing import FakeEmbedder
 from tests.providers.conftest import Connect
 from tests.support.embedding_server import EmbeddingServer
+from tests.support.tiny_model import local_provider, make_tiny_model, ready_space
 
 TEXTS = [
     "the backup runs at night",
@@ -20,10 +23,15 @@ TEXTS = [
 ]
 
 
-@pytest.fixture(params=["openai", "ollama", "fake"])
-def any_embedder(request: pytest.FixtureRequest, connect: Connect) -> Embedder:
+@pytest.fixture(params=["openai", "ollama", "local", "fake"])
+def any_embedder(
+    request: pytest.FixtureRequest, connect: Connect, tmp_path: Path
+) -> Embedder:
     if request.param == "fake":
         return FakeEmbedder(dims=24)
+    if request.param == "local":
+        local = local_provider(tmp_path, make_tiny_model(tmp_path / "tiny"))
+        return local.connect(ready_space(local))
     return connect(request.param)
 
 

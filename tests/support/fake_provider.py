@@ -26,6 +26,9 @@ class FakeProvider:
     def choice(self) -> ProviderChoice:
         return ProviderChoice("ollama", "a test chose it.")
 
+    def prepare(self) -> str:
+        return ""
+
     def may_use(self, name: str) -> bool:
         return name == self._space.provider
 

@@ -122,7 +122,7 @@ def set_option(request: CommandRequest) -> int:
         parse_value,
     )
 
-    _check_may_configure("hm config set")
+    check_shell_may_configure("hm config set")
     option, part = _option_and_part(request.values["key"])
     path = _config_path()
     text = request.values["value"]
@@ -175,7 +175,7 @@ def unset(request: CommandRequest) -> int:
     from hivemind_memory.config import read_config
     from hivemind_memory.config.file import remove_option, write_option
 
-    _check_may_configure("hm config unset")
+    check_shell_may_configure("hm config unset")
     key = _bare(request.values["key"])
     path = _config_path()
     # Also a key that this version does not know: there is no other way to remove it.
@@ -204,7 +204,7 @@ def path(request: CommandRequest) -> int:
     return 0
 
 
-def _check_may_configure(what: str) -> None:
+def check_shell_may_configure(what: str) -> None:
     """Raise in a shell that sees some scopes only.
 
     Raises:

@@ -8,7 +8,13 @@ from shlex import quote
 
 from hivemind_memory.cli.command import CommandRequest, command
 from hivemind_memory.cli.options import YES
-from hivemind_memory.cli.output import is_terminal, print_notices, write_stdout
+from hivemind_memory.cli.output import (
+    is_terminal,
+    print_notices,
+    size_text,
+    write_stdout,
+)
+from hivemind_memory.files.places import models_folder
 from hivemind_memory.model.display import count_text, escape_line
 from hivemind_memory.model.note_path import GLOBAL_NOTE
 
@@ -41,7 +47,8 @@ Any .md file that you put into the notes folder is found by the next search.
     description=(
         "Existing files are left as they are. On a terminal it offers to connect the"
         " agents that are installed, as hm connect does; with --yes it connects them"
-        " without asking."
+        " without asking. It also offers a model for searches by meaning, and downloads"
+        " it only if you agree."
     ),
     flags=(YES,),
 )
@@ -66,6 +73,8 @@ def init(request: CommandRequest) -> int:
     if not (os.path.exists(usual) and os.path.samefile(folder, usual)):
         write_stdout(_elsewhere(folder, usual))
     can_ask = is_terminal(sys.stdin) and is_terminal(sys.stderr)
+    if can_ask and not request.values["yes"] and not request.memory_dir:
+        _offer_local_model(request, home)
     if request.values["yes"] or (can_ask and not request.memory_dir):
         return _offer_connect(request)
     return 0
@@ -80,6 +89,45 @@ def _elsewhere(folder: str, usual: str) -> str:
         link = f"ln -s {named} {quote(usual)}"
         lines.append(f"Or link them once: `{escape_line(link)}`")
     return "".join(f"{line}\n" for line in lines)
+
+
+def _offer_local_model(request: CommandRequest, home: str) -> None:
+    """Offer to search by meaning with a model on this machine, if nothing is chosen."""
+    from hivemind_memory import environment
+    from hivemind_memory.cli.confirm import is_sure
+    from hivemind_memory.config import CONFIG_NAME
+    from hivemind_memory.config.file import write_option
+    from hivemind_memory.errors import HivemindError
+    from hivemind_memory.providers.choose import find_missing_packages
+    from hivemind_memory.providers.local_catalog import MODELS
+
+    settings = environment.load_settings(home)
+    model = MODELS[0]
+    with request.open_memory() as memory:
+        is_chosen = memory.status().provider != "none"
+    if settings.embedding_provider != "auto" or is_chosen:
+        return
+    missing = find_missing_packages("local")
+    if missing:
+        remedy = f"`pip install {' '.join(missing)}`, then `hm init` again"
+        print_notices(["", f"To find the same meaning in other words: {remedy}."])
+        return
+    print_notices(
+        ["", "A model on this machine also finds what is said in other words."]
+    )
+    size = size_text(model.size_bytes)
+    question = f"Download {model.name} ({size}) and use it? Your notes stay here."
+    if not is_sure(question, "Searches use words; `hm model fetch` asks again"):
+        return
+    from hivemind_memory.cli.commands.model import fetch_model
+
+    try:
+        fetch_model(model, models_folder(home), is_agreed=True)
+    except HivemindError as error:
+        print_notices([str(error), error.hint])
+        return
+    write_option(os.path.join(home, CONFIG_NAME), "embedding_provider", "local")
+    print_notices(["`hm sync` computes the vectors of your notes"])
 
 
 def _offer_connect(request: CommandRequest) -> int:
