@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from hivemind_memory.curation.certainty import check_certain
 from hivemind_memory.curation.locate import find_entry
 from hivemind_memory.curation.lookup import (
     find_memory,
     load_memory,
 )
 from hivemind_memory.curation.lookup_errors import not_found
-from hivemind_memory.curation.lookup_one import check_certain
 from hivemind_memory.curation.own_day import with_own_day
 from hivemind_memory.curation.recalls import recalls_of
 from hivemind_memory.curation.status_names import as_of

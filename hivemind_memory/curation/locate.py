@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from hivemind_memory.access.rules import may_read
+from hivemind_memory.curation.certainty import check_certain
 from hivemind_memory.curation.lookup import (
     entries_named,
     find_memory,
     is_name,
 )
-from hivemind_memory.curation.lookup_one import check_certain
 from hivemind_memory.curation.own_day import with_own_day
 from hivemind_memory.errors import (
     ForgottenError,

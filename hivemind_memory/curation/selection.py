@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from hivemind_memory.access.rules import may_write
+from hivemind_memory.curation.certainty import several_scopes
 from hivemind_memory.curation.lookup import (
     CurationTarget,
     entries_named,
@@ -23,7 +24,6 @@ from hivemind_memory.curation.lookup import (
     text_of,
 )
 from hivemind_memory.curation.lookup_errors import names_near, not_found
-from hivemind_memory.curation.lookup_one import several_scopes
 from hivemind_memory.curation.own_day import with_own_day
 from hivemind_memory.curation.without_secrets import masked
 from hivemind_memory.errors import MemoryNotFoundError, NotSavedError, UsageError
