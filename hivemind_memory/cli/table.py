@@ -74,6 +74,7 @@ _FILES = (
         "undo",
         {"undo": "Take back the last change: write, save, forget, link or learn."},
     ),
+    (CURATE, "done", {"done": "Mark a todo or a goal as done."}),
     (
         CURATE,
         "inbox",
@@ -303,7 +304,7 @@ GROUPS = {
 }
 """Group -> summary, heading, and the command it runs when none is named."""
 
-ALIASES = {"ls": "list", "rm": "forget", "add": "write"}
+ALIASES = {"ls": "list", "rm": "forget", "add": "write", "close": "done"}
 """What people type by habit -> the command it stands for."""
 
 

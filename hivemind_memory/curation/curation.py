@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hivemind_memory.access.rules import check_enabled
 from hivemind_memory.redaction.redact import scrubbed, warning_of
 
 TYPE_CHECKING = False
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.curation.inbox import AcceptedClaim
     from hivemind_memory.curation.projects import Projects
-    from hivemind_memory.model.changes import Change, UndoResult
+    from hivemind_memory.model.changes import Change, DoneResult, UndoResult
     from hivemind_memory.model.curation import (
         ForgetResult,
         History,
@@ -36,10 +35,6 @@ if TYPE_CHECKING:
     )
     from hivemind_memory.model.listing import MemoryFilter, WrittenItem
     from hivemind_memory.model.ports import InjectionRecords
-
-
-_TEXT_FIELDS = ("content", "key", "reason", "source_ref", "by", "session")
-"""Fields of a new memory that are searched for secrets; its tags are too."""
 
 
 class Curation:
@@ -74,10 +69,11 @@ class Curation:
             UsageError: It cannot be saved as it is.
         """
         from hivemind_memory.curation.change_recording import record_saved
+        from hivemind_memory.curation.prepare import prepare
         from hivemind_memory.curation.save import save
 
         with self._context.changing("Nothing was saved"):
-            clean, warnings = self._prepare(wanted, is_forced=is_forced)
+            clean, warnings = prepare(self._context, wanted, is_forced=is_forced)
             saved = save(self._context, clean, near=self._find_similar)
             return record_saved(self._context, saved, clean.content, warnings)
 
@@ -98,10 +94,11 @@ class Curation:
         """
         from hivemind_memory.curation.change_recording import record_saved
         from hivemind_memory.curation.learn import learn, validate_claim
+        from hivemind_memory.curation.prepare import prepare
 
         [topic, *domains], found = scrubbed(topic, *validate_claim(topic, domains))
         with self._context.changing("Nothing was saved"):
-            clean, warnings = self._prepare(wanted, is_forced=False)
+            clean, warnings = prepare(self._context, wanted, is_forced=False)
             saved = learn(
                 self._context,
                 clean,
@@ -244,6 +241,23 @@ class Curation:
             is_indexed = self._context.update_index(linked.changed_paths)
             return replace(linked, is_indexed=is_indexed)
 
+    def mark_done(
+        self, ref: str, *, scope: str = "", is_open: bool = False
+    ) -> DoneResult:
+        """Mark a memory as done today, or as open again; see ``done.mark_done``.
+
+        Raises:
+            HivemindError: Nothing was changed; the message says why.
+        """
+        from hivemind_memory.curation.done import mark_done
+
+        with self._context.changing():
+            done = mark_done(
+                self._context, ref, scope=self._scope(scope), is_open=is_open
+            )
+            is_indexed = self._context.update_index(done.changed_paths)
+            return replace(done, is_indexed=is_indexed)
+
     def forget(
         self,
         selector: MemorySelector,
@@ -287,6 +301,14 @@ class Curation:
         from hivemind_memory.curation.change_recording import record_written
 
         record_written(self._context, path, entry_id, content)
+
+    def record_edited(self, path: str) -> None:
+        """Record that a note was changed in an editor: ``undo`` must not pass it by."""
+        from hivemind_memory.curation.change_recording import record
+        from hivemind_memory.model.changes import EDIT, ChangedItem
+        from hivemind_memory.model.curation import NOTE
+
+        record(self._context, EDIT, [ChangedItem(kind=NOTE, path=path)])
 
     def restore(self, selector: MemorySelector) -> RestoreResult:
         """Show again what one forget hid.
@@ -369,31 +391,6 @@ class Curation:
         from hivemind_memory.curation.projects import Projects
 
         return Projects(self._context, self._lock)
-
-    def _prepare(
-        self, wanted: NewMemory, *, is_forced: bool
-    ) -> tuple[NewMemory, tuple[str, ...]]:
-        """Return what to save, with its scope and without secrets, and warnings."""
-        from hivemind_memory.curation.validate import validate_texts
-        from hivemind_memory.memory.write import refuse_purged
-
-        check_enabled(
-            is_enabled=self._context.is_enabled,
-            why_read_only=self._context.why_read_only,
-        )
-        scope = self._context.find_scope(wanted.scope)
-        wanted = validate_texts(wanted, limit_chars=self._context.limit_chars)
-        values = (getattr(wanted, name) for name in _TEXT_FIELDS)
-        texts, found = scrubbed(*values, *wanted.tags)
-        clean = replace(
-            wanted,
-            scope=scope,
-            tags=tuple(texts[len(_TEXT_FIELDS) :]),
-            **dict(zip(_TEXT_FIELDS, texts, strict=False)),  # type: ignore[arg-type]
-        )
-        state, caller = self._context.state(), self._context.caller
-        doubts = refuse_purged(state, clean.content, scope, caller, is_forced=is_forced)
-        return clean, (*warning_of(found), *doubts)
 
     def _scope(self, name: str) -> str | None:
         """Return the scope that a name means to the caller; None for no name."""

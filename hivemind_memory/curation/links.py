@@ -16,7 +16,7 @@ from hivemind_memory.curation.lookup_one import find_one
 from hivemind_memory.curation.validate import validate_fraction
 from hivemind_memory.errors import MemoryNotFoundError, UsageError
 from hivemind_memory.files.paths import parse_note_path
-from hivemind_memory.model.changes import LINK, ChangedItem
+from hivemind_memory.model.changes import DONE, LINK, ChangedItem
 from hivemind_memory.model.curation import MEMORY, LinkResult
 from hivemind_memory.model.keys import closest
 from hivemind_memory.model.memories import EDGE_KINDS, UPDATES
@@ -192,8 +192,8 @@ def change_list(
     after = change(items)
     if after == items:
         return items, items
-    # A single predecessor stays a plain value, as a save writes it.
-    is_plain = field == FIELDS[UPDATES] and len(after) == 1
+    # A single predecessor stays a plain value, as a save writes it, and so does a day.
+    is_plain = field in {FIELDS[UPDATES], DONE} and len(after) == 1
     changed = file.with_values({field: (after[0] if is_plain else after) or None})
     context.folder.replace(file.path, changed, expected=file.signature)
     return items, after

@@ -28,6 +28,7 @@ from hivemind_memory.curation.undo_errors import (
     gone,
     irreversible,
     no_forget,
+    not_kept,
 )
 from hivemind_memory.curation.without_secrets import masked
 from hivemind_memory.errors import (
@@ -38,6 +39,8 @@ from hivemind_memory.errors import (
 )
 from hivemind_memory.model.changes import (
     ACCEPT,
+    DONE,
+    EDIT,
     FORGET,
     LINK,
     RESTORE,
@@ -156,8 +159,9 @@ def _take_back(
     """Do the opposite of a change, or only find what that is."""
     if not _may_touch(context, change):
         raise NotSavedError("You cannot write there from here.", effect=EFFECT)
-    result = UndoResult(undone=change.id, kind=change.kind, at=change.at)
-    if change.kind == LINK:
+    scopes = tuple(sorted({scope_of(item.path) for item in change.items}))
+    result = UndoResult(undone=change.id, kind=change.kind, at=change.at, scopes=scopes)
+    if change.kind in {LINK, DONE}:
         return _relink(context, change, result, is_dry_run=is_dry_run)
     if change.kind in {WRITE, SAVE, RESTORE}:
         return _hide(context, change, result, is_dry_run=is_dry_run)
@@ -165,6 +169,8 @@ def _take_back(
         return _show(context, change, result, is_dry_run=is_dry_run)
     if change.kind in {ACCEPT, RETURN}:
         return _move_claim(context, change, result, is_dry_run=is_dry_run)
+    if change.kind == EDIT:
+        raise not_kept(context, change)
     raise irreversible(context, change)
 
 
@@ -268,7 +274,7 @@ def _with_changes(result: UndoResult, done: ForgetResult | RestoreResult) -> Und
 def _relink(
     context: CurationContext, change: Change, result: UndoResult, *, is_dry_run: bool
 ) -> UndoResult:
-    """Make the list of links as it was before the change."""
+    """Make the list of links, or the mark as done, as it was before the change."""
     [item] = change.items
     index = context.index.fresh(is_lookup=True)
     row = next(_rows(index, item), None)
@@ -280,10 +286,15 @@ def _relink(
         if items == before:
             return items
         if items != after:
-            raise built_upon(masked(row.key) or row.path, "linked again")
+            what = "linked again" if change.kind == LINK else "changed"
+            raise built_upon(masked(row.key) or row.path, what)
         return items if is_dry_run else before
 
-    result = replace(result, link=row.path)
+    if change.kind == LINK:
+        result = replace(result, link=row.path)
+    else:
+        done, reopened = (row.path, "") if before else ("", row.path)
+        result = replace(result, done=done, reopened=reopened)
     with (
         context.updates_lock(EFFECT),
         context.key_lock(row.scope, row.key, EFFECT),
@@ -300,7 +311,13 @@ def _record_undo(
     context: CurationContext, change: Change, done: UndoResult, *, is_undo: bool
 ) -> str:
     """Record that a change was taken back; return the id of that."""
-    opposites = {LINK: LINK, FORGET: RESTORE, ACCEPT: RETURN, RETURN: ACCEPT}
+    opposites = {
+        LINK: LINK,
+        DONE: DONE,
+        FORGET: RESTORE,
+        ACCEPT: RETURN,
+        RETURN: ACCEPT,
+    }
     kind = opposites.get(change.kind, FORGET)
     return record(
         context,
@@ -324,11 +341,7 @@ def _items(change: Change, done: UndoResult) -> tuple[ChangedItem, ...]:
 
 
 def _targets(context: CurationContext, change: Change) -> list[CurationTarget]:
-    """Return what a change was about, as it is now.
-
-    Raises:
-        MemoryNotFoundError: None of it is there any more.
-    """
+    """Return what a change was about, as it is now; raise if none of it is there."""
     index = context.index.fresh(is_lookup=True)
     targets = [target for item in change.items for target in _now(context, index, item)]
     if not targets:

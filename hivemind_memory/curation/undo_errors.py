@@ -7,6 +7,7 @@ from shlex import quote
 from hivemind_memory.errors import MemoryNotFoundError, NotSavedError, UsageError
 from hivemind_memory.model.changes import (
     ACCEPT,
+    DONE,
     FORGET,
     LINK,
     PURGE,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 EFFECT = "Nothing was taken back"
 LIST_HINT = "`hm log --changes` lists them."
-_REVERSIBLE = (WRITE, SAVE, FORGET, RESTORE, LINK, ACCEPT, RETURN)
+_REVERSIBLE = (WRITE, SAVE, FORGET, RESTORE, LINK, ACCEPT, RETURN, DONE)
 
 
 def built_upon(name: str, what: str) -> NotSavedError:
@@ -49,23 +50,41 @@ def no_forget(change: Change) -> UsageError:
 
 def irreversible(context: CurationContext, change: Change) -> UsageError:
     """Return the error for a change of a kind that cannot be taken back."""
-    why, hints = "", []
-    if change.kind == PURGE:
-        why = ": what was purged is erased"
+    why = ": what was purged is erased" if change.kind == PURGE else ""
+    return UsageError(
+        f"The {change.kind} {change.id} cannot be taken back{why}.",
+        hint="; ".join((*_earlier(context), LIST_HINT)),
+        effect=EFFECT,
+    )
+
+
+def not_kept(context: CurationContext, change: Change) -> UsageError:
+    """Return the error for an edit: no copy of the text before it was kept."""
+    path = change.items[0].path if change.items else "a note"
+    return UsageError(
+        f"Your last change is an edit of {path}, and hm has no copy of the text before"
+        " it."
+        if change == ChangeLog(context.state()).last_of(context.actor)
+        else f"{change.id} is an edit of {path}; hm has no copy of the text before it.",
+        hint="; ".join((f"`hm edit {quote(path)}` opens it", *_earlier(context))),
+        effect=EFFECT,
+    )
+
+
+def _earlier(context: CurationContext) -> list[str]:
+    """Return how to take back the last change that can be taken back, if there is one.
+
+    As a list of one clause, or of none.
+    """
     earlier = [
         made
         for made in ChangeLog(context.state()).newest()
         if made.actor == context.actor and _is_reversible(made)
     ]
-    if earlier:
-        last = earlier[0]
-        hints.append(f"`hm undo {quote(last.id)}` takes back your last {last.kind}")
-    hints.append(LIST_HINT)
-    return UsageError(
-        f"The {change.kind} {change.id} cannot be taken back{why}.",
-        hint="; ".join(hints),
-        effect=EFFECT,
-    )
+    return [
+        f"`hm undo {quote(last.id)}` takes back your last {last.kind}"
+        for last in earlier[:1]
+    ]
 
 
 def _is_reversible(change: Change) -> bool:

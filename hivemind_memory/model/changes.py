@@ -8,9 +8,11 @@ from hivemind_memory.model.curation import AffectedItem, FailedItem
 
 WRITE, SAVE, FORGET, RESTORE = "write", "save", "forget", "restore"
 LINK, ACCEPT, RETURN, PURGE = "link", "accept", "return", "purge"
-"""Kinds of changes. A return puts an accepted claim back into the inbox. An
-``unlink`` is a link that goes; a claim that is learned and one that is rejected are a
-save and a forget."""
+EDIT, DONE = "edit", "done"
+"""Kinds of changes. An edit was made in an editor, so the text before it is unknown; a
+done marks a memory as done, or as open again. A return puts an accepted claim back into
+the inbox. An ``unlink`` is a link that goes; a claim that is learned and one that is
+rejected are a save and a forget."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,11 +52,11 @@ class Change:
     """Versions that became active or superseded again because of it."""
 
     field: str = ""
-    """Of a link: the list in the front matter of the first item."""
+    """Of a link or a done: what changed in the front matter of the first item."""
 
     before: tuple[object, ...] = ()
     after: tuple[object, ...] = ()
-    """Of a link: what that list held, as in the note."""
+    """What that held, as in the note."""
 
     undoes: str = ""
     """Id of the change that this one took back; empty: none."""
@@ -74,10 +76,13 @@ class UndoResult:
     """Id of the change that was taken back."""
 
     kind: str
-    """What that change was: write, save, forget, restore, link, accept or return."""
+    """What that change was, such as write or forget."""
 
     at: str
     """When it was made."""
+
+    scopes: tuple[str, ...] = ()
+    """Of the notes that it is about; empty: global."""
 
     id: str = ""
     """Id of this change; taking it back makes the other one again."""
@@ -99,10 +104,32 @@ class UndoResult:
     link: str = ""
     """Note whose links are as they were before; empty: none."""
 
+    reopened: str = ""
+    """Note that is open again; empty: none."""
+
+    done: str = ""
+    """Note that is done again; empty: none."""
+
     already: bool = False
     """It was so already; only the record is new."""
 
     failed: tuple[FailedItem, ...] = ()
     is_dry_run: bool = False
+    changed_paths: tuple[str, ...] = ()
+    is_indexed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoneResult:
+    """A memory that was marked as done or as open; it is on disk, synced."""
+
+    path: str
+    key: str
+    day: str
+    """On which it was done; empty: it is open."""
+
+    is_changed: bool
+    """False: it was so already."""
+
     changed_paths: tuple[str, ...] = ()
     is_indexed: bool = False

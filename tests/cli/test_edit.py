@@ -75,3 +75,30 @@ def test_no_new_note_is_named_after_a_secret(hm: Hm, home: Path) -> None:
     assert refused.code == 2
     assert "The file name looks like a secret (github-pat)." in refused.err
     assert list((home / "memory").glob("ghp_*")) == []
+
+
+def test_an_edit_is_logged_and_not_passed_by_by_undo(hm: Hm) -> None:
+    """`hm undo` took back what was written before it."""
+    hm("write", "The walrus is staging.")
+    hm("edit", "global.md")
+
+    undone = hm("undo")
+
+    assert undone.code == 2
+    assert "Your last change is an edit of global.md" in undone.err
+    assert "takes back your last write" in undone.err
+    assert hm("search", "walrus").out
+
+
+def test_without_a_terminal_no_editor_is_guessed(
+    hm: Hm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a pipe an editor of the system printed its escape sequences for ever."""
+    monkeypatch.delenv("EDITOR")
+
+    edited = hm("edit", "global.md")
+
+    assert (edited.code, edited.err.split("\n")[0]) == (
+        1,
+        "error: `hm edit` needs a terminal.",
+    )

@@ -325,3 +325,30 @@ def test_a_purge_drops_only_link_records_that_name_its_key_as_a_whole(
     links = [one for one in memory.curation.changes() if one.kind == "link"]
     assert [one.items[0].path for one in links] == ["other.md"]
     assert memory.curation.undo(links[0].id).link == "other.md"
+
+
+def test_an_undo_after_an_edit_does_not_take_back_something_else(
+    memory: Memory, sandbox: Sandbox
+) -> None:
+    """It hid the entry before, and the next undo the one before that."""
+    memory.write("The walrus is staging.")
+    sandbox.save("plan.md", "Changed in an editor.\n")
+    memory.curation.record_edited("plan.md")
+    [edit, write] = memory.curation.changes()
+
+    for _ in range(2):
+        with pytest.raises(UsageError, match="an edit of plan") as caught:
+            memory.curation.undo()
+        assert write.id in caught.value.hint
+    with pytest.raises(UsageError, match="is an edit of plan"):
+        memory.curation.undo(edit.id)
+
+    assert found(memory, "walrus")
+    assert memory.curation.undo(write.id).kind == "write"
+
+
+def test_an_undo_says_where_it_acts(memory: Memory) -> None:
+    """The last change may be in another project than the shell."""
+    memory.write("The walrus is staging.", scope="project/zoo")
+
+    assert memory.curation.undo().scopes == ("projects/zoo",)

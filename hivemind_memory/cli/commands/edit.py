@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import os
+import sys
 from contextlib import suppress
 
 from hivemind_memory.cli.command import Argument, CommandRequest, command
-from hivemind_memory.cli.output import print_notices, print_sync, write_stderr
+from hivemind_memory.cli.output import (
+    is_terminal,
+    print_notices,
+    print_sync,
+    write_stderr,
+)
 from hivemind_memory.errors import (
     ForgottenError,
     HivemindError,
@@ -75,6 +81,8 @@ def edit_note(request: CommandRequest, name: str) -> int:
             result = memory.sync(progress)
             embedding = memory.embed_pending(progress)
         is_changed = memory.folder.signature(note) != before
+        if is_changed:
+            memory.curation.record_edited(note)
     print_notices(pending_notice(note) if memory.folder.signature(note) else ())
     if not memory.caller.is_owner:
         # The counts cover all notes, also those that this caller may not see.
@@ -107,6 +115,9 @@ def editor_command(environ: os._Environ[str]) -> list[str]:
         ) from error
     if words:
         return words
+    if not is_terminal(sys.stdin):
+        message = "`hm edit` needs a terminal."
+        raise HivemindError(message, hint="`hm get NOTE` prints a note instead.")
     for name in _USUAL_EDITORS:
         if shutil.which(name):
             return [name]

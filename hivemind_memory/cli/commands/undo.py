@@ -12,6 +12,7 @@ from hivemind_memory.cli.output import (
     print_line,
     print_notices,
 )
+from hivemind_memory.model.changes import DONE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,9 +26,10 @@ if TYPE_CHECKING:
         " before. What was written or saved is hidden, what was forgotten is shown"
         " again, and links are as they were. A claim that was accepted or rejected is"
         " pending again. Nothing is deleted, and the printed id reverts the undo. A"
-        " memory that was replaced, edited or linked since is left alone. hm log"
-        " --changes lists the ids. Changes at a terminal are yours; those of programs"
-        " and agents are taken back by id."
+        " memory that was replaced, edited or linked since is left alone. If your last"
+        " change is an edit or a purge, nothing is undone: hm has no copy of that"
+        " text. hm log --changes lists the ids. Changes at a terminal are yours; those"
+        " of programs and agents are taken back by id."
     ),
     arguments=(
         Argument("id", "Id of a change.", is_required=False, completes="changes"),
@@ -61,7 +63,9 @@ def _print_undone(undone: UndoResult, *, as_json: bool) -> None:
     is_plan = undone.is_dry_run
     verb = "would undo" if is_plan else "undid"
     at = minute_text(undone.at)
-    print_line(f"{verb} the {undone.kind} from {at} ({undone.undone})")
+    where = f" in {places}" if (places := _scopes_text(undone.scopes)) else ""
+    kind = "mark as done" if undone.kind == DONE else undone.kind
+    print_line(f"{verb} the {kind} from {at}{where} ({undone.undone})")
     print_items("would forget" if is_plan else "forgot", undone.forgotten)
     print_restored("would restore" if is_plan else "restored", undone.restored)
     print_items(
@@ -74,9 +78,19 @@ def _print_undone(undone: UndoResult, *, as_json: bool) -> None:
         print_line(
             f"{'would restore' if is_plan else 'restored'} the links of {undone.link}"
         )
+    for path, state in ((undone.reopened, "open"), (undone.done, "done")):
+        if path:
+            print_line(f"{path} {'would be' if is_plan else 'is'} {state} again")
     notices = [failed_text(item) for item in undone.failed]
     if undone.already:
         notices.append("it was already undone")
     if undone.id:
         notices.append(f"`hm undo {undone.id}` redoes it")
     return print_notices(notices)
+
+
+def _scopes_text(scopes: tuple[str, ...]) -> str:
+    """Return where an undo acts: one scope, or how many; empty: nowhere."""
+    if len(scopes) > 1:
+        return f"{len(scopes)} scopes"
+    return (scopes[0] or "the global scope") if scopes else ""

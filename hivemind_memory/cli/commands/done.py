@@ -1,0 +1,39 @@
+"""hm done: marks a memory as done, or as open again."""
+
+from __future__ import annotations
+
+from hivemind_memory.cli.command import CommandRequest, Flag, command
+from hivemind_memory.cli.options import JSON, MEMORY, SCOPE
+from hivemind_memory.cli.output import print_json, print_line
+
+
+@command(
+    "done",
+    description=(
+        "What is done is no longer injected, and hm list leaves it out; a search still"
+        " finds it. hm list --status done lists it, and hm undo takes it back."
+    ),
+    arguments=(MEMORY,),
+    flags=(
+        Flag(("--reopen",), "flag", "Mark it as open again."),
+        SCOPE,
+        JSON,
+    ),
+    examples=("hm done renew-certificates", "hm list --type todo"),
+)
+def done(request: CommandRequest) -> int:
+    """Mark a memory as done."""
+    values = request.values
+    with request.open_memory() as memory:
+        marked = memory.curation.mark_done(
+            values["ref"], scope=values["scope"] or "", is_open=values["reopen"]
+        )
+    if values["json"]:
+        print_json(marked)
+        return 0
+    state = f"done since {marked.day}" if marked.day else "open"
+    if marked.is_changed:
+        print_line(f"{'done' if marked.day else 'open again'}: {marked.path}")
+    else:
+        print_line(f"unchanged: {marked.path} is {state}", keep=[marked.path])
+    return 0
