@@ -7,10 +7,10 @@ is no longer injected, and a search still finds it.
 from __future__ import annotations
 
 from hivemind_memory.access.rules import check_writable
+from hivemind_memory.curation.certainty import check_certain
 from hivemind_memory.curation.change_recording import ChangedList, record
 from hivemind_memory.curation.links import change_list
 from hivemind_memory.curation.lookup import find_memory
-from hivemind_memory.curation.lookup_one import check_certain
 from hivemind_memory.curation.own_day import with_own_day
 from hivemind_memory.errors import UsageError
 from hivemind_memory.files.paths import parse_note_path

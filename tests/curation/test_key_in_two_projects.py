@@ -16,6 +16,7 @@ SCOPES = ("till", "shop")
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home folder with two repositories below it, each with a memory ``db``."""
     monkeypatch.setenv("HIVEMIND_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("EDITOR", "true")
     for name in SCOPES:
         (tmp_path / name).mkdir()
         git(tmp_path / name, "init", "-q")

@@ -54,7 +54,7 @@ def test_no_scope_is_chosen_by_chance(
     with pytest.raises(UsageError, match="projects/shop, projects/site, teams") as told:
         CHANGES[at](memory)
 
-    assert "by its id or its path" in told.value.hint
+    assert "by its path" in told.value.hint
     assert {one: one.read_bytes() for one in sandbox.notes.rglob("*.md")} == before
 
 
