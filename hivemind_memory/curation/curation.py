@@ -314,8 +314,8 @@ class Curation:
         """Show again what one forget hid.
 
         Args:
-            selector: The id of a forget, or which memories; of these, what the newest
-                forget hid.
+            selector: The id of a forget, or a choice of memories: then only what the
+                newest forget of them hid.
 
         Raises:
             HivemindError: Nothing was changed; the message says why.

@@ -96,7 +96,7 @@ def remove_references(
             )
         except HivemindError as error:
             left.append(FailedItem(what=path, why=str(error)))
-            found = 1
+            continue
         if found and is_behind_link:
             behind = context.folder.behind_link_error(path, "")
             why = f"its front matter refers to it. {behind} {behind.hint}"

@@ -27,7 +27,7 @@ PARTIAL_FILE = re.compile(re.escape(PARTIAL_PREFIX) + r"[0-9a-f]{16}\.tmp")
 """The name of a file that does not have its own name yet."""
 
 _STATE_COPY = "state.db"
-"""How the files begin that a backup writes to a folder of its own."""
+"""Prefix of the files that a backup writes to its temporary folder."""
 
 ABANDONED_S = 60.0
 """No write takes so long between a file's last byte and its name."""
@@ -261,7 +261,7 @@ def _remove_abandoned(path: str, now_s: float) -> bool:
 
 
 def _partial_entries(folders: Iterable[str]) -> Iterator[os.DirEntry[str]]:
-    """Yield what is directly in some folders and is named as what has no name yet."""
+    """Yield the partial files directly in some folders."""
     for folder in folders:
         with suppress(OSError), os.scandir(folder) as entries:
             yield from [e for e in entries if e.name.startswith(PARTIAL_PREFIX)]

@@ -240,9 +240,9 @@ class IndexView(Protocol):
     """
 
     def find_words(
-        self, terms: Sequence[QueryTerm], *, limit: int, is_tried: bool = False
+        self, terms: Sequence[QueryTerm], *, limit: int, only_if_all_known: bool = False
     ) -> WordMatches:
-        """Return the best candidates; if *is_tried* and a word is unknown, none."""
+        """Return the best candidates, none if a word must be known and is not."""
         ...
 
     def has_other_scopes(self) -> bool:

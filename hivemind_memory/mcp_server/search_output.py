@@ -65,7 +65,7 @@ class FoundHit(BaseModel):
     )
     source_ref: str = Field(default="", description="what it was derived from")
     claim: ClaimOut = Field(default_factory=ClaimOut)
-    also_in: str = Field(default="", description="where the same text stands too")
+    also_in: str = Field(default="", description="other places with the same text")
 
 
 class NearPlace(BaseModel):

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 WORD_CANDIDATES = 25
-"""Candidates for ten hits when the words are alone: what their rough ranking puts
-behind these does not come back among the first ten (docs/quality.md)."""
+"""Candidates for ten hits of a search by words alone: what the rough ranking puts
+lower never makes the top ten (docs/quality.md)."""
 
 FUSED_WORD_CANDIDATES = 40
 
@@ -32,8 +32,8 @@ WANTED_FACTOR = 2
 """Candidates of each retriever for every hit that is wanted, if that is more."""
 
 NEAR_CANDIDATES = 5
-"""More candidates that are near to the caller, or half of what is wanted: each costs
-time."""
+"""More candidates from scopes near to the caller, or half of what is wanted: each
+costs time."""
 
 MAX_SIMILAR = 10
 """Chunks that are compared with a text before it is saved."""
@@ -98,7 +98,7 @@ def retrieve(
     vector_limit = max(FUSED_VECTOR_CANDIDATES, WANTED_FACTOR * wanted)
     terms, ignored = query_terms(text)
     terms = with_forms(view, terms, text)
-    words = view.find_words(terms, limit=word_limit, is_tried=not is_literal)
+    words = view.find_words(terms, limit=word_limit, only_if_all_known=not is_literal)
     corrections: dict[str, str] = {}
     if not is_literal and _has_unknown(words):
         from hivemind_memory.memory.unknown_words import (
@@ -109,7 +109,7 @@ def retrieve(
         more, corrections = with_corrections(view.vocabulary(), terms, words)
         if corrections:
             terms = tuple(more)
-            words = view.find_words(terms, limit=word_limit, is_tried=True)
+            words = view.find_words(terms, limit=word_limit, only_if_all_known=True)
         if _has_unknown(words):
             more = with_longer_words(view.vocabulary(), terms, words)
             words = view.find_words(more or terms, limit=word_limit)

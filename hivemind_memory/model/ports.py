@@ -83,7 +83,7 @@ class VectorStore(Protocol):
         ...
 
     def store(self, fingerprint: str, dims: int, vectors: Mapping[str, bytes]) -> None:
-        """Keep hash -> vector, all of *dims* numbers; afterward none of them pends.
+        """Keep hash -> vector, all of *dims* numbers; afterward none is pending.
 
         Vectors stay cached even after no text uses them.
         """

@@ -195,7 +195,7 @@ class _Attempt:
     def _already_there(
         self, note: OpenNote, held: bytes, entry_at: int
     ) -> EntryLocation:
-        """Finish an entry that an editor took over with the file that it put there."""
+        """Finish an entry that is already in the file an editor put in its place."""
         note.sync()
         start_line = held.count(b"\n", 0, entry_at) + 1
         next_at = held.find(f"\n{OPENING}".encode(), entry_at)

@@ -20,7 +20,7 @@ class Address(NamedTuple):
     """In lower case, an IPv6 address without its brackets."""
 
     port: int
-    """0: the address names one that cannot be."""
+    """0: the port is invalid."""
 
     path: str
     """Without the last slash; empty for none."""

@@ -2,7 +2,8 @@
 
 A text is first searched for the words that rules need. Most texts have none of them,
 and are done in microseconds without a regular expression; the rules are loaded only for
-the others. Values that the caller names as secret are found as well, however encoded.
+the others. Values that the caller names as secret are found as well, also in JSON,
+in a URL, in hex or base64.
 """
 
 from __future__ import annotations
@@ -103,10 +104,10 @@ class Secret:
     """What it is: the rule's name, in small letters and dashes."""
 
     start: int
-    """Its first place in the text."""
+    """Offset of its first character."""
 
     end: int
-    """The place behind its last one."""
+    """Offset just past its end."""
 
 
 def find_secrets(text: str, known: Iterable[str] = ()) -> tuple[Secret, ...]:
@@ -121,15 +122,15 @@ def find_secrets(text: str, known: Iterable[str] = ()) -> tuple[Secret, ...]:
     [('url-password', 14)]
     """
     try:
-        return find_in_round(text, known)
+        return find_secrets_in_part(text, known)
     finally:
         forget_all()
 
 
-def find_in_round(text: str, known: Iterable[str] = ()) -> tuple[Secret, ...]:
-    """Return the same for a text of which most was searched before, or will be again.
+def find_secrets_in_part(text: str, known: Iterable[str] = ()) -> tuple[Secret, ...]:
+    """Return the same, and keep what was learned for the next part of the text.
 
-    The caller calls ``forget_all`` behind the last round.
+    Call ``forget_all`` after the last part.
     """
     hidden = without_marks(text)
     values = tuple(known)
@@ -306,7 +307,7 @@ def _is_assigned(low: str, word: str) -> bool:
     if low.count(word) > MANY:
         return True  # then asking costs more than looking
     for at, near in _places(low, word):
-        if not _is_promising(near, words=NEAR):
+        if not _is_promising(near, words=len(near)):
             continue
         if any(
             _is_promising(near.partition(sign)[2]) for sign in SIGNS if sign in near
@@ -336,7 +337,7 @@ def _places(low: str, word: str) -> Iterator[tuple[int, str]]:
 
 
 def _is_promising(near: str, words: int = 2) -> bool:
-    """Whether one of the next words is none of a language."""
+    """Whether one of the next words does not look like an ordinary word."""
     return any(
         len(part) >= LONG_WORD or not _UNLIKE_A_WORD.isdisjoint(part)
         for part in near.split(maxsplit=words)[:words]

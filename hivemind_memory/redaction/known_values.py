@@ -1,4 +1,4 @@
-"""Finds values that the caller names as secret, however they are written."""
+"""Finds values that the caller names as secret, in the usual encodings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def known_values(text: str, values: Iterable[str]) -> list[TextSpan]:
 
 
 def _forms(value: str) -> Iterator[str]:
-    """Return how a value is written: as it is, in JSON, in a URL, in base64."""
+    """Return a value as it is, in JSON, in a URL, in hex and in both base64s."""
     import json
     from binascii import b2a_base64
     from urllib.parse import quote, quote_plus
@@ -39,4 +39,8 @@ def _forms(value: str) -> Iterator[str]:
     yield quote(raw, safe="")
     yield quote_plus(raw)
     if len(raw) > 7:  # shorter ones are parts of much else
-        yield b2a_base64(raw, newline=False).decode().rstrip("=")
+        encoded = b2a_base64(raw, newline=False).decode().rstrip("=")
+        yield encoded
+        yield encoded.replace("+", "-").replace("/", "_")
+        yield raw.hex()
+        yield raw.hex().upper()

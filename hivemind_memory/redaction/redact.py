@@ -11,7 +11,7 @@ from bisect import bisect_right
 from itertools import accumulate
 
 from hivemind_memory.model.value import value
-from hivemind_memory.redaction.detection import Secret, find_in_round
+from hivemind_memory.redaction.detection import Secret, find_secrets_in_part
 from hivemind_memory.redaction.judgments import forget_all
 from hivemind_memory.redaction.spans import mark
 
@@ -81,7 +81,7 @@ def _found(
     return [
         Secret(kind=secret.kind, start=start + secret.start, end=start + secret.end)
         for start, end in ([(0, len(text))] if near is None else near)
-        for secret in find_in_round(text[start:end], known)
+        for secret in find_secrets_in_part(text[start:end], known)
     ]
 
 

@@ -62,7 +62,7 @@ class WordGate:
             words: In lower case; those with blanks count whole.
             patterns: Name -> what finds it in the pieces of a text.
             look: Returns what the pieces of a text look like, if they are not plain:
-                see ``pieces``. Without it every piece is.
+                see ``suspects.pieces``. Without it every piece is.
         """
         self._look = look
         self._patterns = tuple(patterns.items())

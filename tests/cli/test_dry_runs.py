@@ -74,7 +74,7 @@ def tree(root: Path) -> dict[str, bytes]:
     return found
 
 
-def test_every_dry_run_is_tried() -> None:
+def test_every_dry_run_only_if_all_known() -> None:
     """A command that gets the option gets a row."""
     dry = {
         command.name

@@ -142,7 +142,7 @@ def test_a_hostile_value_of_an_option_changes_nothing(
         assert files_of(kept) == before, (name, ran)
 
 
-def test_every_command_with_a_name_is_tried() -> None:
+def test_every_command_with_a_name_only_if_all_known() -> None:
     """Those that are left out are named, with the reason."""
     named = {one.name for one in all_commands() if one.arguments}
 

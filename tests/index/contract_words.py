@@ -33,14 +33,14 @@ class WordsContract:
         put(index, "a.md", "we deploy by hand\n")
         terms = [QueryTerm("deploy"), QueryTerm("nowhere")]
 
-        tried = index.view().find_words(terms, limit=10, is_tried=True)
+        tried = index.view().find_words(terms, limit=10, only_if_all_known=True)
 
         assert [(one.text, one.chunks) for one in tried.asked] == [
             ("deploy", 1),
             ("nowhere", 0),
         ]
         assert not tried.candidates
-        known = index.view().find_words(terms[:1], limit=10, is_tried=True)
+        known = index.view().find_words(terms[:1], limit=10, only_if_all_known=True)
         assert known.candidates
 
     def test_a_word_and_its_other_forms_are_counted_together(

@@ -310,7 +310,7 @@ def test_a_provider_that_is_gone_is_a_reason(
     assert answer.report.reason
 
 
-def test_a_refused_key_is_tried_once_by_all_processes_together(
+def test_a_refused_key_only_if_all_known_once_by_all_processes_together(
     sandbox: Sandbox, filled: Memory, server: EmbeddingServer
 ) -> None:
     """The next question of any process knows from the index that it is of no use."""

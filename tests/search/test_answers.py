@@ -279,10 +279,10 @@ def test_a_long_question_is_no_more_work_than_its_first_terms(
         terms: Sequence[QueryTerm],
         *,
         limit: int,
-        is_tried: bool = False,
+        only_if_all_known: bool = False,
     ) -> object:
         looked_up.append(len(terms))
-        return find_words(view, terms, limit=limit, is_tried=is_tried)
+        return find_words(view, terms, limit=limit, only_if_all_known=is_tried)
 
     monkeypatch.setattr(SqliteView, "find_words", counted)
 

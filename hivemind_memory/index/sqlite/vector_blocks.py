@@ -35,7 +35,7 @@ _PROBLEM = "the blocks of vectors do not match the chunks"
 CHUNKS = struct.Struct(f"<{BLOCK_ROWS}q")
 """The chunks of a block, by row; 0: the row is empty."""
 
-_WAITING = """
+_UNPACKED = """
 FROM chunks_vec JOIN embedding_cache ON embedding_cache.id = vector_id
 WHERE chunks_vec.space_id = ? AND subchunk = 0 AND slot IS NULL
 """
@@ -61,17 +61,17 @@ def quantize(vector: bytes, dims: int) -> bytes:
     return array("b", [round(number * factor) for number in numbers]).tobytes()
 
 
-def has_many_waiting(connection: apsw.Connection, space: int) -> bool:
+def has_many_unpacked(connection: apsw.Connection, space: int) -> bool:
     """Return whether linked vectors that are in no block would fill one."""
-    waiting = select_int(
+    unpacked = select_int(
         connection,
-        f"SELECT count(*) FROM (SELECT 1 {_WAITING} LIMIT {BLOCK_ROWS})",
+        f"SELECT count(*) FROM (SELECT 1 {_UNPACKED} LIMIT {BLOCK_ROWS})",
         space,
     )
-    return waiting == BLOCK_ROWS
+    return unpacked == BLOCK_ROWS
 
 
-def pack_waiting(connection: apsw.Connection, space: int, version: int) -> None:
+def pack_new(connection: apsw.Connection, space: int, version: int) -> None:
     """Put some linked vectors into blocks, if there are enough of them to fill one.
 
     Within a write transaction.
@@ -81,12 +81,12 @@ def pack_waiting(connection: apsw.Connection, space: int, version: int) -> None:
         space: Their space.
         version: Larger than that of any block.
     """
-    if not has_many_waiting(connection, space):
+    if not has_many_unpacked(connection, space):
         return
     rows = list(
         connection.execute(
             f"""
-            SELECT chunks_vec.id, chunk_id, embedding {_WAITING}
+            SELECT chunks_vec.id, chunk_id, embedding {_UNPACKED}
             ORDER BY chunk_id LIMIT {PACKED_AT_ONCE}
             """,
             (space,),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from hivemind_memory.errors import EmbeddingInvalidError
 from hivemind_memory.index.sqlite.lock import index_lock
-from hivemind_memory.index.sqlite.vector_blocks import has_many_waiting, pack_waiting
+from hivemind_memory.index.sqlite.vector_blocks import has_many_unpacked, pack_new
 from hivemind_memory.markdown.subchunks import embedding_texts, text_hash
 from hivemind_memory.sqlite.connection import (
     read_transaction,
@@ -137,7 +137,7 @@ class SqliteVectorStore:
             )
 
     def store(self, fingerprint: str, dims: int, vectors: Mapping[str, bytes]) -> None:
-        """Keep hash -> vector, all of *dims* numbers; afterwards none of them pends.
+        """Keep hash -> vector, all of *dims* numbers; afterward none is pending.
 
         A text that no chunk holds any more is dropped: it may have been purged while
         the provider worked.
@@ -170,7 +170,7 @@ class SqliteVectorStore:
 
     def _plan(self, fingerprint: str) -> None:
         """List the texts of chunks that are new to the space, and link known ones."""
-        while has_many_waiting(self._connection, self._space(fingerprint)):
+        while has_many_unpacked(self._connection, self._space(fingerprint)):
             with write_transaction(self._connection):
                 self._link(self._make_space(fingerprint), [])
         while self._has_unlisted(self._space(fingerprint)):
@@ -229,7 +229,7 @@ class SqliteVectorStore:
         return places
 
     def _texts_at(self, places: Mapping[str, tuple[int, int]]) -> list[tuple[str, str]]:
-        """Return (hash, text) of some texts; a chunk is split once for all of its."""
+        """Return (hash, text) of some texts; each chunk is split only once."""
         texts: dict[int, list[str]] = {}
         for chunk_id, _ in places.values():
             if chunk_id not in texts:
@@ -264,7 +264,7 @@ class SqliteVectorStore:
             """,
             [(space, name) for name in names],
         )
-        pack_waiting(self._connection, space, version)
+        pack_new(self._connection, space, version)
 
     def _count_unlisted(self, space: int) -> int:
         """Return how many chunks are new to the space."""

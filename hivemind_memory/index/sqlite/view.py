@@ -60,7 +60,7 @@ class SqliteView:
         self._contents = contents
 
     def find_words(
-        self, terms: Sequence[QueryTerm], *, limit: int, is_tried: bool = False
+        self, terms: Sequence[QueryTerm], *, limit: int, only_if_all_known: bool = False
     ) -> WordMatches:
         """Return the best *limit* candidates of the words retriever; see the port."""
         return self._views.word_retriever().find(
@@ -68,7 +68,7 @@ class SqliteView:
             limit=limit,
             matching=self._matching,
             visible=self._visible_stats,
-            is_tried=is_tried,
+            only_if_all_known=only_if_all_known,
         )
 
     def has_other_scopes(self) -> bool:

@@ -157,7 +157,7 @@ class WordRetriever:
         limit: int,
         matching: SqlFilter,
         visible: CorpusStats | None,
-        is_tried: bool = False,
+        only_if_all_known: bool = False,
     ) -> WordMatches:
         """Return the best *limit* candidates for *terms*, best first.
 
@@ -166,13 +166,13 @@ class WordRetriever:
             limit: Candidates at most.
             matching: What may be found.
             visible: What the figures are counted over; None: everything.
-            is_tried: If a term is unknown only say so, and find nothing: the caller
-                looks other terms up instead.
+            only_if_all_known: If a term is unknown, find nothing and say so: the
+                caller looks other terms up instead.
         """
         with translated_errors(self._path):
             asked = self._count(terms, visible)
             known = tuple(term for term in asked if term.chunks)
-            if not known or (is_tried and len(known) < len(asked)):
+            if not known or (only_if_all_known and len(known) < len(asked)):
                 return WordMatches(asked=asked, known=known)
             return self._find(asked, known, limit, matching, visible)
 
