@@ -218,7 +218,8 @@ FAULTS = (
     ),
     Fault(
         name="threads use one connection to state.db at the same time",
-        rig="mcp_parallel --clients 8 --calls 20 --seconds 20 --transport http",
+        rig="mcp_parallel --clients 8 --calls 20 --seconds 20 --transport http"
+        " --projects 1 --workspaces 1",
         module="state/state_file.py",
         code=(
             "class _NoLock:\n"
@@ -258,6 +259,19 @@ FAULTS = (
             "ToolRunner.run = _run\n"
         ),
         says=r"memory_search: .* is not answered by",
+    ),
+    Fault(
+        name="every connection gets the project of the first one",
+        rig="mcp_parallel --clients 4 --calls 4 --seconds 60 --transport http",
+        module="mcp_server/server_state.py",
+        code=(
+            "_FIRST = []\n\n\n"
+            "def _memory_of(self, project, of=ServerState._memory_of):\n"
+            "    _FIRST.extend(filter(None, [project]))\n"
+            "    return of(self, project and _FIRST[0])\n\n\n"
+            "ServerState._memory_of = _memory_of\n"
+        ),
+        says=r"memory_save: .* is not answered by",
     ),
     Fault(
         name="one write in five is acknowledged and not made",
@@ -317,6 +331,16 @@ FAULTS = (
         module="state/state_file.py",
         code="assert StateFile.vacuum\nStateFile.vacuum = lambda self: True\n",
         says=r"state\.db(-wal)?: b'",
+    ),
+    Fault(
+        name="what was purged may be saved again",
+        rig="purge --memories 6",
+        module="state/state_file.py",
+        code=(
+            "assert StateFile.has_tombstone\n"
+            "StateFile.has_tombstone = lambda *_: False\n"
+        ),
+        says=r"saved again",
     ),
     Fault(
         name="the log of changes keeps the names of what is purged",

@@ -1,11 +1,13 @@
 """Call one memory from many clients at once, over stdio and over HTTP.
 
     python -m benchmarks.mcp_parallel [--clients 32] [--calls 200] [--seconds 600]
-        [--notes 0]
+        [--projects 4] [--workspaces 2] [--notes 0]
 
-Over stdio each client has a server process of its own, over HTTP all share one. Every
-client saves, searches, writes and reads in turn, and each answer has to be its own. At
-the end every acknowledged text has to be in one note, under the id that was answered,
+Over stdio each client has a server process of its own; over HTTP all clients of a
+workspace share one, whatever their projects. Every client saves a memory of its project
+under a key that the other projects use as well, searches, writes to its workspace and
+reads in turn. Each answer has to be its own, of its scopes alone. At the end every
+acknowledged text has to be in one note of its scope, under the id that was answered,
 and a search has to find it. Prints the calls made, the failures and the latency; exits
 with 1 if a call failed or was not made, or if a text is not where it should be. The
 first call of each client is measured apart: over stdio it is made while other servers
@@ -38,6 +40,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import TextContent
 
 from hivemind_memory.memory.memory import Memory
+from hivemind_memory.model.agents import PROJECT_HEADER
 from hivemind_memory.model.query import Query
 from tests.support.sandbox import Sandbox
 
@@ -48,6 +51,39 @@ SOUGHT_AT_ONCE = 20
 _ID = re.compile(r"(?:<!-- hm id=|id: )(\w{26})\b")
 _SYLLABLES = ("ba", "de", "fi", "go", "ku", "la", "me", "ni", "po", "ru", "-")
 COMMAND = (sys.executable, "-m", "hivemind_memory.cli", "mcp")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """Who a client is: its number, and the scopes that it works in."""
+
+    number: int
+    project: str
+    workspace: str
+    group: int
+    """The same for one client of each project: these use the same keys."""
+
+    @property
+    def own_scopes(self) -> tuple[str, str]:
+        """Folders of the scopes besides the global one."""
+        return f"projects/{self.project}", f"workspaces/{self.workspace}"
+
+    def is_visible(self, path: str) -> bool:
+        """Whether a note is in a scope of the client."""
+        scope = "/".join(path.split("/")[:2])
+        is_global = not path.startswith(("projects/", "workspaces/"))
+        return is_global or scope in self.own_scopes
+
+
+def work_of(number: int, options: argparse.Namespace) -> Work:
+    """Return what one of the clients works in."""
+    group, project = divmod(number, options.projects)
+    return Work(
+        number=number,
+        project=f"reed-{project}",
+        workspace=f"marsh-{group % options.workspaces}",
+        group=group,
+    )
 
 
 @dataclass(slots=True)
@@ -61,17 +97,18 @@ class Outcome:
     """How long each later call took."""
 
     failures: list[str] = field(default_factory=list)
-    acknowledged: dict[str, str] = field(default_factory=dict)
-    """Text that a server says it has written -> the id that it answered."""
+    acknowledged: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Text that a server says it has written -> its scope, and the id that it
+    answered."""
 
 
-async def use(client: Client, number: int, calls: int, until_s: float) -> Outcome:
+async def use(client: Client, work: Work, calls: int, until_s: float) -> Outcome:
     """Make a client's calls."""
     outcome = Outcome()
     for turn in range(calls):
         if time.monotonic() > until_s:
             break
-        tool, arguments = _call(number, turn)
+        tool, arguments = _call(work, turn)
         start_s = time.monotonic()
         try:
             result = await client.call_tool(tool, arguments)
@@ -84,23 +121,26 @@ async def use(client: Client, number: int, calls: int, until_s: float) -> Outcom
             continue
         took_ms = (time.monotonic() - start_s) * 1000
         answer = result.structured_content or {}
-        if _is_answer_to(tool, arguments, answer):
+        if _is_answer_to(tool, arguments, answer, work, turn):
             (outcome.then_ms if turn else outcome.first_ms).append(took_ms)
         else:
             outcome.failures.append(f"{tool}: {arguments} is not answered by {answer}")
         if "content" in arguments:
-            outcome.acknowledged[arguments["content"]] = str(answer.get("id"))
+            scope = work.own_scopes[tool == "memory_write"]
+            outcome.acknowledged[arguments["content"]] = scope, str(answer.get("id"))
     return outcome
 
 
-def _call(number: int, turn: int) -> tuple[str, dict[str, Any]]:
+def _call(work: Work, turn: int) -> tuple[str, dict[str, Any]]:
     """Return the tool and the arguments of one call."""
-    word = _word(number, turn // 4)
-    key = f"crane-{word}"
+    word = _word(work.number, turn // 4)
+    key = f"crane-{_word(work.group, turn // 4)}"
+    crane = {"key": key, "content": f"Crane c{word} is tall.", "scope": "project"}
+    heron = {"content": f"Heron h{word} was seen.", "scope": "workspace"}
     return (
-        ("memory_save", {"key": key, "content": f"Crane c{word} is tall."}),
+        ("memory_save", crane),
         ("memory_search", {"query": f"how tall is crane c{word}"}),
-        ("memory_write", {"content": f"Heron h{word} was seen."}),
+        ("memory_write", heron),
         ("memory_history", {"key": key}),
     )[turn % 4]
 
@@ -114,39 +154,50 @@ def _word(number: int, turn: int) -> str:
     return "".join(_SYLLABLES[digit] for digit in digits).replace("-", "x") + "z"
 
 
-def _is_answer_to(tool: str, arguments: dict[str, Any], answer: dict[str, Any]) -> bool:
-    """Whether a call was answered, and not that of another client.
+def _is_answer_to(
+    tool: str,
+    arguments: dict[str, Any],
+    answer: dict[str, Any],
+    work: Work,
+    turn: int,
+) -> bool:
+    """Whether a call was answered, and not that of another client or project.
 
     What a write answers shows at the end, see ``where_not``.
     """
+    project, workspace = work.own_scopes
+    word = _word(work.number, turn // 4)
     if tool == "memory_save":
-        return bool(answer.get("key") == arguments["key"])
+        return bool(answer.get("key") == arguments["key"]) and (
+            answer.get("scope") == project
+        )
     if tool == "memory_search":
-        word = arguments["query"].split()[-1]
-        return any(word in hit["snippet"] for hit in answer.get("hits", ())[:1])
+        hits = answer.get("hits", ())
+        is_first = any(f"c{word}" in hit["snippet"] for hit in hits[:1])
+        return is_first and all(work.is_visible(hit["path"]) for hit in hits)
     if tool == "memory_history":
-        word = arguments["key"].removeprefix("crane-")
         versions = [version["text"] for version in answer.get("memories", ())]
         return versions == [f"Crane c{word} is tall."]
-    return "id" in answer
+    return "id" in answer and answer.get("scope") == workspace
 
 
-def where_not(home: str, acknowledged: dict[str, str]) -> list[str]:
+def where_not(home: str, acknowledged: dict[str, tuple[str, str]]) -> list[str]:
     """Return what servers say they have written, and where it is not.
 
     Args:
         home: The home of the memory.
-        acknowledged: Text -> the id of its memory or entry.
+        acknowledged: Text -> its scope, and the id of its memory or entry.
     """
     sandbox = Sandbox(Path(home))
-    ids: dict[str, list[str]] = {text: [] for text in acknowledged}
+    ids: dict[str, list[tuple[str, str]]] = {text: [] for text in acknowledged}
     for note in sandbox.notes.rglob("*.md"):
         last = ""
+        scope = "/".join(note.relative_to(sandbox.notes).parts[:2])
         for line in note.read_text(encoding="utf-8").splitlines():
             found = _ID.match(line)
             last = found[1] if found else last
             if line in ids:
-                ids[line].append(last)
+                ids[line].append((scope, last))
     problems = [
         f"{text!r} was acknowledged as {acknowledged[text]}, and is in the notes as"
         f" {there}"
@@ -176,19 +227,18 @@ def _not_found(memory: Memory, texts: list[str]) -> list[str]:
 
 
 @asynccontextmanager
-async def stdio_client(environ: dict[str, str]) -> AsyncIterator[Client]:
+async def stdio_client(environ: dict[str, str], work: Work) -> AsyncIterator[Client]:
     """Yield a client with a server process of its own."""
-    server = StdioServerParameters(
-        command=COMMAND[0], args=list(COMMAND[1:]), env=environ
-    )
+    words = [*COMMAND[1:], "--project", work.project, "--workspace", work.workspace]
+    server = StdioServerParameters(command=COMMAND[0], args=words, env=environ)
     async with Client(server) as client:
         yield client
 
 
 @asynccontextmanager
-async def http_client(url: str, token: str) -> AsyncIterator[Client]:
-    """Yield a client of the shared server."""
-    headers = {"Authorization": f"Bearer {token}"}
+async def http_client(url: str, token: str, work: Work) -> AsyncIterator[Client]:
+    """Yield a client of the shared server of its workspace."""
+    headers = {"Authorization": f"Bearer {token}", PROJECT_HEADER: work.project}
     async with httpx2.AsyncClient(headers=headers, timeout=120) as connection:
         transport = streamable_http_client(url, http_client=connection)
         async with Client(transport) as client:
@@ -197,38 +247,43 @@ async def http_client(url: str, token: str) -> AsyncIterator[Client]:
 
 async def measure(transport: str, options: argparse.Namespace, home: str) -> Outcome:
     """Run all clients over one transport."""
+    own = {k: v for k, v in os.environ.items() if not k.startswith("HIVEMIND_")}
     environ = {
-        **os.environ,
+        **own,
         "HIVEMIND_HOME": home,
         "HIVEMIND_EMBEDDING_PROVIDER": "none",
     }
     outcomes: list[Outcome] = []
     until_s = time.monotonic() + options.seconds
 
-    async def run(client: Any, number: int) -> None:
+    async def run(client: Any, work: Work) -> None:
         async with client as opened:
-            outcomes.append(await use(opened, number, options.calls, until_s))
+            outcomes.append(await use(opened, work, options.calls, until_s))
 
-    process = _start_http(environ) if transport == "http" else None
+    works = [work_of(number, options) for number in range(options.clients)]
+    servers = {}
     try:
+        if transport == "http":
+            for name in sorted({work.workspace for work in works}):
+                servers[name] = _start_http(environ, name)
         async with anyio.create_task_group() as group:
-            for number in range(options.clients):
+            for work in works:
                 client = (
-                    stdio_client(environ)
-                    if process is None
-                    else http_client(*process[1:])
+                    http_client(*servers[work.workspace][1:], work)
+                    if servers
+                    else stdio_client(environ, work)
                 )
-                group.start_soon(run, client, number)
+                group.start_soon(run, client, work)
     finally:
-        if process is not None:
-            process[0].terminate()
-            process[0].communicate()
+        for process, _, _ in servers.values():
+            process.terminate()
+            process.communicate()
     return Outcome(
         first_ms=list(itertools.chain(*(one.first_ms for one in outcomes))),
         then_ms=list(itertools.chain(*(one.then_ms for one in outcomes))),
         failures=list(itertools.chain(*(one.failures for one in outcomes))),
         acknowledged={
-            text: id_ for one in outcomes for text, id_ in one.acknowledged.items()
+            text: told for one in outcomes for text, told in one.acknowledged.items()
         },
     )
 
@@ -257,10 +312,12 @@ def write_notes(home: str, count: int) -> None:
             file.write(f"# Crane {number}\n\nIt stands in field {number % 97}.\n")
 
 
-def _start_http(environ: dict[str, str]) -> tuple[subprocess.Popen[str], str, str]:
+def _start_http(
+    environ: dict[str, str], workspace: str
+) -> tuple[subprocess.Popen[str], str, str]:
     """Return a server over HTTP, its address and its token."""
     process = subprocess.Popen(
-        [*COMMAND, "--http", "--port", "0"],
+        [*COMMAND, "--http", "--port", "0", "--workspace", workspace],
         stdin=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
@@ -279,6 +336,8 @@ def main() -> int:
     parser.add_argument("--clients", type=int, default=32)
     parser.add_argument("--calls", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=600)
+    parser.add_argument("--projects", type=int, default=4)
+    parser.add_argument("--workspaces", type=int, default=2)
     parser.add_argument("--notes", type=int, default=0, help="notes there are before")
     parser.add_argument("--transport", choices=TRANSPORTS, help="only this one")
     parser.add_argument("--some", action="store_true", help="calls may be left unmade")

@@ -8,8 +8,8 @@ first, in notes with other text and other line ends; found, given vectors, and s
 a git worktree. After each purge its words, its id and its key, from which the name of
 its note is made, are looked for in the raw bytes of every file below the home and of
 the worktree, as written, in either case, as stems and as ends of stems, in UTF-8 and
-UTF-16; and so are its vectors. At last the index is compared with one made from
-nothing.
+UTF-16; and so are its vectors. An entry whose purge is complete is written again, which
+has to be refused. At last the index is compared with one made from nothing.
 
 With ``--busy`` so many other processes search, write to the same notes, save and
 rebuild all the while. A receipt may then say that something is left, and where; what
@@ -33,6 +33,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from hivemind_memory.errors import UsageError
 from hivemind_memory.index.sqlite.vector_blocks import BLOCK_ROWS
 from hivemind_memory.inject.past_injections import InjectionTraces
 from hivemind_memory.memory.memory import Memory
@@ -86,7 +87,7 @@ def run(
         bench = Bench(
             sandbox, memory, InjectionTraces(InjectionLog(memory.state()), injector)
         )
-        texts = written(bench, memories, chance)
+        texts, entries = written(bench, memories, chance)
         sandbox.save("filler.md", filler())
         memory.sync()
         memory.embed_pending()
@@ -115,6 +116,7 @@ def run(
             if receipt.left and busy:
                 unfinished.append(name)
             else:
+                left += saved_again(bench, *entries.get(name, ("", "")))
                 left += traces(sandbox.home, words, sandbox.index_file, vectors[name])
                 left += traces(shop, words, sandbox.index_file)
         words = words_of(" ".join(texts.values()))
@@ -207,10 +209,28 @@ def filler() -> str:
     return "\n".join(entries)
 
 
-def written(bench: Bench, memories: int, chance: random.Random) -> dict[str, str]:
-    """Write memories of all kinds; return name -> what must not be left of it."""
+def saved_again(bench: Bench, text: str, path: str) -> list[str]:
+    """Return what is wrong if a purged entry may be written to its note again."""
+    if not text:
+        return []
+    try:
+        entry = bench.memory.write(text, file=path).id
+    except UsageError:
+        return []
+    return [f"{path}: the purged text was saved again as {entry}"]
+
+
+def written(
+    bench: Bench, memories: int, chance: random.Random
+) -> tuple[dict[str, str], dict[str, tuple[str, str]]]:
+    """Write memories of all kinds.
+
+    Returns:
+        Name -> what must not be left of it; and of each entry, its text and its note.
+    """
     bench.sandbox.save("crlf.md", "# Mine\r\n\r\nno newline at the end")
     texts: dict[str, str] = {}
+    entries: dict[str, tuple[str, str]] = {}
     for number in range(memories):
         words = ["".join(chance.choices(LETTERS, k=14)) for _ in range(6)]
         text = chance.choice(SHAPES).format(
@@ -223,6 +243,7 @@ def written(bench: Bench, memories: int, chance: random.Random) -> dict[str, str
             path = f"{scope}/{note}" if scope else note
             entry = bench.memory.write(text, file=path).id
             texts[entry] = f"{text} {entry}"
+            entries[entry] = text, path
         else:
             kind = chance.choice(["lesson", "context", "fact", "identity"])
             key = "".join(chance.choices(string.ascii_lowercase, k=14))
@@ -235,7 +256,7 @@ def written(bench: Bench, memories: int, chance: random.Random) -> dict[str, str
         bench.found(words[0])
         if number % 5 == 0:
             bench.sandbox.save(f"other-{number}.md", f"Weather on day {number}.\n")
-    return texts
+    return texts, entries
 
 
 if __name__ == "__main__":
