@@ -282,7 +282,7 @@ def test_a_long_question_is_no_more_work_than_its_first_terms(
         only_if_all_known: bool = False,
     ) -> object:
         looked_up.append(len(terms))
-        return find_words(view, terms, limit=limit, only_if_all_known=is_tried)
+        return find_words(view, terms, limit=limit, only_if_all_known=only_if_all_known)
 
     monkeypatch.setattr(SqliteView, "find_words", counted)
 

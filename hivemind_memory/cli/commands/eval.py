@@ -41,10 +41,10 @@ QUESTIONS = Argument(
     description=(
         "A question is a list item with an arrow: `- which port → setup.md:12`. After"
         " the arrow, name one or more of these, separated by commas: a note with a line"
-        " or a range (setup.md:12-14), a whole note, or the key of a typed memory; `nothing` if"
-        " the notes don't answer it. Prints how many answers are found and how high"
-        " they rank, whether confidences come true, and what an answer costs. Exits"
-        " with 1 if a target does not exist or --min-ndcg is missed."
+        " or a range (setup.md:12-14), a whole note, or the key of a typed memory;"
+        " `nothing` if the notes don't answer it. Prints how many answers are found and"
+        " how high they rank, whether confidences come true, and what an answer costs."
+        " Exits with 1 if a target does not exist or --min-ndcg is missed."
     ),
     arguments=(QUESTIONS,),
     flags=(
