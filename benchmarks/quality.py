@@ -128,6 +128,8 @@ def embedding_settings(options: argparse.Namespace) -> dict[str, object]:
             "ollama_url": options.embedding_url,
             "ollama_model": options.embedding_model,
         }
+    elif options.provider == "local":
+        settings["local_model"] = options.embedding_model
     elif options.provider == "openai":
         settings |= {
             "openai_base_url": options.embedding_url,
@@ -173,7 +175,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--data", type=Path, required=True, help="folder of sets")
     add("--sets", nargs="*", default=(), help="these sets only")
     add("--sample", type=int, help="about so many questions only")
-    add("--provider", choices=("none", "ollama", "openai"), default="none")
+    add("--provider", choices=("none", "ollama", "openai", "local"), default="none")
     add("--embedding-url", default="http://127.0.0.1:11434")
     add("--embedding-model", default="all-minilm")
     add("--set-option", action="append", default=[], metavar="KEY=VALUE")
