@@ -9,8 +9,8 @@ another mount changes a file without an event.
 from __future__ import annotations
 
 from hivemind_memory.errors import IndexDamagedError, IndexUnusableError
+from hivemind_memory.memory.background_notes import leave_all
 from hivemind_memory.memory.kernel_proof import MAX_UNCHECKED_S, KernelProof
-from hivemind_memory.memory.large_notes import leave_all
 from hivemind_memory.model.snapshot import IndexedFiles, compare_files, is_unlisted
 from hivemind_memory.model.value import replaced, value
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hivemind_memory.files.places import Places
     from hivemind_memory.files.scan import FolderSnapshot
     from hivemind_memory.index.port import Index
-    from hivemind_memory.memory.large_notes import LargeNoteRule
+    from hivemind_memory.memory.background_notes import LargeNoteRule
     from hivemind_memory.memory.sync import Syncer
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.results import RecoveredEntry

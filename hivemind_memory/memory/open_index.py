@@ -18,6 +18,7 @@ from hivemind_memory.errors import (
     NotSavedError,
 )
 from hivemind_memory.index.choose_engine import index_engine
+from hivemind_memory.memory.background_notes import leave_all, may_mean
 from hivemind_memory.memory.freshness import FreshnessCheck
 from hivemind_memory.memory.index_fallback import (
     OpenIndex,
@@ -25,7 +26,6 @@ from hivemind_memory.memory.index_fallback import (
     open_index,
     reopen_index,
 )
-from hivemind_memory.memory.large_notes import leave_all, may_mean
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.value import replaced
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hivemind_memory.errors import HivemindError, NotSavedError
 from hivemind_memory.files.places import has_journal_entries
-from hivemind_memory.memory.large_notes import holds_memory, leave_all
+from hivemind_memory.memory.background_notes import holds_memory, leave_all
 from hivemind_memory.memory.note_indexer import (
     BATCH_BYTES,
     BATCH_NOTES,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hivemind_memory.files.folder import NotesFolder
     from hivemind_memory.files.scan import FolderSnapshot
     from hivemind_memory.index.port import Index, IndexedNote
-    from hivemind_memory.memory.large_notes import LargeNoteRule
+    from hivemind_memory.memory.background_notes import LargeNoteRule
     from hivemind_memory.memory.note_indexer import ChunkSettings, Progress
     from hivemind_memory.memory.sync_round import SyncRound
     from hivemind_memory.model.memory_types import MemoryType
@@ -186,7 +186,7 @@ class Syncer:
             return ()
 
     def holds_memory(self, path: NotePath, data: bytes) -> bool:
-        """Return whether a note is more than free text; see ``large_notes``."""
+        """Return whether a note is more than free text; see ``background_notes``."""
         return holds_memory(path, data, self._types)
 
     def snapshot(self) -> FolderSnapshot:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hivemind_memory.files.folder import NotesFolder
     from hivemind_memory.files.reader import ReadNote
     from hivemind_memory.index.port import Index, TouchedNote
-    from hivemind_memory.memory.large_notes import LargeNoteRule
+    from hivemind_memory.memory.background_notes import LargeNoteRule
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.snapshot import FileSignature
 
