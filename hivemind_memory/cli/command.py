@@ -52,9 +52,9 @@ class Argument:
         self.is_many = reads is not None
         """Whether it takes all the words that are left."""
         self.reads = PLAIN if reads is None else reads
-        """``PLAIN``: options may stand between its words, an unknown one is an error.
+        """``PLAIN``: options may be between its words, an unknown one is an error.
         ``TEXT``: its first word ends the options, all that follows is text.
-        ``QUERY``: known options may stand anywhere, other words are its own.
+        ``QUERY``: known options may be anywhere, other words are its own.
         ``VERBATIM``: as ``TEXT``, but its words are expected to look like options."""
         self.completes = completes
         """What the shell offers; one of the kinds in ``completion``, or nothing."""

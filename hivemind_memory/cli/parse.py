@@ -92,7 +92,7 @@ class _CommandLine:
         last = command.arguments[-1] if command.arguments else None
         self._reads = last.reads if last else PLAIN
         self._text_at = len(command.arguments) - 1
-        """Number of words that stand before the text."""
+        """Number of words that come before the text."""
 
     def read(self, words: list[str]) -> CommandRequest:
         """Return the request that *words* make with the command."""

@@ -80,7 +80,7 @@ def columns_text(
 
 
 def names_text(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table of names with short facts, which stand at the right.
+    """Return a table of names with short facts, which are on the right.
 
     A name that leaves them no room has its line to itself.
     """
@@ -103,7 +103,7 @@ def names_text(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def facts(rows: Sequence[tuple[str, str]]) -> list[Text]:
-    """Return names and values; a value that is too wide stands below its name."""
+    """Return names and values; a value that is too wide is below its name."""
     wide = max(cell_width(name) for name, _ in rows)
     room = _columns() - wide - _GAP
     pieces = []
@@ -172,7 +172,7 @@ def _columns() -> int:
 
 
 def _cell(cell: str | Text) -> Text:
-    """Return what stands in a cell."""
+    """Return what is in a cell."""
     return cell if isinstance(cell, Text) else Text(escape_line(cell))
 
 

@@ -54,6 +54,6 @@ def scope_of(values: Mapping[str, Any]) -> str:
 
 
 def split_items(text: str | None) -> tuple[str, ...]:
-    """Return what stands between commas."""
+    """Return what is between commas."""
     parts = (part.strip() for part in (text or "").split(","))
     return tuple(part for part in parts if part)

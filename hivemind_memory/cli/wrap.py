@@ -66,7 +66,7 @@ def wrap_line(
         line: Without a newline.
         width: Columns of the terminal.
         hang: What further lines begin with.
-        keep: Parts with blanks that are not broken, such as paths; what stands in
+        keep: Parts with blanks that are not broken, such as paths; what is in
             backquotes never is.
 
     >>> print(wrap_line("`hm restore 01M8` brings it back", 20))
@@ -108,7 +108,7 @@ def _spans(offsets: list[int], end: int) -> Iterator[tuple[int, int]]:
 
 def _cells(character: str) -> int:
     """Return the columns that one character fills."""
-    # Marks, joiners and the selectors of emoji stand on what is before them.
+    # Marks, joiners and the selectors of emoji attach to what is before them.
     if category(character) in ("Mn", "Me", "Cf"):
         return 0
     return 2 if _is_wide(character) else 1

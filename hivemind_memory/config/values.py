@@ -15,7 +15,7 @@ class InvalidPartError(ValueError):
 
 
 def check_value(option: Option, value: object) -> object:
-    """Return *value* as the option's type, as it stands in config.json.
+    """Return *value* as the option's type, as it is in config.json.
 
     Raises:
         ValueError: It is of another type, or outside what is allowed; the message is

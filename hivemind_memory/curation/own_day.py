@@ -19,7 +19,7 @@ def with_own_day(context: CurationContext, name: str) -> str:
     """Return *name*, or the path of the project's note if it is one of its days.
 
     Every scope has a note of the same name for a day; inside a project its own is
-    meant. Lines behind the name stay.
+    meant. Lines after the name stay.
     """
     day = _DAY.fullmatch(name.strip())
     if day is None:

@@ -42,7 +42,7 @@ def changed_notes(report: PurgeReport) -> set[NotePath]:
 
 
 def find_moved(report: PurgeReport) -> list[CurationTarget]:
-    """Return what is purged and stands in a note that changed meanwhile.
+    """Return what is purged and is in a note that changed meanwhile.
 
     What could not be removed, and is reported so, is not among it.
 

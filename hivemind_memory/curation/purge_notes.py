@@ -95,7 +95,7 @@ def _add_late_entries(report: PurgeReport) -> None:
 
 
 def _clean_moved(report: PurgeReport) -> None:
-    """Remove what stands in other notes since the targets were chosen."""
+    """Remove what is in other notes since the targets were chosen."""
     try:
         for _ in range(_ROUNDS):
             found = find_moved(report)

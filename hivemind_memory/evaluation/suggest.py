@@ -24,7 +24,7 @@ MAX_CHARS = 100
 
 
 def draft_questions(memory: Memory, count: int) -> list[str]:
-    """Return at most *count* list items, each a title and where its text stands.
+    """Return at most *count* list items, each a title and where its text is.
 
     The notes are spread evenly over the memory, one question each.
     """

@@ -235,7 +235,7 @@ else:
         """Stand in the kernel's queue for the lock, no longer than *wait_s*.
 
         ``flock`` has no time limit of its own, and asking again and again lets a busy
-        writer starve the others. So a thread of its own stands in the queue. If we give
+        writer starve the others. So a separate thread waits in the queue. If we give
         up, the caller closes the file, and the kernel drops a lock that comes too late.
         """
         taken = threading.Event()

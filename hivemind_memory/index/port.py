@@ -207,7 +207,7 @@ class Vocabulary(Protocol):
         ...
 
     def is_seen(self, token: str) -> bool:
-        """Return whether a token stands in something that the caller may see."""
+        """Return whether a token is in something that the caller may see."""
         ...
 
     def longer_words(self, part: str, *, limit: int, anywhere: bool) -> list[str]:

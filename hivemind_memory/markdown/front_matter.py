@@ -53,7 +53,7 @@ _WORDS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrontMatter:
-    """What stands between the fences, and how many lines it takes."""
+    """What is between the fences, and how many lines it takes."""
 
     line_count: int = 0
     """Lines of the block, both fences included; 0 when there is none to skip."""

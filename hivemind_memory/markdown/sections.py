@@ -275,7 +275,7 @@ def _mark(
             marks[line] = AFTER_HEADING
     below = 0
     for line in range(segment.stop - 1, segment.first - 1, -1):
-        # Blank lines are as good as what they stand before; at the end, as a block.
+        # Blank lines are as good as what they are before; at the end, as a block.
         if marks[line] == IN_BLOCK and (not lines[line] or is_blank(lines[line])):
             marks[line] = below
         below = marks[line]

@@ -191,7 +191,7 @@ def _render_near(place: NearPlace) -> str:
 
 
 def _near_place(hit: Hit) -> NearPlace:
-    """Return where a hit stands that is no answer."""
+    """Return the place of a hit that is no answer."""
     return NearPlace(
         path=hit.path,
         start_line=hit.start_line,
@@ -233,7 +233,7 @@ def _facts_of(hit: Hit, limit_chars: int) -> FoundHit:
 
 
 def _length_of(facts: FoundHit) -> int:
-    """Return how many characters of notes stand beside the snippet of a hit."""
+    """Return how many characters of notes are next to the snippet of a hit."""
     claim = facts.claim.model_dump().values()
     told = (facts.headings, facts.reason, facts.source_ref, facts.also_in, *claim)
     return sum(map(len, told))

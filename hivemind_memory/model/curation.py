@@ -54,7 +54,7 @@ class NewMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredMemory:
-    """A memory as it stands in its note."""
+    """A memory as it is in its note."""
 
     path: NotePath
     id: str

@@ -19,7 +19,7 @@ _MAX_NAMED = 5
 """Notes that a notice names one by one."""
 
 _MAX_PLACES = 3
-"""Places that are named where one text stands in several."""
+"""Places that are named where one text is in several."""
 
 # C0 without tab and newline, delete, C1: what terminals obey.
 _CONTROL = (*range(9), *range(11, 32), *range(127, 160))
@@ -87,7 +87,7 @@ def _escape(code: int) -> str:
 
 
 def _json_escape(code: int) -> str:
-    """Return how one character stands in JSON, above 16 bits as two halves."""
+    """Return how one character is in JSON, above 16 bits as two halves."""
     if code < 0x10000:
         return f"\\u{code:04x}"
     high, low = divmod(code - 0x10000, 0x400)
@@ -122,7 +122,7 @@ def escape_line(text: str) -> str:
 def escape_json(text: str) -> str:
     """Return JSON *text* of the same value that steers no terminal and hides nothing.
 
-    Such characters stand only within strings, and there an escape means the same.
+    Such characters are only within strings, and there an escape means the same.
     """
     if text.isascii() and "\x7f" not in text:
         return text

@@ -50,7 +50,7 @@ class Excerpt:
     """Pinned, or an identity: in every section, cut if the budget is small."""
 
     is_preference: bool = False
-    """It stands in ``global.md`` or is of such a type: the project does not matter."""
+    """It is in ``global.md`` or is of such a type: the project does not matter."""
 
     @property
     def place(self) -> str:

@@ -105,7 +105,7 @@ class WordCandidate(NamedTuple):
     """Tokens of the reason for which the memory replaced another."""
 
     is_by_reason: bool = False
-    """A term stands in that reason and nowhere else in the chunk."""
+    """A term is in that reason and nowhere else in the chunk."""
 
 
 class WordMatches(NamedTuple):

@@ -51,7 +51,7 @@ class Chunk:
     """Number of the last line, itself included."""
 
     text: str
-    """The lines as they stand in the note, without the last newline."""
+    """The lines as they are in the note, without the last newline."""
 
     body: str
     """What is searched and embedded: the text without front matter, without the

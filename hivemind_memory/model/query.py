@@ -74,7 +74,7 @@ class Hit:
     """What ``min_score`` judged, 0..1."""
 
     snippet: str
-    """The lines as they stand in the note."""
+    """The lines as they are in the note."""
 
     headings: tuple[str, ...] = ()
     date: str = ""
@@ -106,7 +106,7 @@ class Hit:
     """Place of the newer memory that says otherwise; empty: nothing does."""
 
     reason: str = ""
-    """Why it replaced an earlier memory, if a word of the query stands only there;
+    """Why it replaced an earlier memory, if a word of the query is only there;
     else empty."""
 
     source_ref: str = ""
@@ -120,7 +120,7 @@ class Hit:
     where nothing was asked."""
 
     also_in: tuple[str, ...] = ()
-    """Where the same text stands too, ``path:first-last``, as far as the caller may
+    """Other places with the same text, ``path:first-last``, as far as the caller may
     read it."""
 
     parts: tuple[ScorePart, ...] = ()

@@ -111,7 +111,7 @@ def make_scope(kind: str, slug: str) -> str:
 
 
 def parse_scope(text: str) -> tuple[str, str]:
-    """Return the kind that *text* names, and the name behind the slash, if any.
+    """Return the kind that *text* names, and the name after the slash, if any.
 
     ``global``, ``project``, ``team/red``, ``workspaces/web``; also what Hive (product)
     and Molecule (LOCAL, TEAM, GLOBAL) say.

@@ -81,7 +81,7 @@ class _Patterns:
         self.compound = re.compile(rf"{word}+(?:[-_./\\:@]+{word}+)*")
         self.part = re.compile(rf"{word}+")
         self.unspaced_run = re.compile(f"[{_UNSPACED}]+")
-        # What stands right beside an unspaced run: the engine takes "NHK杯" for one.
+        # What is right beside an unspaced run: the engine takes "NHK杯" for one.
         self.glued = re.compile(
             f"(?<=[{_UNSPACED}]){spaced}++|(?<!{word}){spaced}++(?=[{_UNSPACED}])"
         )
@@ -168,7 +168,7 @@ class QueryTerm(NamedTuple):
     """One thing to look up."""
 
     text: str
-    """A word, a gram, or words that must stand side by side (``snake case``)."""
+    """A word, a gram, or words that must be side by side (``snake case``)."""
 
     is_phrase: bool = False
     """Several words side by side, looked up beside each of them."""

@@ -232,7 +232,7 @@ class _Reader:
                     self._add_unit(unit, offset)
 
     def _read_word(self, at: int, word: str) -> None:
-        """Take the time that begins or stands at a word, if one does."""
+        """Take the time that begins or is at a word, if one does."""
         known = tables()
         if word in ALONE:
             is_before = self._words[max(0, at - 2) : at] == ["day", "before"]
@@ -250,7 +250,7 @@ class _Reader:
             self._add_date(int(word), is_since=self._word(at - 1) in SINCE)
 
     def _read_month(self, at: int, month: int) -> None:
-        """Take a month with what stands beside it: 7 May 2023, mayo de 2023, in May."""
+        """Take a month with what is next to it: 7 May 2023, mayo de 2023, in May."""
         before = at - 1
         for words in (BETWEEN, ORDINAL_ENDINGS):
             if self._word(before) in words:
@@ -323,7 +323,7 @@ class _Reader:
             for month in range(3 * quarter - 2, 3 * quarter + 1):
                 self._add_date(year, month)
 
-    # -- What stands beside ------------------------------------------------------------
+    # -- What is next to it ---------------------------------------------------------
 
     def _word(self, at: int) -> str:
         """Return a word, empty beyond the ends."""

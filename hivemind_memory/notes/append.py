@@ -48,7 +48,7 @@ class EntryDraft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryLocation:
-    """Where an entry stands now."""
+    """Where an entry is now."""
 
     start_line: int
     """The line of its comment."""
@@ -174,7 +174,7 @@ class _Attempt:
         return NoteEnd(size=size, line_count=last.line_count, newline=last.newline)
 
     def _finish(self, note: OpenNote, end: NoteEnd, text: str) -> EntryLocation:
-        """Say that the entry is saved; return where it stands."""
+        """Say that the entry is saved; return where it is."""
         line_count, signature = end.line_count, note.signature()
         if note.start != end.size:  # another program appended just before us
             line_count = note.read()[: note.start].count(b"\n")
@@ -339,7 +339,7 @@ class OpenNote:
     def rollback(self, data: bytes) -> bool:
         """Undo ``append`` and the creation; return whether nothing of it is left.
 
-        Text that another program has put behind ours is never cut off.
+        Text that another program has put after ours is never cut off.
         """
         try:
             if self._written:

@@ -93,7 +93,7 @@ def replace_references(
 
     Args:
         value: One item or a list of them, as the front matter has it.
-        substitute: Returns what stands in the place of a reference, nothing to take it
+        substitute: Returns what replaces a reference, nothing to take it
             out, or None to leave it as it is.
     """
     items: list[object] = []
@@ -142,7 +142,7 @@ def _names_in(item: object) -> list[str]:
 def _replaced_item(
     item: object, substitute: Callable[[str], Sequence[str] | None]
 ) -> tuple[list[object], int]:
-    """Return what stands in the place of one item, and how many were replaced."""
+    """Return what replaces one item, and how many were replaced."""
     items: list[object] = []
     count = 0
     names = _names_in(item)

@@ -43,7 +43,7 @@ LEAD_LINES = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundEntry:
-    """An entry as it stands in a note."""
+    """An entry as it is in a note."""
 
     provenance: Provenance
     start_line: int

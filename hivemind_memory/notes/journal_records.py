@@ -30,7 +30,7 @@ DROPPED = "dropped"
 LONGEST_MARK_BYTES = 8192
 """Lines without a text are shorter than this; see ``files.paths.MAX_PATH_BYTES``."""
 
-_TEXT = b',"text":'  # cannot stand inside a JSON string: its quotes would be escaped
+_TEXT = b',"text":'  # cannot be inside a JSON string: its quotes would be escaped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,7 +39,7 @@ ORDER = (
     *("session", "source", "supersedes", "reason", "related", "contradicts"),
     *("source_ref", "pinned", "done", "expires", "tags"),
 )
-"""The keys that this program writes, as they stand in a front matter."""
+"""The keys that this program writes, as they are in a front matter."""
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -133,7 +133,7 @@ def compose(
     """Return the text of a memory's file, and the line on which its content begins.
 
     Args:
-        values: Key -> value; those in ``ORDER`` first, the others behind.
+        values: Key -> value; those in ``ORDER`` first, the others after.
         content: Fit by ``fit_content``.
         old: The memory that it replaces: keys that we do not know stay as they are.
         kept: Keys of *old* that we know and that stay as well.
@@ -176,7 +176,7 @@ def superseded_text(old: MemoryFile, key: str, *, by: str, at: str) -> bytes:
 
 
 def body_of(text: str, front: FrontMatter) -> tuple[str, int]:
-    """Return a note's text behind its front matter, and the line where it begins."""
+    """Return a note's text after its front matter, and the line where it begins."""
     body = "\n".join(text.split("\n")[front.line_count :])
     edge = len(body) - len(body.lstrip())
     start = body.rfind("\n", 0, edge) + 1
@@ -184,7 +184,7 @@ def body_of(text: str, front: FrontMatter) -> tuple[str, int]:
 
 
 def fit_content(content: str) -> str:
-    r"""Return a text as it stands in a file.
+    r"""Return a text as it is in a file.
 
     Without blank edges, its lines ended by a newline, and with no line that could be
     taken for one of our comments.

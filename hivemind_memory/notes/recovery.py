@@ -63,7 +63,7 @@ _WAIT_S = 2.0
 
 _MAX_SEARCHED_BYTES = 100_000_000
 """Largest file that is searched for an entry which a person may have moved. Not
-``max_note_mb``: what stands in a note that is too large to be indexed is not lost."""
+``max_note_mb``: what is in a note that is too large to be indexed is not lost."""
 
 # An editor that saves in place empties the file first: a note that changed a moment ago
 # and misses something is looked at again until it has not changed for so long.

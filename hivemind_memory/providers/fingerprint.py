@@ -186,7 +186,7 @@ class _Row(NamedTuple):
     source: str
 
 
-# The first row that matches counts, so the special stands above the general. Sources
+# The first row that matches counts, so the special comes before the general. Sources
 # are the model cards, huggingface.co/<name>, unless said otherwise.
 _ROWS = (
     _Row(

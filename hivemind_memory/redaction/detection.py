@@ -61,7 +61,7 @@ SIGNS = (
     "是", "为", "為", "は", " is ", " was ", " are ", " to ",
     " ist ", " lautet ", " est ", " es ", " é ", " è ",
 )  # fmt: skip
-"""What stands between a name and its value."""
+"""What is between a name and its value."""
 LAYOUT_WORDS = (
     *ASSIGNED, "5432", ":*:", "kind:", "stringdata:", "variable", "identified",
     "login", "account",
@@ -303,7 +303,7 @@ def _has_header(there: LineWords) -> bool:
 
 
 def _is_assigned(low: str, word: str) -> bool:
-    """Whether something that is not a plain word follows a sign behind a word."""
+    """Whether something that is not a plain word follows a sign after a word."""
     if low.count(word) > MANY:
         return True  # then asking costs more than looking
     for at, near in _places(low, word):
@@ -325,7 +325,7 @@ def _is_assigned(low: str, word: str) -> bool:
 
 
 def _places(low: str, word: str) -> Iterator[tuple[int, str]]:
-    """Return where a word stands, and what follows on its line, or on the next."""
+    """Return where a word is, and what follows on its line, or on the next."""
     at = low.find(word)
     while at >= 0:
         start = at + len(word)

@@ -12,7 +12,7 @@ KIND = "vault-value"
 
 
 def known_values(text: str, values: Iterable[str]) -> list[TextSpan]:
-    """Return where some values stand in a text, longer ones first."""
+    """Return where some values are in a text, longer ones first."""
     spans: list[TextSpan] = []
     for form in sorted({form for value in values for form in _forms(value)}, key=len)[
         ::-1

@@ -39,7 +39,7 @@ class LineWords:
 
         self.lines = lines
         self.starts = [0, *accumulate(len(line) + 1 for line in lines)]
-        """Where each line begins, and where one behind the last would."""
+        """Where each line begins, and where one after the last would."""
 
         self.telling: dict[int, None] = {}
         """Numbers of the lines with a piece that looks like a secret, in order."""
@@ -97,15 +97,15 @@ class LineWords:
         return kept
 
     def __contains__(self, word: str) -> bool:
-        """Whether a word stands in the text."""
+        """Whether a word is in the text."""
         return word in self._rows
 
     def words(self, some: AbstractSet[str]) -> set[str]:
-        """Return which of some words stand in the text."""
+        """Return which of some words are in the text."""
         return self._rows.keys() & some
 
     def has_any(self, words: AbstractSet[str]) -> bool:
-        """Whether one of some words stands in the text."""
+        """Whether one of some words is in the text."""
         return not self._rows.keys().isdisjoint(words)
 
     def rows(self, words: Iterable[str]) -> list[int]:
@@ -189,7 +189,7 @@ class LineWords:
 def _renumbered(
     places: dict[str, list[int]], rows: dict[int, int]
 ) -> dict[str, list[int]]:
-    """Return what stands on some lines, whose numbers are others now."""
+    """Return what is on some lines, whose numbers are others now."""
     return {
         word: some
         for word, old in places.items()

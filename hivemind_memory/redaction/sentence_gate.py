@@ -32,7 +32,7 @@ _OTHERS = (
     "username ", "community", "hashedcontrol", "az login", "oc login", "redis",
     "requirepass", "masterauth", "createuser", "eap",
 )  # fmt: skip
-# Words as common as these say something only with what stands beside them.
+# Words as common as these say something only with what is next to them.
 _ACCOUNT = rf"\b(?:{'|'.join(ACCOUNTS)})[\"'`]?"
 _BESIDE = lazy_re(rf"{_ACCOUNT}(?:[ \t]+/[ \t]|:\S|,[ \t]*\S)")
 _LOGGED_IN = lazy_re(

@@ -225,7 +225,7 @@ def lowered(text: str) -> str:
 
 
 def is_within(text: str, span: TextSpan, opening: str, closing: str) -> bool:
-    """Whether a span stands behind an opening sign that is closed behind it."""
+    """Whether a span follows an opening sign that is closed after it."""
     at = text.rfind(opening, max(0, span[0] - _LONGEST_CLOSED), span[0])
     return at >= 0 and text.find(closing, at, at + 2 * _LONGEST_CLOSED) >= span[1]
 

@@ -45,7 +45,7 @@ PASSWORD_STEMS = (
 )  # fmt: skip
 """Words for a password, which may have any ending and any beginning."""
 PASSWORD_PARTS = ("pass", "pw", "mdp", "clave", "hasl", "laps", *PASSWORD_STEMS)
-"""One of these stands in each text that names a password, in lower case."""
+"""One of these is in each text that names a password, in lower case."""
 OPENED_PARTS = (
     "encrypted", "locked", "unlock", "opens", "decrypt", "protected", "verschl",
     "gesperrt", "geschützt", "öffnet", "chiffr", "s'ouvre", "se abre", "cifrad",
@@ -90,4 +90,4 @@ WALLET_WORDS = (
     "12 palabras", "24 parole", "12 parole", "24 слов", "12 слов", "multisig",
     "treasury",
 )  # fmt: skip
-"""Words beside which the words that restore a wallet may stand."""
+"""Words beside which the words that restore a wallet may be."""

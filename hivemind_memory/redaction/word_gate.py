@@ -38,7 +38,7 @@ _MAX_NEW = 5_000
 
 
 class WordGate:
-    """Finds which of some words stand in a text, and on which lines."""
+    """Finds which of some words are in a text, and on which lines."""
 
     __slots__ = (
         "_look",
@@ -82,7 +82,7 @@ class WordGate:
         remember(self._once)
 
     def read(self, text: str) -> LineWords:
-        """Return which words stand on the lines of a text, and what its pieces are."""
+        """Return which words are on the lines of a text, and what its pieces are."""
         plain, told = self._memory
         if len(plain) + len(told) > _MAX_KEPT:
             # Another thread may still read with what is forgotten here.
@@ -146,7 +146,7 @@ class WordGate:
         return once
 
     def _places(self, low: str) -> Iterator[tuple[int, str]]:
-        """Yield where words stand in some pieces, and what the patterns find."""
+        """Yield where words are in some pieces, and what the patterns find."""
         starts = {low[at : at + _START] for at in range(len(low) - _START + 1)}
         for start in (*self._short, *self._words.keys() & starts):
             for word in self._words[start]:

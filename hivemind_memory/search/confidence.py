@@ -56,7 +56,7 @@ RIVALS = 10
 
 FEW_CHUNKS = 4
 """In a memory of so few chunks, a word that no note holds counts half: that *which* and
-*use* stand nowhere says little there."""
+*use* are missing says little there."""
 
 MOST_GUESSED = 0.49
 """The confidence of what was found by corrected words alone, at most: no answer is

@@ -207,7 +207,7 @@ class WordScore(NamedTuple):
     """Words of the query that the chunk holds."""
 
     is_by_reason: bool = False
-    """One of them stands only in the reason for which the memory replaced another."""
+    """One of them is only in the reason for which the memory replaced another."""
 
     note: float = 0.0
     """What the whole note adds."""
@@ -280,7 +280,7 @@ def word_count(matches: WordMatches) -> int:
 
 
 def unknown_share(matches: WordMatches) -> float:
-    """Return the share of a query's information that stands in no note, 0..1."""
+    """Return the share of a query's information that is in no note, 0..1."""
     weights = [
         (term_weight(term, matches.chunk_count), term.chunks)
         for term in matches.asked

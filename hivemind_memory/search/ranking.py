@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 SCORE_EXPONENT = 1 / 3
 """A score is the cube root of a raw score: the order is the same, and a person reads
-0.8 where all words stand in one chunk, 0.5 where a quarter of their weight does."""
+0.8 where all words are in one chunk, 0.5 where a quarter of their weight does."""
 
 ALL_WORDS_RAW_SCORE = 0.5**3
 """The raw score of the score 0.5, which a chunk with all words of the query has at
@@ -207,7 +207,7 @@ def rank(
     Args:
         words: What the retriever of words found.
         vectors: What the retriever of vectors found; None: it did not speak.
-        places: Chunk -> where it stands, for every candidate that may be shown.
+        places: Chunk -> where it is, for every candidate that may be shown.
         settings: How to fuse and weigh.
         today: Days since the epoch.
         spans: The times that the query names.

@@ -246,7 +246,7 @@ def _links_to(change: Change, names: Collection[str]) -> bool:
 
 
 def _names_in(value: object) -> Iterator[str]:
-    """Yield every name in some links, as whole as it stands there."""
+    """Yield every name in some links, as whole as it is there."""
     if isinstance(value, list | tuple):
         for item in value:
             yield from _names_in(item)

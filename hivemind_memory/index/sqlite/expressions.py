@@ -23,7 +23,7 @@ def match_expression(known: Sequence[TermCount]) -> tuple[list[WordForm], str]:
     """Return the full-text expression for terms that are in the index, and its phrases.
 
     The rarest terms bring the candidates. A common one that would go over the budget
-    is joined by AND to what the rare ones found: it is seen where it stands, and
+    is joined by AND to what the rare ones found: it is seen where it is, and
     brings no rows of its own.
     """
     everything = " OR ".join(map(quoted, known))
@@ -67,7 +67,7 @@ def _quoted(text: str) -> str:
 
 
 def by_term(locations: Locations, known: Sequence[TermCount]) -> Locations:
-    """Return where each term stands, from where each of its forms does."""
+    """Return where each term is, from where each of its forms is."""
     merged: Locations = []
     at = 0
     for term in known:

@@ -49,7 +49,7 @@ WHERE chunks.id IN (SELECT value FROM json_each(?))
 
 
 class NearRows:
-    """Reads where a word stands in chunks.
+    """Reads where a word is in chunks.
 
     A connection has one: a statement that SQLite has prepared goes on calling the
     function that was registered first.
@@ -172,7 +172,7 @@ class NearWords:
         return candidates
 
     def _rows(self, term: TermCount, chunks: frozenset[int]) -> dict[int, RowMatches]:
-        """Return where a term stands in chunks that hold it."""
+        """Return where a term is in chunks that hold it."""
         seen = self._seen.setdefault(term, {})
         missing = chunks.difference(seen)
         if missing:

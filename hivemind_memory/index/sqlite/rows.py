@@ -52,7 +52,7 @@ class ChunkRow(NamedTuple):
 
 
 class PlacedRow(NamedTuple):
-    """A chunk's row and where it stands."""
+    """A chunk's row and where it is."""
 
     start_line: int
     end_line: int

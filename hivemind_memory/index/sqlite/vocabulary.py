@@ -85,7 +85,7 @@ class SqliteVocabulary:
         return self._read()
 
     def is_seen(self, token: str) -> bool:
-        """Return whether a token stands in something that the caller may see."""
+        """Return whether a token is in something that the caller may see."""
         return self._stats is None or self._stats.documents(token) > 0
 
     def longer_words(self, part: str, *, limit: int, anywhere: bool) -> list[str]:
@@ -168,7 +168,7 @@ class SqliteVocabulary:
             rows = list(self._connection.execute(_LONGER, values))
         if self._stats is None:
             return rows[:limit]
-        # A word stands in no more visible chunks than in all: behind those that stand
+        # A word is in no more visible chunks than in all: behind those that stand
         # in as many as the last one wanted, none is better.
         counted: list[tuple[int, str]] = []
         for token, count in rows:

@@ -72,7 +72,7 @@ it cuts would tell of them."""
 
 
 class RowMatches(NamedTuple):
-    """Where the phrases of a query stand in one row."""
+    """Where the phrases of a query are in one row."""
 
     locations: Locations
     length: int
@@ -286,7 +286,7 @@ class WordRetriever:
                 api.column_total_size(2),
                 api.column_total_size(3),
             )
-        # A term that brings candidates stands in the expression twice, the second time
+        # A term that brings candidates is in the expression twice, the second time
         # behind all of them.
         locations = [api.phrase_locations(phrase) for phrase in range(self._phrases)]
         if self._phrases > len(self._known):
@@ -366,7 +366,7 @@ def _count_in_subchunks(
     """Return, for each subchunk that holds a term, its tokens and its counts by term.
 
     Args:
-        locations: For each term, for each column, where it stands.
+        locations: For each term, for each column, where it is.
         subchunks: Four numbers for each subchunk; see ``rows``.
     """
     # The modules array and bisect would cost a cold search more than they save here.

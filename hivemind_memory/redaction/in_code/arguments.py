@@ -228,12 +228,12 @@ def _named(places: Iterable[re.Match[str]]) -> Iterator[TextSpan]:
 
 
 def _is_said(before: str) -> bool:
-    """Whether what stands before a year or a round number calls it a code."""
+    """Whether the text before a year or a round number calls it a code."""
     return _CODE.search(before[-24:]) is not None and _SIZE.search(before) is None
 
 
 def _positional(places: Iterable[re.Match[str]]) -> Iterator[TextSpan]:
-    """Yield the random words behind a command that takes a key without an option."""
+    """Yield the random words after a command that takes a key without an option."""
     for found in places:
         for word in re.finditer(r"[^\s\"'`]{8,100}", found["words"]):
             value = word[0].rpartition(":")[2] or word[0]

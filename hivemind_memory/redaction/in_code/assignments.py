@@ -23,12 +23,12 @@ _NAME_BEFORE = lazy_re(r"[A-Za-z0-9_.-]{0,48}\Z")
 _NAME_AFTER = lazy_re(r"[A-Za-z0-9_.-]{0,48}+")
 _WORD_AFTER = lazy_re(r"[^\W\d_]{0,12}+")
 _OWNER_BEFORE = lazy_re(r"([A-Za-z]{2,14})[ \t]\Z")
-# The quote that a value stands in, if any.
+# The quote that a value is in, if any.
 _OPEN = (
     r"""(?:«[ \u00a0\u202f]?)?[(\[*_]{0,3}+"""
     r"""(?P<open>(?:[bruf]{1,2}(?=["']))?\\{0,3}["'`]{1,3}+|)"""
 )
-# From behind a name to before its value.
+# Between a name and its value.
 _BETWEEN = lazy_re(
     r"""
     [\\"'`*_\])]{0,6}+
@@ -102,7 +102,7 @@ def find_assigned(text: str, low: str, words: list[str]) -> list[TextSpan]:
 
 
 def _name_around(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return where the name begins and ends that a word stands in."""
+    """Return where the name begins and ends that a word is in."""
     if not text[start:end].isascii():
         more = _WORD_AFTER.match(text, end) if text[start] < "\u2e80" else None
         return start, more.end() if more else end
@@ -188,7 +188,7 @@ def _takes_argument(text: str, start: int, name: str) -> bool:
 
 
 def _quoted(text: str, start: int, quote: str) -> str | None:
-    """Return what stands before the closing quote, if it is on the same line."""
+    """Return what is before the closing quote, if it is on the same line."""
     closing = quote[len(quote) - len(quote.lstrip("\\")) :][-1:]
     escaped = quote.endswith("\\" + closing) and closing
     end = text.find(

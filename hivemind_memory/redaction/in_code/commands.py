@@ -29,11 +29,11 @@ OPTIONS = (
     ("ldap", _WORD),
     ("add-generic-password", _WORD),
 )
-"""Word -> the option that holds the password, anywhere on the line behind the word; the
+"""Word -> the option that holds the password, anywhere on the line after the word; the
 last group is the value. Only placeholders are passed over. ``credentials`` reads it."""
 
 _V = r"[\"']?(?P<value>[^\s\"'`$<%|;{-][^\s\"'`|;]{3,200})"
-# No part of any length: where the command stands often, each would be tried from each.
+# No part of any length: where the command occurs often, each would be tried from each.
 _HTPASSWD = (
     r"htpasswd[ \t]{1,9}-\w{0,9}b\w{0,9}(?:[ \t]{1,9}-\w{1,9}){0,9}"
     r"[ \t]{1,9}\S{1,90}[ \t]{1,9}\S{1,90}[ \t]{1,9}"
@@ -90,7 +90,7 @@ FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("sudo -s", r"echo[ \t]+(?:-n[ \t]+)?(?=[^\n|]{4,100}\|[ \t]*sudo[ \t]+-S)"),
     )
 )  # fmt: skip
-"""Word -> all that stands before the value. The value is believed unless it is a plain
+"""Word -> all that is before the value. The value is believed unless it is a plain
 word or a placeholder. ``sentences`` reads it."""
 
 WORDS = frozenset(word for word, _ in FORMS)

@@ -121,7 +121,7 @@ def has_joint(text: str) -> bool:
 
 
 def keys_as_numbers(there: LineWords) -> Iterator[TextSpan]:
-    """Yield the bytes of keys, if what stands before them speaks of a key.
+    """Yield the bytes of keys, if the text before them speaks of a key.
 
     Args:
         there: A text, and which of ``WORDS`` it has.
@@ -150,7 +150,7 @@ def keys_as_numbers(there: LineWords) -> Iterator[TextSpan]:
 
 
 def _is_labelled(text: str, start: int, end: int, label: re.Pattern[str]) -> bool:
-    """Whether a key is spoken of just before a place, or behind it on the line."""
+    """Whether a key is spoken of just before a place, or after it on the line."""
     first = max(0, start - NEAR_CHARS)
     before = "\n".join(text[first:start].split("\n")[-2:])
     behind = text[end : end + 60].partition("\n")[0]

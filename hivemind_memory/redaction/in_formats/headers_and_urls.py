@@ -75,7 +75,7 @@ def in_headers(text: str, low: str) -> list[TextSpan]:
 
 
 def _places(low: str, word: str) -> Iterator[int]:
-    """Return the places behind each occurrence of a word."""
+    """Return the places after each occurrence of a word."""
     at = low.find(word)
     while at >= 0:
         yield at + len(word)
@@ -137,7 +137,7 @@ _REST = lazy_re(
     rf"(?:[\w.-]{{1,40}}\\{{1,2}}(?=[\w.-]{{1,60}}:[^\s@]{{1,99}}@))?"
     rf"[^\s\"'`<>\\]{{3,{LONGEST_URL}}}+"
 )
-# All of the host, and the only one; a sentence may end behind it.
+# All of the host, and the only one; a sentence may end after it.
 _LOCAL = lazy_re(
     r"(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)(?::\d{1,5})?"
     r"(?:[/?#]|[.,;:)\]}*]{0,4}\Z)"

@@ -260,7 +260,7 @@ def _is_code(value: str) -> bool:
 
 
 def _pairs(text: str, start: int, end: int) -> Iterator[TextSpan]:
-    """Yield what stands behind the name of an account on a line with a host."""
+    """Yield what follows the name of an account on a line with a host."""
     for found in _PAIR.finditer(text, start, end):
         if is_mixed(found["value"]) or is_scrambled(found["value"]):
             yield (*found.span("value"), "password")
@@ -272,7 +272,7 @@ def _is_next(before: str) -> bool:
 
 
 def _whole_line(text: str, start: int, end: int) -> Iterator[TextSpan]:
-    """Yield the value that is a whole line, or all of it behind a name or a bullet."""
+    """Yield the value that is a whole line, or all of it after a name or a bullet."""
     found = _ALL_OF_IT.match(text[start:end])
     if found and _is_secret(found["value"], least=SHORTEST):
         yield (start + found.start("value"), start + found.end("value"), "secret")

@@ -263,7 +263,7 @@ def _shape(code: str) -> tuple[int, ...]:
 
 
 def _below_labels(text: str) -> Iterator[TextSpan]:
-    """Yield values that stand alone on the line below their label."""
+    """Yield values that are alone on the line below their label."""
     for found in _LABEL.finditer(text):
         label = re.sub(r"\([^)]*\)?", "", found["label"]).strip().replace(" ", "_")
         yield from _named(label, found, "value")

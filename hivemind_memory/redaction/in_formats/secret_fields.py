@@ -174,7 +174,7 @@ _NAMED_ROWS = (
     (_PLIST, ("<key>",)),
     (_QUOTED_BESIDE, (' "', " '", '\t"')),
 )
-"""The same for values whose name stands apart."""
+"""The same for values whose name is elsewhere."""
 
 WORDS = frozenset(
     word

@@ -201,7 +201,7 @@ def on_lines(there: LineWords) -> Iterator[TextSpan]:
 
 
 def _is_led_to(low: str, at: int) -> bool:
-    """Whether a line stands near a word for a secret, a few lines away at most."""
+    """Whether a line is near a word for a secret, a few lines away at most."""
     above = low[max(0, at - 4 * _SHORT_LINE) : at].split("\n")[-5:]
     below = low[at : at + 5 * _SHORT_LINE].split("\n")[1:5]
     return any(has_any(line, _LEADING) for line in (*above, *below))
@@ -210,7 +210,7 @@ def _is_led_to(low: str, at: int) -> bool:
 def _listed_below(line: str, listed: _List, *, says: bool) -> _List:
     """Return how many lines below are a list of passwords, and what judges its values.
 
-    What stands in a list of logins must look like a password; under ``Passwords:``, a
+    What is in a list of logins must look like a password; under ``Passwords:``, a
     word with a number is enough.
     """
     is_short = says and len(line) < _SHORT_LINE
@@ -268,7 +268,7 @@ def _beside(line: str, start: int) -> Iterator[TextSpan]:
 
 
 def _pairs(line: str, start: int, *, is_known: bool) -> Iterator[TextSpan]:
-    """Yield what stands behind a name, if it looks like that one's password."""
+    """Yield what follows a name, if it looks like that one's password."""
     is_place = is_known or _PLACE.search(line) is not None
     for used in _USED.finditer(line) if is_place else ():
         value = used["value"].rstrip(".,;:)")
@@ -304,7 +304,7 @@ def _in_list(line: str, start: int, judge: Callable[[str], bool]) -> Iterator[Te
 def _answers(
     line: str, start: int, above: list[tuple[bool, bool]]
 ) -> Iterator[TextSpan]:
-    """Yield what answers a question for a password, or stands below a word for it."""
+    """Yield what answers a question for a password, or is below a word for it."""
     if above[0][1] or (len(above) > 1 and above[1][1]):
         found = _ANSWER.match(line)
         digits = _ANSWERED_CODE.match(line.rstrip())

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from hivemind_memory.redaction.line_words import LineWords
 
-_FAR = 70  # letters behind a label that are read
+_FAR = 70  # letters after a label that are read
 _MOST_WORDS = 7
 _LONGEST_LINE = 400
 _ACCOUNT_LINES = 3
@@ -115,7 +115,7 @@ def stated_codes(there: LineWords) -> Iterator[TextSpan]:
 def _of_places(
     text: str, line: str, start: int, *, is_code: bool
 ) -> Iterator[TextSpan]:
-    """Yield the digits just behind the name of a place."""
+    """Yield the digits just after the name of a place."""
     for place in PLACE.finditer(line):
         found = (_AT_ONCE if is_code else _SIGNED).match(line, place.end())
         if found and not is_counted(found["value"].strip("#*")):

@@ -57,7 +57,7 @@ _NUMBERED_LINES = lazy_re(
 )
 _WALLET_WORDS = frozenset(WALLET_WORDS)
 SEED_WORDS = frozenset((*WALLET_WORDS, *_PHRASE_STARTS, "12.", "12)", "12:"))
-"""One of these stands in each text that has such words, in lower case."""
+"""One of these is in each text that has such words, in lower case."""
 
 
 def _words_alone(there: LineWords) -> Iterator[re.Match[str]]:

@@ -157,7 +157,7 @@ def in_sentences(there: LineWords) -> list[TextSpan]:
 
 
 def _chosen(there: LineWords) -> Iterator[TextSpan]:
-    """Yield the values behind a password's name, or behind the name of an account.
+    """Yield the values after a password's name, or after the name of an account.
 
     A pattern is tried on the lines alone that have one of its words.
     """

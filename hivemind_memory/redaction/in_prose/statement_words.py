@@ -45,7 +45,7 @@ SOFT = lazy_re(
     r"|gebruiker|użytkownik|laps|read out|pass)(?![^\W\d_]|[_(])"
     r"|ログイン|登录|登錄|登入|로그인|账号|帐号|アカウント"
 )
-"""Words beside which a password may stand that looks like one."""
+"""Words beside which a password may be that looks like one."""
 MADE = lazy_re(
     r"(?i)(?<![^\W\d_])(?<![_$@.-])(?:(?:api|access|secret|private|auth|license"
     r"|integration"

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from hivemind_memory.redaction.line_words import LineWords
     from hivemind_memory.redaction.spans import TextSpan
 
-_FAR = 110  # letters behind a label that are read
+_FAR = 110  # letters after a label that are read
 _MOST_WORDS = 8
 _WORDS_OF_A_SIGN = 3  # between a sign and the value
 # A run of one script, without quotes; East Asian ones are written without blanks.
@@ -110,9 +110,9 @@ def _values(
 
     Args:
         text: The text.
-        at: The place behind the label.
-        judge: Told a word and how far it is: 0 behind a sign or a verb that leads to
-            it, 1 at once behind the label, else more. Whether it is a value.
+        at: The place after the label.
+        judge: Told a word and how far it is: 0 after a sign or a verb that leads to
+            it, 1 right after the label, else more. Whether it is a value.
     """
     stop = text.find("\n", at, at + _FAR)
     stop = min(len(text), at + _FAR) if stop < 0 else stop

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from hivemind_memory.redaction.spans import TextSpan
 
 ABOVE = 4
-"""Lines with text above a value on which its label may stand."""
+"""Lines with text above a value on which its label may be."""
 
 BELOW = 8
-"""Lines with text below a label on which its value may stand."""
+"""Lines with text below a label on which its value may be."""
 
 _SHORT_LINE = 16  # a brace, a fence, ``data:``: what holds a form together
 _BESIDE = 8  # lines below one that is kept: no rule looks further
@@ -83,7 +83,7 @@ _LABEL = lazy_re(
     "|losung|diceware|geheim"
     r"|authenticator|setup key|two-factor|base32|mot de passe|motdepasse|12[.):][ ]"
 )
-"""What stands beside or above a plain word or number that is a secret."""
+"""What is next to or above a plain word or number that is a secret."""
 
 _LABEL_STARTS = (
     "assword", "assphrase", "pass", "pw", "cred", "logins", "seed", "wallet",
@@ -116,7 +116,7 @@ _NUMBER_LABEL = lazy_re(
     r"|wi-?fi|netzwerk|keypad|tresor|lockbox|kombination|combina|opens with|öffnet mit"
     r"|ouvre avec|abre con|card(?![a-z]{2})|karte|carte|tarjeta|门禁|bitlocker|unlock"
 )
-"""What stands beside or above digits that are a secret."""
+"""What is next to or above digits that are a secret."""
 
 _QUOTED = lazy_re(r"(?:[\"'`“„«]|\*\*)(?P<value>[A-Za-z]{3,12}[-_.+ ][\w. +-]{5,80})")
 _FOUR_GROUPS = lazy_re(

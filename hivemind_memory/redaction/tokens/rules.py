@@ -200,7 +200,7 @@ def _around(
 
 
 def _starts_at(text: str, at: int) -> bool:
-    """Whether a word begins here; also behind ``%3D`` or a line end that is spelt."""
+    """Whether a word begins here; also after ``%3D`` or a line end that is spelt."""
     before = text[at - 1 : at] if at else ""
     if not (before.isascii() and before.isalnum()):
         return True
@@ -212,7 +212,7 @@ def _starts_at(text: str, at: int) -> bool:
 
 
 def _is_real(value: str, whole: str, follows: str) -> bool:
-    """Whether what stands beside a provider's name looks like its key."""
+    """Whether the text next to a provider's name looks like its key."""
     if follows and follows.isascii() and (follows.isalnum() or follows in "_-+/="):
         return False
     if UUID.fullmatch(value):

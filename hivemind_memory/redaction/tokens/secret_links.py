@@ -134,7 +134,7 @@ def _of_query(query: str, at: int) -> Iterator[TextSpan]:
 
 
 def _of_fragment(fragment: str, at: int) -> Iterator[TextSpan]:
-    """Yield the key behind the ``#`` of a link, which only the browser sees."""
+    """Yield the key after the ``#`` of a link, which only the browser sees."""
     name, equals, value = fragment.rpartition("=")
     if equals and (classify_name(name) or _PARAMETER.fullmatch(name) or "key" in name):
         if _is_opaque(value, is_near=True):

@@ -124,7 +124,7 @@ def beside_names(text: str, blocks: Iterable[tuple[int, int]]) -> Iterator[TextS
 
 
 def _is_named(before: str, value: str) -> bool:
-    """Whether the name of a service stands before a value."""
+    """Whether the name of a service comes before a value."""
     low = before.lower()
     if NAMES.isdisjoint(_NAME_WORD.findall(low)) and not has_any(low, _SPELT):
         return False

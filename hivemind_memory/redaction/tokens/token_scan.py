@@ -42,7 +42,7 @@ def by_tokens(text: str, low: str, blocks: Iterable[tuple[int, int]]) -> list[Te
 def _long_parts(
     text: str, low: str, blocks: Iterable[tuple[int, int]]
 ) -> tuple[list[str], str]:
-    """Return the lines with a part that may be a value, and what stands near them.
+    """Return the lines with a part that may be a value, and what is near them.
 
     A name says something on the line of its value, or on the line above.
     """

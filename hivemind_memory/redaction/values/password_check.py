@@ -145,7 +145,7 @@ def may_be_chosen(value: str) -> bool:
 
 
 def may_be(value: str) -> bool:
-    """Whether a value may be a password where only a password can stand."""
+    """Whether a value may be a password where only a password can be."""
     return (
         not is_placeholder(value)
         and not value.isalpha()

@@ -52,7 +52,7 @@ def is_real(
         name: The name that it is assigned to.
         value: The value.
         holds: What the name says of it.
-        firm: It is quoted, or stands in an environment file: not code.
+        firm: It is quoted, or is in an environment file: not code.
         tight: The value follows the name, without other words between.
     """
     if len(value) < (4 if holds is ValueKind.PASSWORD else 8):
@@ -211,7 +211,7 @@ PLACEHOLDERS = (
     "yourtoken", "yourkey", "yourapi", "****", "....",
     "not-a-real", "notareal", "abcdefgh", "12345678", "deadbeef",
 )  # fmt: skip
-"""What stands in examples and in no real value, in lower case."""
+"""What is in examples and in no real value, in lower case."""
 STAND_INS = frozenset(
     (
         "password", "passwd", "passphrase", "passwort", "pass", "pwd", "pw",
