@@ -53,6 +53,13 @@ def checks() -> list[Check]:
             needs_hm=True,
         ),
         Check(
+            name="claude --worktree, without and with --hooks",
+            programs=("claude", "git"),
+            run=_claude_worktree,
+            needs_server=False,
+            needs_hm=True,
+        ),
+        Check(
             name="codex --hooks, trusted",
             programs=("codex", "git"),
             run=_codex,
@@ -80,6 +87,23 @@ def _claude(place: Scratch) -> str:
     own = [one for one in model.asked if TASK in one.text and QUESTION not in one.text]
     _see_once(own[:1], printed)
     return "the section is once in its first request"
+
+
+def _claude_worktree(place: Scratch) -> str:
+    """It runs no hook of git in a worktree that it makes; its own hook it does."""
+    place.worktree()
+    repository = place.root / "lighthouse"
+    place.must(place.hm, "git-hook", "install", cwd=repository)
+    for number, expected in enumerate((0, 1)):
+        if expected:
+            run_hm(place, "connect", "claude", "--hooks")
+        with playing() as model:
+            words = ("claude", "--worktree", f"lens{number}", "-p", QUESTION)
+            printed = place.run(*words, cwd=repository, env=claude_env(model)).text
+        counts = [one.text.count(HEADING) for one in model.asked[:1]]
+        if counts != [expected]:
+            raise FailedError(f"the section is in {counts}: {tail(printed)!r}")
+    return "no section by git's hook, one by its own"
 
 
 def _codex(place: Scratch) -> str:
