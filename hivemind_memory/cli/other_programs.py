@@ -55,6 +55,8 @@ _ANSWERS: Mapping[str, tuple[str, ...]] = {
     "hm history KEY": ("versions", "blame", "diff", "changelog"),
     "hm restore KEY": ("undelete", "unforget"),
     "hm undo": ("revert", "rollback", "back"),
+    "hm done KEY": ("finish", "complete", "resolve", "tick", "completed", "closed"),
+    "hm list --type todo,goal": ("todo", "todos", "task", "tasks", "goals"),
     "hm log": ("recent", "latest", "timeline", "journal", "today", "last"),
     "hm doctor": ("check", "verify", "validate", "health", "diagnose", "fsck"),
     "hm status": ("stats", "count", "ps", "about", "whoami", "state"),

@@ -372,10 +372,10 @@ class _Breaker:
 
     def fail(self, now_s: float, error: EmbeddingError) -> None:
         """Count a failure, and tell the other processes."""
-        from hivemind_memory.errors import EmbeddingRefusedError
+        from hivemind_memory.errors import EmbeddingRefusedError as Refused
 
-        is_refusal = isinstance(error, EmbeddingRefusedError)
-        self.value.fail(now_s, str(error), is_refusal=is_refusal)
+        why = _error_text(error) if isinstance(error, Refused) else str(error)
+        self.value.fail(now_s, why, is_refusal=isinstance(error, Refused))
         self.keep()
 
     def succeed(self) -> None:

@@ -128,7 +128,8 @@ class EmbedQueue:
         try:
             self._embed(batch)
         except EmbeddingRefusedError as error:
-            self._breaker.fail(self._clock(), str(error), is_refusal=True)
+            # It lasts until a person does something: the remedy is told each time.
+            self._breaker.fail(self._clock(), error_text(error), is_refusal=True)
             return error_text(error)
         except EmbeddingInvalidError as error:
             self._breaker.fail(self._clock(), str(error))

@@ -134,6 +134,22 @@ def test_a_provider_that_answers_again_is_not_named_any_longer(
     assert (status["vectors"], status["vectors_problem"]) == (NOTES, "")
 
 
+def test_a_sync_within_the_pause_after_a_refusal_says_what_to_do(
+    hm: Hm, server: EmbeddingServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It said only when the key is tried again, which does not help."""
+    choose(hm, embedding_provider="openai", openai_base_url=server.openai_url)
+    choose(hm, openai_api_key="sk-wrong")
+    server.always = "401"
+    hm("status")
+    capsys.readouterr()
+
+    assert main.main(["sync"]) == 0
+
+    said = capsys.readouterr().err
+    assert "Check OPENAI_API_KEY, or openai_api_key in config.json; it is tried" in said
+
+
 def test_search_counts_what_has_no_vector_as_the_status_does(
     hm: Hm, server: EmbeddingServer
 ) -> None:

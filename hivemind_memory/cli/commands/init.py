@@ -10,6 +10,7 @@ from hivemind_memory.cli.command import CommandRequest, command
 from hivemind_memory.cli.options import YES
 from hivemind_memory.cli.output import (
     is_terminal,
+    print_line,
     print_notices,
     size_text,
     write_stdout,
@@ -68,7 +69,9 @@ def init(request: CommandRequest) -> int:
     files = count_text(len(skipped), "file")
     left_out = f"; {files} skipped, which `hm status` lists" if skipped else ""
     lines.append(f"Ready: {notes} in the index{left_out}.")
-    write_stdout("".join(f"{escape_line(line)}\n" for line in lines) + _NEXT)
+    for line in lines:
+        print_line(line)
+    write_stdout(_NEXT)
     usual = notes_folder(home)
     if not (os.path.exists(usual) and os.path.samefile(folder, usual)):
         write_stdout(_elsewhere(folder, usual))
