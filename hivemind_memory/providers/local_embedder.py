@@ -107,9 +107,9 @@ class LocalEmbedder:
         load_s = IMPORT_S + self._find()[1].load_s
         if LOAD_MARGIN * load_s > timeout_s and not _is_loaded(self._space):
             raise EmbeddingNotReadyError(
-                f"The local model takes {load_s:.1f} s to load, longer than a"
-                " search waits; it stays loaded while `hm watch` or an agent's server"
-                " runs."
+                f"The local model takes {load_s:.1f} s to load, longer than a search"
+                " waits; once `hm watch` or an agent's server has loaded it, searches"
+                " use it."
             )
         return self.load()
 

@@ -18,6 +18,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+CAN_SHARE = hasattr(socket, "SO_PEERCRED")
+"""Elsewhere than on Linux each process loads the model for itself."""
+
 CONNECT_S = 0.2
 """A process that serves accepts at once."""
 
@@ -83,6 +86,8 @@ _hosts: dict[str, ModelHost] = {}
 def serve(fingerprint: str, embed: Callable[[str], bytes]) -> None:
     """Serve the vectors of one space and no other, unless another process does."""
     stop_serving()
+    if not CAN_SHARE:
+        return
     with contextlib.suppress(OSError):
         _hosts[fingerprint] = ModelHost(fingerprint, embed)
 
@@ -100,6 +105,8 @@ def stop_serving() -> None:
 
 def ask_host(fingerprint: str, text: str, *, timeout_s: float) -> bytes:
     """Return the vector of a prepared text; empty: no process serves that space."""
+    if not CAN_SHARE:
+        return b""
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link:
             link.settimeout(min(CONNECT_S, timeout_s))

@@ -159,7 +159,7 @@ def measure(weights: Weights, models: str) -> Measured:
 
 def thread_count() -> int:
     """Return how many threads one text is computed with: half of the processors."""
-    return max(1, min(MAX_THREADS, len(os.sched_getaffinity(0)) // 2))
+    return max(1, min(MAX_THREADS, (os.cpu_count() or 1) // 2))
 
 
 def _session_options() -> onnxruntime.SessionOptions:
