@@ -42,6 +42,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "inbox accept": (("inbox", "accept", "{there}"),),
     "inbox reject": (("inbox", "reject", "{there}"),),
     "forget": (("forget", "{there}"),),
+    "done": (("done", "{there}"),),
     "restore": (("restore", "{there}"),),
     "undo": (("undo",),),
     "project adopt": (("project", "adopt", "a"),),
@@ -60,6 +61,7 @@ WITHOUT_TEXT = {
     *("git-hook status", "git-hook install", "git-hook remove", "git-hook run"),
     *("sync", "rebuild", "status", "doctor", "watch", "backup"),
     *("config list", "config get", "config set", "config unset", "config path"),
+    *("model list", "model fetch"),
 }
 """Commands that write no text to a note."""
 
