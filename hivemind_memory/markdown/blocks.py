@@ -15,6 +15,7 @@ from collections import OrderedDict
 from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakValueDictionary
 
 from hivemind_memory.markdown.entry import parse_provenance
 from hivemind_memory.markdown.front_matter import split_front_matter
@@ -193,6 +194,34 @@ class BlockReader:
     def _drop(self, path: NotePath) -> None:
         """Forget the blocks of a note; the lock is held."""
         self._kept_chars -= _chars_of(self._kept.pop(path, ()))
+
+
+_readers: WeakValueDictionary[tuple[str, int, int], BlockReader] = WeakValueDictionary()
+_readers_lock = Lock()
+
+
+def shared_reader(
+    root: str, mask: Callable[[str], str], *, limit_chars: int, overlap_chars: int
+) -> BlockReader:
+    """Return the reader that all memories of a process use for one folder of notes.
+
+    A server has a memory for each project, and each of them reads every change: kept by
+    each, the blocks took some 20 bytes for each letter, as often as there are projects.
+
+    Args:
+        root: The folder of the notes.
+        mask: See ``BlockReader``, as for the next ones.
+        limit_chars: The same.
+        overlap_chars: The same.
+    """
+    key = (root, limit_chars, overlap_chars)
+    with _readers_lock:
+        reader = _readers.get(key)
+        if reader is None:
+            reader = _readers[key] = BlockReader(
+                mask, limit_chars=limit_chars, overlap_chars=overlap_chars
+            )
+        return reader
 
 
 def blocks_of(text: str) -> list[str]:

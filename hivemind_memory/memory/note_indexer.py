@@ -212,10 +212,11 @@ class NoteIndexer:
     def _blocks(self) -> BlockReader:
         """Return what reads notes, and keeps what it has read."""
         if self._block_reader is None:
-            from hivemind_memory.markdown.blocks import BlockReader
+            from hivemind_memory.markdown.blocks import shared_reader
             from hivemind_memory.redaction.redact import mask
 
-            self._block_reader = BlockReader(
+            self._block_reader = shared_reader(
+                self._folder.root,
                 mask,
                 limit_chars=self._chunking.limit_chars,
                 overlap_chars=self._chunking.overlap_chars,

@@ -51,6 +51,18 @@ def test_a_search_does_not_wait_for_a_large_note_that_it_may_not_see(
     assert any("large" in notice for notice in own.report.warnings)
 
 
+def test_projects_of_a_server_keep_what_was_read_of_notes_once(tmp_path: Path) -> None:
+    """Each kept the same: with every project a server took as much memory again."""
+    first = opening.open_memory(home=str(tmp_path))
+    other = opening.open_memory(home=str(tmp_path / "other"))
+    second = first.as_caller(Caller(project="projects/two"))
+
+    readers = [one.syncer._indexer._blocks() for one in (first, second, other)]
+
+    assert readers[0] is readers[1]
+    assert readers[0] is not readers[2]
+
+
 def test_projects_of_a_server_index_a_large_note_in_turn() -> None:
     """Each began for itself, and all others waited for as many threads that compute."""
     running: list[int] = []
