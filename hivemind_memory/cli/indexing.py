@@ -30,6 +30,9 @@ def catch_up(memory: Memory) -> None:
                 memory.sync(progress)
         except IndexUnusableError:
             return  # the answer comes without the index, and says so
+        except KeyboardInterrupt:
+            print_notices(["stopped: what was indexed so far is kept"])
+            raise
 
 
 def finish_indexing(memory: Memory) -> None:

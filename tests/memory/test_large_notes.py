@@ -173,6 +173,24 @@ def test_a_person_who_waits_gets_one_whole_answer(
     assert "search again" not in printed.err
 
 
+def test_a_person_who_stops_waiting_hears_what_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ctrl-C ended the first search without a word."""
+    monkeypatch.setenv("HIVEMIND_HOME", str(tmp_path / "home"))
+    (tmp_path / "home/memory").mkdir(parents=True)
+    monkeypatch.setattr(indexing, "is_terminal", lambda _: True)
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Memory, "sync", interrupted)
+
+    assert main(["search", "giraffe"]) == 130
+
+    assert "what was indexed so far is kept" in capsys.readouterr().err
+
+
 def test_a_write_to_a_large_note_does_not_keep_searches_waiting(
     sandbox: Sandbox, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

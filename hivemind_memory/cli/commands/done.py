@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hivemind_memory.cli.command import CommandRequest, Flag, command
-from hivemind_memory.cli.options import JSON, MEMORY, SCOPE
+from hivemind_memory.cli.command import Argument, CommandRequest, Flag, command
+from hivemind_memory.cli.options import JSON, SCOPE
 from hivemind_memory.cli.output import print_json, print_line
 
 
@@ -13,7 +13,9 @@ from hivemind_memory.cli.output import print_json, print_line
         "What is done is no longer injected, and hm list leaves it out; a search still"
         " finds it. hm list --status done lists it, and hm undo takes it back."
     ),
-    arguments=(MEMORY,),
+    arguments=(
+        Argument("ref", "Key, id or path of a typed memory.", completes="keys"),
+    ),
     flags=(
         Flag(("--reopen",), "flag", "Mark it as open again."),
         SCOPE,

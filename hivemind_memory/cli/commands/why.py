@@ -28,7 +28,7 @@ _WHYS = {
     "cap": "the section already has as many lessons as it takes",
     "count": "over the limit (startup_inject_count)",
     "session": "the section already has enough from this agent's session",
-    "copy": "says the same as another memory",
+    "copy": "the same as another memory",
     "overlap": "its lines are already quoted",
     "external": "from an external source, never injected by itself",
     "over": "expired or done",
