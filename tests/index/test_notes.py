@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from hivemind_memory.errors import IndexBusyError, IndexUnusableError
 from hivemind_memory.index.sqlite import notes
+from hivemind_memory.index.sqlite.chunk_changes import compare_chunks
 from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.index.sqlite.lock import index_lock
 from hivemind_memory.index.sqlite.rows import rows_of
@@ -22,7 +23,7 @@ from hivemind_memory.index.sqlite.swap import replace_index
 from hivemind_memory.markdown.note_parser import parse_note
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.sqlite import connection
-from tests.index.conftest import Open, chunk_ids, found, put
+from tests.index.conftest import Open, chunk_ids, found, note_of, put
 
 STEP = 5
 
@@ -58,6 +59,34 @@ def test_chunks_that_did_not_change_keep_their_number(index: SqliteIndex) -> Non
     assert written == 2
     assert (after["one"], after["three"]) == (before["one"], before["three"])
     assert after["two changed"] not in before.values()
+
+
+def test_what_a_note_grows_by_is_all_that_is_looked_up(index: SqliteIndex) -> None:
+    """All its chunks were hashed for each entry: a third of an append to 1 MB."""
+    hashed: list[tuple[object, ...]] = []
+
+    class Row(tuple[object, ...]):
+        __slots__ = ()
+
+        def __hash__(self) -> int:
+            hashed.append(tuple(self))
+            return hash(tuple(self))
+
+    put(index, text_of(*(f"part {n}" for n in range(9))))
+    grown = note_of(text_of(*(f"part {n}" for n in range(10))), "note.md")
+    rows = [
+        placed._replace(row=Row(placed.row))  # type: ignore[arg-type]
+        for placed in rows_of(grown, index._tokens_of)
+    ]
+    sql = "SELECT id FROM files WHERE path = 'note.md'"
+    [(file_id,)] = index.connection.execute(sql).fetchall()
+
+    changes = compare_chunks(index.connection, file_id, rows)
+
+    # Its last chunk has more blank lines than before.
+    assert changes.new == rows[8:]
+    assert (len(changes.moved), len(changes.gone)) == (0, 1)
+    assert hashed == [tuple(placed.row) for placed in rows[8:]]
 
 
 def test_a_chunk_that_moved_has_its_new_lines(index: SqliteIndex) -> None:

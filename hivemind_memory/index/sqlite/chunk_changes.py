@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from hivemind_memory.index.sqlite.rows import ChunkRow, PlacedRow
+    from hivemind_memory.index.sqlite.rows import PlacedRow
 
 
 @value
@@ -37,20 +37,29 @@ def compare_chunks(
     connection: apsw.Connection, file_id: int, rows: Sequence[PlacedRow]
 ) -> ChunkChanges:
     """Return how the chunks of a note differ from some rows; equal ones are kept."""
-    old: dict[ChunkRow | tuple[object, ...], list[tuple[int, int, int]]] = {}
-    for chunk_id, start, end, *row in connection.execute(
+    old: dict[tuple[object, ...], list[tuple[int, int, int]]] = {}
+    same = 0
+    for chunk_id, start, end, *stored in connection.execute(
         """
         SELECT id, start_line, end_line,
           day, entry_id, headings, text, body, extra, breadcrumbs, subchunks, source,
           reason, source_ref
-        FROM chunks WHERE file_id = ? ORDER BY id DESC
+        FROM chunks WHERE file_id = ? ORDER BY id
         """,
         (file_id,),
     ):
-        old.setdefault(tuple(row), []).append((chunk_id, start, end))
+        row = tuple(stored)
+        # Agents append to a note all day. Up to where it grew its chunks are in order,
+        # and equal ones need not be found: to hash a megabyte takes longest.
+        if not old and same < len(rows) and rows[same] == (start, end, row):
+            same += 1
+        else:
+            old.setdefault(row, []).append((chunk_id, start, end))
+    for places in old.values():
+        places.reverse()
     new = []
     moved = []
-    for placed in rows:
+    for placed in rows[same:]:
         kept = old.get(placed.row)
         if not kept:
             new.append(placed)

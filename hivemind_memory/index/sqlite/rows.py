@@ -63,7 +63,7 @@ _Given = tuple[str, str, bool]
 """What a row is made of beside its chunk: the words that name the note and its reason,
 and whether the chunk is nothing but the title of others."""
 
-_KnownRows = dict[int, tuple["Chunk | None", _Given, ChunkRow | None]]
+_KnownRows = dict[int, tuple["Chunk | None", _Given, PlacedRow | None]]
 """Number of a chunk in memory -> the chunk, which so stays there, and its row."""
 
 _UNKNOWN: tuple[None, _Given, None] = (None, ("", "", False), None)
@@ -122,12 +122,13 @@ def rows_of(
             continue
         # A long memory is found once by its reason, not once for each chunk.
         given = (title, "" if rows else reason, _is_title_of(chunk, following))
-        _, before, row = known.get(id(chunk), _UNKNOWN) if known else _UNKNOWN
-        if row is None or before != given:
+        _, before, placed = known.get(id(chunk), _UNKNOWN) if known else _UNKNOWN
+        if placed is None or before != given:
             row = _row(chunk, *given, tokens_of)
+            placed = PlacedRow(chunk.start_line, chunk.end_line, row)
         if made is not None:
-            made[id(chunk)] = (chunk, given, row)
-        rows.append(PlacedRow(chunk.start_line, chunk.end_line, row))
+            made[id(chunk)] = (chunk, given, placed)
+        rows.append(placed)
     return rows
 
 
