@@ -138,7 +138,9 @@ def _find(context: CurationContext, change_id: str) -> Change:
     if not change_id:
         last = log.last_of(context.actor)
         if last is None:
-            raise MemoryNotFoundError("There is no change of yours.", effect=EFFECT)
+            raise MemoryNotFoundError(
+                "There is no change of yours left.", effect=EFFECT
+            )
         return last
     change = log.find(change_id)
     if change is None or not _is_own(context, change):

@@ -64,3 +64,8 @@ def test_a_letter_with_a_dash_inside_a_question_is_asked_about(hm: Hm) -> None:
     said = hm("search", "what", "does", "tar", "-t", "do").err
 
     assert "option" not in said
+
+
+def test_an_option_of_config_that_is_near_is_named_alone(hm: Hm) -> None:
+    """`max_result` was also taken for `ollama_url`."""
+    assert "Did you mean max_results?\n" in hm("config", "set", "max_result", "5").err

@@ -279,7 +279,7 @@ def _option(key: str) -> Option:
     name = _bare(key)
     if name in table:
         return table[name]
-    near = closest(name, table, 3, similarity=0.5)
+    near = closest(name, table, 3) or closest(name, table, 3, similarity=0.5)
     message = f"There is no option {key}."
     hint = f"Did you mean {', '.join(near)}?" if near else "`hm config` lists them."
     raise UsageError(message, hint=hint)
