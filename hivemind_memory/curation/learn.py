@@ -144,16 +144,18 @@ def validate_claim(topic: str, domains: Iterable[str]) -> tuple[str, ...]:
     Raises:
         UsageError: The topic is blank or too long, or there are too many domains.
     """
-    named = tuple(
-        dict.fromkeys(domain.strip().lower() for domain in domains if domain.strip())
+    stripped = tuple(
+        dict.fromkeys(domain.strip() for domain in domains if domain.strip())
     )
+    named = tuple(dict.fromkeys(map(str.lower, stripped)))
     if not topic.strip():
         raise _invalid("the topic is blank")
     if not is_name(topic, _MAX_TOPIC_CHARS):
         raise _invalid("the topic is too long or not valid Unicode")
     if len(named) > MAX_ITEMS:
         raise _invalid(f"{len(named):,} domains are given; the limit is {MAX_ITEMS}")
-    if wrong := next((name for name in named if not _is_domain(name)), ""):
+    # As it was given: in small letters, a token is not seen to be one.
+    if wrong := next((name for name in stripped if not _is_domain(name)), ""):
         raise _invalid(_domain_problem(wrong))
     return named
 

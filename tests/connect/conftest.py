@@ -155,6 +155,7 @@ def machine(tmp_path: Path) -> Machine:
     machine.hm.write_text(_HM.format(python=sys.executable, root=str(ROOT)))
     machine.hm.chmod(0o755)
     machine.env = {
+        "HIVEMIND_EMBEDDING_PROVIDER": "none",  # so init offers no model
         "HOME": str(machine.home),
         "PATH": f"{machine.programs}{os.pathsep}/usr/bin{os.pathsep}/bin",
         "LANG": "C.UTF-8",

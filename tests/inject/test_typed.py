@@ -280,9 +280,11 @@ def test_a_memory_of_the_project_needs_no_word_of_its_name(
             f"manual/shop-{number}.md",
             f"# Shop {number}\n\nThe shop, {number}.\n",
         )
+    injector = open_injector(memory)
+    injector.inject(str(worktree))  # a dry run records no project
     assert keys(planned(memory, worktree))[0] == "redis-cache"
 
-    name = SCOPE.removeprefix("projects/")
+    name = injector.caller_in(str(worktree)).project.removeprefix("projects/")
     memory.curation.projects.move(name, "store", is_merge=False)
 
     assert keys(planned(memory, worktree))[0] == "redis-cache"

@@ -110,13 +110,13 @@ def test_later_rounds_read_only_what_is_near_their_last_marks(
 ) -> None:
     """A list of ids takes a dozen rounds, each for the neighbor of one line."""
     read: list[int] = []
-    find = redact.find_in_round
+    find = redact.find_secrets_in_part
 
     def counted(text: str, known: Iterable[str] = ()) -> tuple[Secret, ...]:
         read.append(len(text))
         return find(text, known)
 
-    monkeypatch.setattr(redact, "find_in_round", counted)
+    monkeypatch.setattr(redact, "find_secrets_in_part", counted)
     text = random_ids(random.Random(12), 9_000)
 
     scrub(text)
