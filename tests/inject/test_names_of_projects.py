@@ -103,6 +103,8 @@ def test_a_section_is_that_of_the_worktree_wherever_the_command_runs(
         with open_memory(home=str(tmp_path / "home")) as memory:
             if folder == shop:
                 memory.write("Lunch is at noon.")
+                # Else its path has the name, and is found by that.
+                memory.curation.projects.move("shop", "store", is_merge=False)
             done = open_injector(memory).inject(str(shop), is_dry_run=True)
             sections.append(done.planned.body)
 
