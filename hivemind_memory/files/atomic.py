@@ -11,6 +11,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import sys
 from contextlib import suppress
 
 from hivemind_memory.files import descriptors
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from typing import Self
 
 
+if sys.platform != "win32":
+    import fcntl
+
 PARTIAL_FILE = re.compile(re.escape(PARTIAL_PREFIX) + r"[0-9a-f]{16}\.tmp")
 """The name of a file that does not have its own name yet."""
 
@@ -30,7 +34,8 @@ _STATE_COPY = "state.db"
 """Prefix of the files that a backup writes to its temporary folder."""
 
 ABANDONED_S = 60.0
-"""No write takes so long between a file's last byte and its name."""
+"""No write takes so long between a file's last byte and its name. Clocks may jump, so a
+file is locked as well until it has its name."""
 
 # What file systems without a second name for a file say.
 _NO_LINKS = frozenset(
@@ -47,6 +52,7 @@ class PartialFile:
 
     __slots__ = (
         "_data",
+        "_fd",
         "_folder",
         "_is_durable",
         "_mode",
@@ -82,9 +88,11 @@ class PartialFile:
         """Whether readers see the new file; the disk may not have it yet."""
 
         self.name = f"{PARTIAL_PREFIX}{os.urandom(8).hex()}.tmp"
+        self._fd = -1
 
     def __enter__(self) -> Self:
         fd = self._folder.open_file(self.name, descriptors.CREATE)
+        is_held = _hold(fd)
         try:
             try:
                 descriptors.write_all(fd, self._data)
@@ -93,16 +101,27 @@ class PartialFile:
                     self._prepare(fd)
                 if self._is_durable:
                     descriptors.sync_file(fd)
+            except BaseException:
+                is_held = False
+                raise
             finally:
-                os.close(fd)
+                if is_held:
+                    self._fd = fd
+                else:
+                    os.close(fd)
         except BaseException:
             self._discard()
             raise
         return self
 
     def __exit__(self, *_: object) -> None:
-        if not self.was_named:
-            self._discard()
+        try:
+            if not self.was_named:
+                self._discard()
+        finally:
+            fd, self._fd = self._fd, -1
+            if fd >= 0:
+                os.close(fd)
 
     def replace(self, name: str, folder: OpenFolder | None = None) -> None:
         """Give the file its name, in the place of what has it.
@@ -252,12 +271,49 @@ def remove_partial_files(folder: str, paths: Iterable[str], now_s: float) -> int
 def _remove_abandoned(path: str, now_s: float) -> bool:
     """Remove a file that no process can be writing any more; return whether."""
     try:
-        if abs(now_s - os.lstat(path).st_mtime) < ABANDONED_S:
+        if abs(now_s - os.lstat(path).st_mtime) < ABANDONED_S or _is_being_written(
+            path
+        ):
             return False
         os.unlink(path)
     except OSError:
         return False  # gone, or not ours to remove
     return True
+
+
+def _hold(fd: int) -> bool:
+    """Lock a file until it has its name; return whether its descriptor stays open.
+
+    Windows renames no open file, and some network drives know no locks.
+    """
+    if sys.platform == "win32":
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _is_being_written(path: str) -> bool:
+    """Return whether a process has not given a file its name yet.
+
+    Raises:
+        OSError: It cannot be opened.
+    """
+    # Of a database nothing but SQLite opens a file: to close it drops SQLite's locks.
+    if sys.platform == "win32" or not PARTIAL_FILE.fullmatch(os.path.basename(path)):
+        return False
+    fd = os.open(path, descriptors.READ)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False  # no locks there: its age decides
+    finally:
+        os.close(fd)
+    return False
 
 
 def _partial_entries(folders: Iterable[str]) -> Iterator[os.DirEntry[str]]:

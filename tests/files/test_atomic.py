@@ -5,12 +5,18 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import time
 from pathlib import Path
 
 import pytest
 
 from hivemind_memory.files import descriptors
-from hivemind_memory.files.atomic import PARTIAL_FILE, PartialFile, write_file
+from hivemind_memory.files.atomic import (
+    PARTIAL_FILE,
+    PartialFile,
+    remove_partial_files,
+    write_file,
+)
 from hivemind_memory.files.descriptors import OpenFolder
 
 CALLS = ["write_all", "set_mode", "sync_file", "sync_folder"]
@@ -83,3 +89,20 @@ def test_an_abandoned_file_is_removed_and_a_killed_one_is_known_by_its_name(
         assert partial.name == name
 
     assert os.listdir(tmp_path) == []
+
+
+def test_a_clock_that_jumps_makes_no_leftover_of_what_is_being_written(
+    tmp_path: Path,
+) -> None:
+    """A save was refused: a sync beside it took its file for that of a dead one."""
+    in_an_hour_s = time.time() + 3600
+    dead = tmp_path / ".hm-0123456789abcdef.tmp"
+    dead.write_text("half")
+
+    with OpenFolder.at(str(tmp_path)) as folder, PartialFile(folder, b"new") as partial:
+        names = [partial.name, dead.name]
+        removed = remove_partial_files(str(tmp_path), names, in_an_hour_s)
+        partial.replace("note.md")
+
+    assert removed == 1
+    assert [one.name for one in tmp_path.iterdir()] == ["note.md"]
