@@ -64,9 +64,9 @@ def edit_note(request: CommandRequest, name: str) -> int:
     from hivemind_memory.cli.progress import ProgressDisplay
     from hivemind_memory.model.results import pending_notice
 
-    editor = editor_command(os.environ)
     with request.open_memory() as memory:
         note, line = _note_to_edit(memory, name)
+        editor = editor_command(os.environ)
         file = _path_to_edit(memory, note)
         before = memory.folder.signature(note)
         # A note is private to its owner, also one that the editor creates.
