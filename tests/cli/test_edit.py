@@ -95,6 +95,7 @@ def test_without_a_terminal_no_editor_is_guessed(
 ) -> None:
     """In a pipe an editor of the system printed its escape sequences for ever."""
     monkeypatch.delenv("EDITOR")
+    hm("init")
 
     edited = hm("edit", "global.md")
 
