@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 PROJECT = "project"
 """Name of the facet that asks for the project by its name."""
 
+FOLDER = "folder"
+"""Name of the facet that asks for the worktree's folder by its name."""
+
 PROJECT_WEIGHT = 1.0
 BRANCH_WEIGHT = 0.8
 FOLDER_WEIGHT = 0.4
@@ -46,7 +49,7 @@ def facets_of(state: WorktreeState) -> tuple[Facet, ...]:
         is_linked = bool(state.common_dir) and state.common_dir != f"{top}/.git"
         facets.append(
             Facet(
-                name="folder",
+                name=FOLDER,
                 text=_words(folder),
                 weight=FOLDER_WEIGHT,
                 is_name=not is_linked,

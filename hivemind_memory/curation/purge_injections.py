@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hivemind_memory.model.ports import InjectionRecords
 
 MAX_QUOTED = 20
+_MAX_REPOSITORIES = 5
 
 
 @value
@@ -192,3 +193,56 @@ def find_copies(
                 " run `git gc --prune=now`"
             )
             yield FailedItem(what=f"git in {worktree}", why=why)
+
+
+def find_repositories(
+    context: CurationContext,
+    injected: InjectionRecords,
+    quoting: QuotingInjections,
+    *,
+    named: str,
+) -> Iterator[FailedItem]:
+    """Yield the repositories that were injected into; git may keep the text there.
+
+    Those come first whose sections quoted it. A caller of some scopes learns of no
+    worktree whose agents see others.
+
+    Args:
+        context: Of the caller.
+        injected: The injection log.
+        quoting: What it says about the notes.
+        named: The repository that holds the notes; the report names it already.
+    """
+    try:
+        folders = injected.git_folders()
+    except (HivemindError, OSError):
+        return  # ``find_injections`` says so
+    scopes = context.caller.scopes
+    found = []
+    for folder, worktrees in folders.items():
+        seen = sorted(
+            worktree
+            for worktree in worktrees
+            if scopes is None or injected.is_within(worktree, scopes)
+        )
+        if not seen or (named and folder == os.path.join(named, ".git")):
+            continue
+        there = [worktree for worktree in seen if os.path.isdir(worktree)]
+        is_quoting = not {*quoting.worktrees, *quoting.gone}.isdisjoint(seen)
+        found.append((not is_quoting, there[0] if there else folder))
+    found.sort()
+    for _, path in found[:_MAX_REPOSITORIES]:
+        git = f"git -C {quote(path)}"
+        why = (
+            "agents that saw the section may have put the text into its history, commit"
+            f" messages, stashes or reflog: `{git} log --all --reflog -p` shows them;"
+            f" `{git} gc --prune=now` removes unreferenced objects, such as those of a"
+            " refused commit"
+        )
+        yield FailedItem(what=path, why=why)
+    if len(found) > _MAX_REPOSITORIES:
+        more = len(found) - _MAX_REPOSITORIES
+        yield FailedItem(
+            what=count_text(more, "more repository", "more repositories"),
+            why="agents saw a section there, too",
+        )

@@ -15,6 +15,7 @@ from hivemind_memory.curation.purge_injections import (
     count_hashed,
     find_copies,
     find_injections,
+    find_repositories,
 )
 from hivemind_memory.curation.purge_plan import plan_purge
 from hivemind_memory.errors import (
@@ -260,6 +261,9 @@ class PurgeReport:
             yield FailedItem(what=repository, why=why)
         if self.injected is not None:
             yield from find_copies(self.injections, self.injected, probes)
+            yield from find_repositories(
+                self.context, self.injected, self.injections, named=repository or ""
+            )
         if self.injections.worktrees:
             why = "agents that read the section may keep it in their own logs"
             yield FailedItem(what="transcripts", why=why)

@@ -1,4 +1,8 @@
-"""Makes the record of an injection for the log and ``--json``, without any text."""
+"""Makes the record of an injection for the log and ``--json``, without any text.
+
+Neither that of a memory nor that of a commit, a branch or a changed file: a purge has
+to leave nothing of a memory, and each of these may repeat it or hold a secret.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,12 @@ import os
 from contextlib import suppress
 from dataclasses import asdict
 
+from hivemind_memory.context.facets import FOLDER, PROJECT
 from hivemind_memory.context.tokens import estimate_tokens
 from hivemind_memory.errors import StateUnusableError
 from hivemind_memory.inject.section import render_excerpt
 from hivemind_memory.model.injection_outcomes import BEGUN, UNCHANGED
+from hivemind_memory.redaction import mask
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +34,11 @@ GIT_FOLDER = "git_folder"
 """In the log only: where the repository keeps the hashes of what was injected."""
 
 
+_FACETS = "facets"
+
+_NAMED_FACETS = frozenset({PROJECT, FOLDER})
+"""Their text is the name of a folder or a repository. That of others is not kept."""
+
 _IN_LOG_ONLY = (SCOPES, GIT_FOLDER)
 _KEPT = ("at", "worktree", "agent", "outcome", "file")
 """What the log tells of a section that is as it was."""
@@ -41,7 +52,7 @@ def record_of(injection: InjectionResult, at: str) -> dict[str, Any]:
         at: When, ISO 8601.
     """
     plan = injection.planned
-    return {
+    record = {
         "at": at,
         "worktree": injection.worktree,
         "agent": injection.agent,
@@ -55,10 +66,29 @@ def record_of(injection: InjectionResult, at: str) -> dict[str, Any]:
             {**_memory_record(memory.excerpt), "why": memory.why}
             for memory in plan.choice.left_out
         ],
-        "facets": [asdict(facet) for facet in plan.facets],
+        _FACETS: [asdict(facet) for facet in plan.facets],
         "why_empty": plan.why_empty,
         "warnings": [*injection.warnings, *plan.warnings],
     }
+    return without_text(record)
+
+
+def without_text(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record without the text that was searched for.
+
+    Records of earlier versions have it. The names of the project and of the folder
+    stay, with secrets masked.
+    """
+    facets = record.get(_FACETS)
+    if not isinstance(facets, list):
+        return dict(record)
+    cleaned = [
+        {**facet, "text": mask(facet["text"])}
+        if facet["name"] in _NAMED_FACETS
+        else {**facet, "text": ""}
+        for facet in facets
+    ]
+    return {**record, _FACETS: cleaned}
 
 
 def readable_records(
@@ -76,7 +106,11 @@ def readable_records(
     others = log.files_of_others(worktree)
     return [
         {
-            **{name: record[name] for name in record if name not in _IN_LOG_ONLY},
+            **{
+                name: value
+                for name, value in without_text(record).items()
+                if name not in _IN_LOG_ONLY
+            },
             "is_there": record["file"] not in others and is_there(record),
         }
         for record in log.last_records(worktree)

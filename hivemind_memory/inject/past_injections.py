@@ -1,7 +1,8 @@
 """Removes memories from past injections: from sections and from the injection log.
 
 The injection log contains no text, but it contains the paths of memories, and those are
-made from keys, so they are replaced by hashes.
+made from keys, so they are replaced by hashes. Earlier versions kept the subjects of
+commits and the names of branches and files, so these go, too.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from contextlib import suppress
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.files.marked_section import SECTION_MARKS
 from hivemind_memory.inject.commit_guard import files_with, section_copies
-from hivemind_memory.inject.injection_record import GIT_FOLDER
+from hivemind_memory.inject.injection_record import GIT_FOLDER, without_text
 from hivemind_memory.inject.section_file import erase_section, without_section
 from hivemind_memory.inject.word_file import count_words, prune_words, words_file
 from hivemind_memory.model.injection_outcomes import OFF
@@ -96,7 +97,7 @@ class InjectionTraces:
                 with suppress(HivemindError, OSError):  # of an earlier version
                     repository = self._injector.repository_of(worktree)
                     git_folder = repository.common_dir if repository else ""
-            if git_folder and os.path.exists(words_file(git_folder)):
+            if git_folder and os.path.isdir(git_folder):
                 found.setdefault(git_folder, set()).add(worktree)
         return found
 
@@ -111,6 +112,8 @@ class InjectionTraces:
 
     def prune_hashed(self, git_folder: str) -> str:
         """Remove the hashes of what no note says now; return why that failed."""
+        if not os.path.exists(words_file(git_folder)):
+            return ""
         try:
             with self._injector.lock_of(git_folder):
                 prune_words(git_folder, self._injector.active_texts())
@@ -190,12 +193,18 @@ class InjectionTraces:
         ]
 
     def rename(self, names: Mapping[str, str], *, kept: Collection[str] = ()) -> int:
-        """Rename notes in the records, but not of *kept* worktrees; return how many."""
-        return self._log.rewrite(
-            lambda record: (
-                record if record.get("worktree") in kept else renamed(record, names)
-            )
-        )
+        """Rename notes in the records, but not of *kept* worktrees; return how many.
+
+        The text of what was searched for goes from all of them.
+        """
+
+        def changed(record: dict[str, Any]) -> dict[str, Any]:
+            cleaned = without_text(record)
+            if record.get("worktree") in kept:
+                return cleaned
+            return renamed(cleaned, names)
+
+        return self._log.rewrite(changed)
 
 
 def _is_left(

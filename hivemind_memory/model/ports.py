@@ -232,7 +232,8 @@ class InjectionRecords(Protocol):
     def git_folders(self) -> Mapping[str, Collection[str]]:
         """Return folder of git -> the worktrees that were injected into.
 
-        Each may keep hashes of what was injected, for the check of commits.
+        Each may keep hashes of what was injected, for the check of commits, and its
+        history may hold the text. Folders that are gone are left out.
         """
         ...
 
@@ -249,6 +250,6 @@ class InjectionRecords(Protocol):
     def rename(self, names: Mapping[str, str], *, kept: Collection[str] = ()) -> int:
         """Write another name for notes into the records; return how many changed.
 
-        Records of the *kept* worktrees stay as they are.
+        Records of the *kept* worktrees keep the names. No record keeps a text.
         """
         ...

@@ -49,6 +49,13 @@ _REASONS = {
 }
 """Part of a score -> in words, why a memory was injected."""
 
+_SEARCHED = {
+    "branch": "the words of the branch's name",
+    "files": "the names of the changed files",
+    "commit": "the newest commits",
+}
+"""What was searched for -> in words; the log keeps no text of a repository."""
+
 
 @command(
     "why",
@@ -69,8 +76,8 @@ _REASONS = {
         Flag(
             ("--explain",),
             "flag",
-            "Show the queries, how each score was calculated, and each memory that was"
-            " left out.",
+            "Show what was searched for, how each score was calculated, and each memory"
+            " that was left out.",
         ),
         JSON,
     ),
@@ -205,8 +212,7 @@ def _explained_lines(record: dict[str, Any]) -> Iterable[str]:
     yield from _state_lines(record)
     if record["seen_at"]:
         yield f"checked again {minute_text(record['seen_at'])}: unchanged"
-    for facet in record["facets"]:
-        yield f"{facet['name']} (weight {facet['weight']:g}): {facet['text']}"
+    yield from dict.fromkeys(map(_facet_line, record["facets"]))
     for memory in record["memories"]:
         yield f"injected: {_memory_line(memory)}"
     for memory in record["left_out"]:
@@ -214,6 +220,12 @@ def _explained_lines(record: dict[str, Any]) -> Iterable[str]:
         what = "quoted" if memory["why"] == OVERLAP else "left out"
         yield f"{what}: {_memory_line(memory)}: {reason}"
     yield from _last_lines(record)
+
+
+def _facet_line(facet: dict[str, Any]) -> str:
+    """Return what was searched for; commits give the same line each."""
+    text = facet["text"] or _SEARCHED.get(facet["name"], "")
+    return f"{facet['name']} (weight {facet['weight']:g}): {text}"
 
 
 def _last_lines(record: dict[str, Any]) -> Iterable[str]:
