@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,24 +22,14 @@ import anyio
 from mcp.server.mcpserver import Context
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
-from hivemind_memory.model.agents import PROJECT_HEADER
+from hivemind_memory.mcp_server.http_projects import NO_PROJECT, project_of
 
 logger = logging.getLogger(__name__)
-
-PARAMETER = "project"
-"""What ``PROJECT_HEADER`` says, in the query of the address."""
-
-_HEADER = PROJECT_HEADER.lower()
-
-NO_PROJECT = "none"
 
 MAX_WAITS = 3
 """Calls of one session that wait for its roots, and refuse to guess without them."""
 
-_VARIABLE = re.compile(r"[${}]")
-_ENCODED = re.compile(r"[${}%]")
 _SESSION_HEADER = "mcp-session-id"
-_OWN_FOLDER = "auto"
 _TURN = "x-codex-turn-metadata"
 """Where Codex sends the folders that a turn works in; its header names the shell's."""
 
@@ -121,13 +110,11 @@ class Connections:
         self, context: Context[Any], headers: Mapping[str, str]
     ) -> Connection:
         """Return the connection of a call over HTTP."""
-        request = context.request_context.request
-        query = getattr(request, "query_params", {})
         key = headers.get(_SESSION_HEADER, "")
         if not self._has_projects:
             session = self._session_of(context, key)
             return Connection(project=None, session=session)
-        named = _named(headers.get(_HEADER, "")) or _named(query.get(PARAMETER, ""))
+        named = project_of(context.request_context.request)
         is_late = False
         if os.path.isabs(named):
             named = _turn_folder(context) or named
@@ -183,26 +170,6 @@ def _remember(known: OrderedDict[str, Any], key: str, project: object) -> None:
     known[key] = project
     while len(known) > _MAX_SESSIONS:
         known.popitem(last=False)
-
-
-def _named(given: str) -> str:
-    """Return the project that a header or a parameter names; empty: none.
-
-    Clients send a path as UTF-8 or percent-encoded; HTTP reads bytes as Latin-1.
-    """
-    try:
-        text = given.encode("latin-1").decode("utf-8")
-    except UnicodeError:
-        text = given
-    text = text.strip()
-    # A client that does not expand variables sends their names, as in ${PWD}; and the
-    # server's own folder belongs to no project.
-    if text == _OWN_FOLDER:
-        return ""
-    # Asked only if it matters: a drive that hangs would stop all other clients.
-    if not _ENCODED.search(text) or os.path.exists(text):
-        return text
-    return "" if _VARIABLE.search(text) else unquote(text)
 
 
 def _turn_folder(context: Context[Any]) -> str:

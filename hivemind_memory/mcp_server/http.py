@@ -32,6 +32,7 @@ from hivemind_memory.mcp_server.client_timeout import (
     default_max_waiting,
 )
 from hivemind_memory.mcp_server.descriptor_share import descriptor_share
+from hivemind_memory.mcp_server.http_projects import SessionProjects
 from hivemind_memory.mcp_server.http_sessions import (
     IDLE_S,
     MAX_IDLE,
@@ -165,6 +166,8 @@ def make_app(
             allowed_origins=[f"http://{name}" for name in names],
         ),
     )
+    if server.has_projects:
+        app = SessionProjects(app, PATH)
     return _guarded(SessionLimit(app, PATH, max_idle, max_streams), token)
 
 

@@ -41,7 +41,7 @@ MAX_STREAMS = 256
 """Streams that are held open; one more, and the oldest is closed. They take a quarter
 of the descriptors at most."""
 
-_SESSION = b"mcp-session-id"
+SESSION_HEADER = b"mcp-session-id"
 
 
 class SessionLimit:
@@ -73,7 +73,7 @@ class SessionLimit:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        session = _header(scope, _SESSION)
+        session = header_of(scope, SESSION_HEADER)
         opened = b""
 
         async def watch(message: Message) -> None:
@@ -81,11 +81,9 @@ class SessionLimit:
             if message["type"] == "http.response.start":
                 is_done = message["status"] < 400
                 if not session and is_done:
-                    opened = _header(message, _SESSION)
+                    opened = header_of(message, SESSION_HEADER)
                     self._count(opened, 1)
-                elif (message["status"] == 404 and scope["path"] == self._path) or (
-                    is_done and scope["method"] == "DELETE"
-                ):
+                elif ends_session(scope, message, self._path):
                     self._requests.pop(session, None)
             await send(message)
 
@@ -159,12 +157,25 @@ class SessionLimit:
             if not idle:
                 return
             del self._requests[idle]
-            headers = [(b"host", _header(scope, b"host")), (_SESSION, idle)]
+            headers = [(b"host", header_of(scope, b"host")), (SESSION_HEADER, idle)]
             request = {**scope, "method": "DELETE", "headers": headers}
             await self._app(request, _nothing_more, _unsent)
 
 
-def _header(carrier: Scope | Message, name: bytes) -> bytes:
+def ends_session(scope: Scope, answer: Message, path: str) -> bool:
+    """Return whether the session of a request is gone after its answer.
+
+    Args:
+        scope: Of the request.
+        answer: The beginning of the answer.
+        path: Where sessions are; elsewhere 404 says nothing of one.
+    """
+    if scope["path"] == path and answer["status"] == 404:
+        return True
+    return bool(answer["status"] < 400) and scope["method"] == "DELETE"
+
+
+def header_of(carrier: Scope | Message, name: bytes) -> bytes:
     """Return a header of a request or of an answer; empty: it has none."""
     for key, value in carrier.get("headers", ()):
         if key.lower() == name:

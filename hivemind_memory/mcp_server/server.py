@@ -84,6 +84,7 @@ def make_server(
         middleware=[_escape_results, _advertise_tools, heed_roots],
     )
     server.upgrade_check = UpgradeCheck()
+    server.has_projects = server_state.has_projects
     return server
 
 
@@ -94,6 +95,8 @@ class MemoryServer(MCPServer[Any]):
     """An ``MCPServer`` whose errors are sentences."""
 
     upgrade_check: UpgradeCheck
+    has_projects: bool
+    """Whether connections may bring projects of their own."""
 
     async def serve(self, received: Any, to_send: Any) -> None:
         """Serve one client over a pair of streams until the first one ends."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from hivemind_memory.access.rules import ProjectHere
-from hivemind_memory.errors import GitError, ProjectUnknownError
+from hivemind_memory.errors import GitError, ProjectUnknownError, UsageError
 from hivemind_memory.files.places import find_above
 from hivemind_memory.git.git_folder import git_folder_mark
 from hivemind_memory.git.repository import find_repository
@@ -19,6 +19,7 @@ from hivemind_memory.git.worktree import (
     origin_identity,
     project_state,
 )
+from hivemind_memory.model.display import escape_line
 from hivemind_memory.model.scope import FOLDERS
 from hivemind_memory.projects.folders import ProjectFolder, find_project
 from hivemind_memory.projects.identity import SeenRepository
@@ -44,14 +45,22 @@ def seen_repository(folder: str, environ: Mapping[str, str]) -> SeenRepository:
 
     Raises:
         GitError: There is a repository, and git does not tell which.
+        UsageError: It contains a character that no path can contain.
     """
-    real = os.path.realpath(folder)
+    try:
+        real = os.path.realpath(folder)
+    except ValueError as error:
+        raise UsageError(
+            f"{escape_line(folder)} is not a folder: no path can contain such a"
+            " character.",
+            hint="Give the absolute path of a folder.",
+        ) from error
     try:
         return seen_in(project_state(real, find_repository(real, environ)))
     except GitError as error:
         hint = f"{error.hint} {NAME_THE_SCOPE}".lstrip()
         raise GitError(
-            f"The project of {real} is not known: {error}", hint=hint
+            escape_line(f"The project of {real} is not known: {error}"), hint=hint
         ) from error
 
 

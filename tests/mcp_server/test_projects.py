@@ -18,7 +18,6 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import ListRootsResult, Root
 
 from hivemind_memory import opening
-from hivemind_memory.mcp_server.connections import _named
 from hivemind_memory.mcp_server.server import make_server
 from hivemind_memory.mcp_server.server_state import ServerState
 from tests.mcp_server.agents import piped
@@ -182,8 +181,6 @@ def test_a_header_is_read_as_clients_send_it(served: Served, tmp_path: Path) -> 
 
     assert scope_of(served, str(large).encode()) == "projects/large"
     assert scope_of(served, percent) == "projects/large"
-    # Over HTTP the folder of the server is nobody's.
-    assert scope_of(served, "auto") == ""
 
 
 def test_the_folder_of_a_codex_turn_counts_more_than_that_of_its_shell(
@@ -383,12 +380,3 @@ def test_a_client_that_goes_on_in_another_project_is_another_session_there(
     )
     assert scopes == ["projects/shop", "projects/blog", "projects/shop"]
     assert shop == again != blog
-
-
-def test_a_folder_may_have_the_signs_of_a_variable(tmp_path: Path) -> None:
-    """Its agent wrote for every project."""
-    folder = tmp_path / "{{name}} $x"
-    folder.mkdir()
-
-    assert _named(str(folder)) == str(folder)
-    assert _named("${PWD}") == _named("{{name}}") == ""
