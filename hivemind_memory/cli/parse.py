@@ -107,7 +107,8 @@ class _CommandLine:
             if (flag := self._option(word)) is not None:
                 self._take_option(flag, word, rest)
             elif self._is_text(word, rest):
-                self._take_text([word, *rest], words)
+                self._note_options_in([word, *rest])
+                self._places += [word, *rest]
                 break
             else:
                 self._places.append(word)
@@ -215,37 +216,38 @@ class _CommandLine:
         is_whole = word == "-" or (self._reads == TEXT and _has_blank(word))
         return not is_whole or not self._are_options(rest)
 
-    def _are_options(self, words: list[str], *, with_values: bool = False) -> bool:
-        """Whether *words* are nothing but options; *with_values*: each with its own."""
+    def _are_options(self, words: list[str]) -> bool:
+        """Whether *words* are nothing but options with their values."""
         rest = list(words)
         while rest:
             word = rest.pop(0)
             flag = self._flag(word) if len(word) > 1 else None
             if word not in HELP and (word[:1] != "-" or flag is None):
                 return False
-            if flag and flag.kind != "flag" and word in self._flags:
-                if with_values and not rest:
-                    return False
-                del rest[:1]
+            if flag and flag.kind != "flag" and word in self._flags and rest:
+                rest.pop(0)
         return True
 
-    def _take_text(self, text: list[str], words: list[str]) -> None:
-        """Take a text, which is at the end of all *words* of the command.
+    def _note_options_in(self, text: list[str]) -> None:
+        """Say which words of a text are also options, for they may have been meant."""
+        if self._reads == VERBATIM:
+            return
+        names = [word.partition("=")[0] for word in text[1:] if word.startswith("-")]
+        found = [name for name in names if name in self._flags or name in HELP]
+        if names and not found and _has_blank(text[0]):  # behind a quoted text
+            from hivemind_memory.cli.unknown_names import nearest
 
-        Raises:
-            UsageError: It ends like options, which may have been meant as such.
-        """
-        dashed = any(word.startswith("-") for word in text[1:])
-        if dashed and self._reads == TEXT:
-            from hivemind_memory.cli.text_options import either_way, notes_on
-
-            for at in range(1, len(text)):
-                if self._are_options(text[at:], with_values=True):
-                    before = words[: len(words) - len(text)]
-                    command = f"hm {self._command.name}"
-                    raise either_way(command, before, text[:at], text[at:])
-            self._notes += notes_on(text, (*self._flags, *HELP))
-        self._places += text
+            if near := nearest(names[0], self._flags):
+                self._notes.append(
+                    f"`{names[0]}` is part of the text; did you mean `{near}`?"
+                )
+        if found:
+            shown = ", ".join(f"`{name}`" for name in dict.fromkeys(found))
+            verb = "is" if len(set(found)) == 1 else "are"
+            self._notes.append(
+                f"{shown} {verb} part of the text: options go before the text,"
+                " or after a text in quotes"
+            )
 
     def _note_unknown_option(self, name: str) -> None:
         """Note that a word of a query looks like an option but is not one."""

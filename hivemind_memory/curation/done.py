@@ -10,6 +10,7 @@ from hivemind_memory.access.rules import check_writable
 from hivemind_memory.curation.certainty import check_certain
 from hivemind_memory.curation.change_recording import ChangedList, record
 from hivemind_memory.curation.links import change_list
+from hivemind_memory.curation.locate import find_entry
 from hivemind_memory.curation.lookup import find_memory
 from hivemind_memory.curation.own_day import with_own_day
 from hivemind_memory.errors import UsageError
@@ -43,15 +44,14 @@ def mark_done(
     """
     ref = with_own_day(context, ref.strip())
     index = context.index.fresh(is_lookup=True)
+    entry = find_entry(context, index, ref, scope)
+    if entry is not None:
+        raise _not_typed(entry.path)
     row = find_memory(context, index, ref, scope=scope)
     if scope is None:
         check_certain(context, index, ref, row, effect=_EFFECT)
     if not row.type:
-        raise UsageError(
-            f"{row.path} is not a typed memory, so it cannot be done.",
-            hint="`hm list --type todo,goal` lists what can.",
-            effect=_EFFECT,
-        )
+        raise _not_typed(row.path)
     if row.status != ACTIVE:
         raise UsageError(f"{row.path} is {STATUSES[row.status]}.", effect=_EFFECT)
     path = parse_note_path(row.path)
@@ -81,4 +81,13 @@ def mark_done(
         day=str(after[0]) if after else "",
         is_changed=is_changed,
         changed_paths=(path,) if is_changed else (),
+    )
+
+
+def _not_typed(path: str) -> UsageError:
+    """Return the error for what is no typed memory."""
+    return UsageError(
+        f"{path} is not a typed memory, so it cannot be done.",
+        hint="`hm list --type todo,goal` lists what can.",
+        effect=_EFFECT,
     )

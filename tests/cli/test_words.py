@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from hivemind_memory import Query
 from hivemind_memory.cli.commands import search
-from hivemind_memory.cli.parse import parse_request
 from tests.cli.conftest import Hm
 
 ODD = st.text(st.sampled_from("-=@*?\"'`$![]{}~%\\ab"), min_size=1, max_size=8)
@@ -29,10 +28,6 @@ SLOW = settings(
 )
 
 
-END = ("the", "end")
-"""A text that ends with an option may be meant otherwise, and is refused."""
-
-
 @SLOW
 @given(WORDS, st.booleans())
 def test_write_stores_every_word(
@@ -40,7 +35,7 @@ def test_write_stores_every_word(
 ) -> None:
     """After a first plain word, and after two dashes."""
     file = f"words/{next(NUMBERS)}.md"
-    start = ["--", *words, "end"] if is_behind else ["start", *words, *END]
+    start = ["--", *words, "end"] if is_behind else ["start", *words]
 
     ran = hm("write", "--file", file, *start)
 
@@ -55,10 +50,10 @@ def test_save_and_learn_store_every_word(hm: Hm, home: Path, words: list[str]) -
     """Under the key and the topic, which come first."""
     key = f"k{next(NUMBERS)}"
 
-    saved = hm("save", "--type", "fact", key, "start", *words, *END)
-    learned = hm("learn", key, "start", *words, *END, key)
+    saved = hm("save", "--type", "fact", key, "start", *words)
+    learned = hm("learn", key, "start", *words, key)
 
-    text = " ".join(["start", *words, *END])
+    text = " ".join(["start", *words])
     place = learned.out.split()[1].partition(":")[0]
     assert (saved.code, learned.code) == (0, 0)
     assert f"{text}\n" in (home / "memory" / f"{key}.md").read_text()
@@ -94,55 +89,18 @@ def test_an_option_after_the_text_is_stored_and_named(hm: Hm, home: Path) -> Non
     )
 
 
-@pytest.mark.parametrize(
-    ("line", "as_option", "as_text"),
-    [
-        ("write text -g", "write -g text", "write -- text -g"),
-        ("save k text -g", "save k -g text", "save k -- text -g"),
-        (
-            "write foo bar --scope global",
-            "write --scope global foo bar",
-            "write -- foo bar --scope global",
-        ),
-        (
-            "write --by Ann foo -g --scope=global --json",
-            "write --by Ann -g --scope=global --json foo",
-            "write --by Ann -- foo -g --scope=global --json",
-        ),
-        ("learn t is so --help", "learn t --help is so", "learn t -- is so --help"),
-    ],
-)
-def test_options_at_the_end_of_a_text_are_refused_with_both_forms(
-    hm: Hm, home: Path, line: str, as_option: str, as_text: str
+@pytest.mark.parametrize("words", [("write", "text"), ("save", "k", "text")])
+def test_a_short_option_after_the_text_is_named_too(
+    hm: Hm, words: tuple[str, ...]
 ) -> None:
-    """The words were stored, in the wrong scope, with a note that few read."""
-    before = sorted((home / "memory").rglob("*.md"))
+    """A ``-g`` behind the text does not make it global."""
+    ran = hm(*words, "-g")
 
-    ran = hm(*line.split())
-
-    assert ran.code == 2
-    assert "may be meant as an option or as part of the text." in ran.err
-    assert "Nothing was saved." in ran.err
-    assert f"`hm {as_option}`" in ran.err
-    assert f"`hm {as_text}`" in ran.err
-    assert sorted((home / "memory").rglob("*.md")) == before
-    assert hm(*as_text.split()).code == 0
-    assert parse_request(as_option.split()).notes == ()
-
-
-@pytest.mark.parametrize(
-    "text", ["pass it with --file", "-g at first", "ls -x", "tar -g out", "x --jsonl"]
-)
-def test_a_text_that_does_not_end_with_a_whole_option_is_stored(
-    hm: Hm, home: Path, text: str
-) -> None:
-    """An option without its value, and one that `hm` does not have, mean themselves."""
-    words = ["--", *text.split()] if text.startswith("-") else text.split()
-
-    assert hm("write", *words).code == 0
-
-    [note] = (home / "memory").glob("20*.md")
-    assert f"\n{text}\n" in note.read_text()
+    assert ran.err.startswith(
+        "note: `-g` is part of the text: options go before the text, or after a text in"
+        " quotes\n"
+    )
+    assert "note:" not in hm(*words[:-1], "tar -g", "-x").err
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,7 @@ COMMANDS = {
     "related": ("save", "--related", "NAME", "third", "A third thing."),
     "contradicts": ("save", "--contradicts", "NAME", "third", "A third thing."),
     "forget": ("forget", "NAME"),
+    "done": ("done", "NAME"),
     "restore": ("restore", "NAME"),
     "purge": ("forget", "NAME", "--purge", "--yes"),
     "inbox accept": ("inbox", "accept", "NAME"),

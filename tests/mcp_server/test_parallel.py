@@ -71,7 +71,7 @@ def test_the_rig_measures_the_first_call_of_each_client_apart(
     clock = SimpleNamespace(monotonic=lambda: next(now))
     monkeypatch.setattr(mcp_parallel, "time", clock)
 
-    outcome = anyio.run(mcp_parallel.use, Answering("baxba"), 0, 3, 60.0)
+    outcome = anyio.run(mcp_parallel.use, Answering("baxba"), WORK, 3, 60.0)
 
     assert outcome.failures == []
     assert mcp_parallel.latency(outcome) == (
@@ -81,11 +81,12 @@ def test_the_rig_measures_the_first_call_of_each_client_apart(
 
 def test_the_rig_counts_the_answer_to_another_call_as_a_failure() -> None:
     """It once passed when each caller got another one's answer."""
-    outcome = anyio.run(mcp_parallel.use, Answering("debab"), 0, 4, 1e9)
+    outcome = anyio.run(mcp_parallel.use, Answering("debab"), WORK, 4, 1e9)
 
     assert [failure.split(":")[0] for failure in outcome.failures] == [
         "memory_save",
         "memory_search",
+        "memory_write",
         "memory_history",
     ]
 
@@ -95,13 +96,19 @@ def test_the_rig_misses_a_text_that_was_acknowledged_and_not_written(
 ) -> None:
     """It once passed when one write in five was made."""
     with Sandbox(tmp_path).memory() as memory:
-        kept = memory.write("Heron hbaxbaz was seen.").id
-    told = {"Heron hbaxbaz was seen.": kept, "Heron hbaxdez was seen.": "an id"}
+        kept = memory.write("Heron hbaxbaz was seen.")
+    told = {
+        "Heron hbaxbaz was seen.": (kept.path, kept.id),
+        "Heron hbaxdez was seen.": (kept.path, "an id"),
+    }
 
     problems = mcp_parallel.where_not(str(tmp_path), told)
 
     assert all("hbaxdez" in problem for problem in problems)
     assert len(problems) == 2  # in no note, and not found
+
+
+WORK = mcp_parallel.Work(number=0, project="reed-0", workspace="marsh-0", group=0)
 
 
 class Answering:
@@ -114,8 +121,9 @@ class Answering:
         text = f"Crane c{self._word}z is tall."
         answer = {
             "id": "an id",
+            "path": "workspaces/marsh-0/day.md",
             "key": f"crane-{self._word}z",
-            "hits": [{"snippet": text}],
-            "memories": [{"text": text}],
+            "hits": [{"snippet": text, "path": "projects/reed-0/crane.md"}],
+            "memories": [{"text": text, "path": "projects/reed-0/crane.md"}],
         }
         return SimpleNamespace(is_error=False, structured_content=answer)

@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     description=(
         "The text is appended with a comment line that says who wrote it and when. The"
         " words are joined by spaces, and everything after the first one is text, so"
-        " options go before it, or after a text in quotes; a text that ends like an"
-        " option is refused. Without words, or with -,"
+        " options go before it, or after a text in quotes. Without words, or with -,"
         " the text is read from standard input. When the command returns, the entry is"
         " on disk. In a repository the entry is kept for its project, unless --scope,"
         " -g or a --file with a folder says otherwise."
