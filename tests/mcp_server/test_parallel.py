@@ -86,7 +86,6 @@ def test_the_rig_counts_the_answer_to_another_call_as_a_failure() -> None:
     assert [failure.split(":")[0] for failure in outcome.failures] == [
         "memory_save",
         "memory_search",
-        "memory_write",
         "memory_history",
     ]
 
@@ -117,11 +116,11 @@ class Answering:
     def __init__(self, word: str) -> None:
         self._word = word
 
-    async def call_tool(self, *_: object) -> SimpleNamespace:
+    async def call_tool(self, tool: str, *_: object) -> SimpleNamespace:
         text = f"Crane c{self._word}z is tall."
         answer = {
             "id": "an id",
-            "path": "workspaces/marsh-0/day.md",
+            "scope": WORK.own_scopes[tool == "memory_write"],
             "key": f"crane-{self._word}z",
             "hits": [{"snippet": text, "path": "projects/reed-0/crane.md"}],
             "memories": [{"text": text, "path": "projects/reed-0/crane.md"}],
