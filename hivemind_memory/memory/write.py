@@ -194,7 +194,7 @@ def refuse_purged(
         if is_forced:
             return (f"the text is still listed as purged: {error}",)
         raise NotSavedError(
-            f"it cannot be checked whether this text was purged before: {error}.",
+            f"could not check whether this text was purged before: {error}.",
             hint=f"{error.hint or 'run `hm doctor`'}; a person can save it unchecked"
             " with --force.",
             effect="Nothing was saved",

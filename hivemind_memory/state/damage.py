@@ -103,7 +103,7 @@ def damage_report(path: str) -> str:
     if os.path.exists(aside):
         return (
             f"{path} was damaged and moved to {aside}: texts that were purged before "
-            "may be written again, and recalls that could not be read count no more"
+            "may be written again, and some recall counters may be lost"
         )
     if os.path.exists(path) and not is_sound(path):
         return f"{path} is damaged; the next use moves it aside and copies what it can"

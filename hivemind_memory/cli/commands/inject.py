@@ -105,7 +105,7 @@ def inject(request: CommandRequest) -> int:
         Flag(
             ("--all",),
             "flag",
-            "In every worktree that hm has injected into: before you uninstall it.",
+            "Remove every section that hm has injected, such as before you uninstall it.",
         ),
         JSON,
     ),
@@ -154,7 +154,7 @@ def _eject_all(request: CommandRequest) -> int:
     if request.values["json"]:
         print_json({"ejections": list(map(asdict, ejections)), "failed": failed})
     elif not ejections and not failed:
-        write_stdout("hm has injected into no worktree that is still there.\n")
+        write_stdout("There is no section to remove.\n")
     for ejection in () if request.values["json"] else ejections:
         write_stdout(f"{escape_line(ejection.worktree)}:\n")
         _show_ejection(ejection)
