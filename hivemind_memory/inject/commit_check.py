@@ -19,6 +19,14 @@ They are text for any POSIX shell and awk, and leave their input to the user's o
 
 from __future__ import annotations
 
+from hivemind_memory.inject.commit_origin import (
+    ARRIVED,
+    ARRIVING,
+    FETCHED,
+    MAX_FETCHED,
+    REMOTES,
+    START,
+)
 from hivemind_memory.inject.word_file import FETCHED_FILE, WORDS_FILE
 
 CHECK_OPTION = "hivemind.check"
@@ -26,9 +34,6 @@ CHECK_OPTION = "hivemind.check"
 
 MAX_COMMITS = 1000
 """Newest commits of an update that are read, so that an import stays fast."""
-
-MAX_FETCHED = 500
-"""Newest commits from other repositories that are remembered."""
 
 MARKS = "hivemind:begin v[0-9]|hivemind:end --|hivemind memory [(]auto-injected"
 """What a refused line contains, in lower case; for awk, git and Python."""
@@ -68,28 +73,6 @@ DIFF_DRIVERS = (
 # below a mark, which their headers name as they name functions, and compares what lies
 # between the marks before and after. It takes no binary files and no merges.
 _NEW = r"""
-    hivemind_common=${GIT_DIR:-$(git rev-parse --git-dir)}
-    hivemind_fetched=$hivemind_common/FETCH_HEAD
-    [ ! -f "$hivemind_common/commondir" ] ||
-        hivemind_common=$(git rev-parse --git-common-dir)
-    if [ -f "$hivemind_fetched" ]; then  # what is fetched from this repository is not
-        hivemind_fetched=$(sed -e '/ of \.$/d' -e 's/[^0-9a-f].*//' "$hivemind_fetched")
-    else
-        hivemind_fetched=
-    fi
-    hivemind_kept=$hivemind_common/FETCHED_FILE
-    hivemind_before=
-    [ ! -f "$hivemind_kept" ] || hivemind_before=$(cat "$hivemind_kept")
-    hivemind_remember() {  # commits from elsewhere
-        printf '%s\n' "$hivemind_before" "$1" | sed '/^$/d' | tail -n MAX_FETCHED \
-            >"$hivemind_kept.$$" && mv "$hivemind_kept.$$" "$hivemind_kept"
-    } 2>/dev/null
-    case $hivemind_line$hivemind_before$hivemind_line in
-    *"$hivemind_line$hivemind_fetched$hivemind_line"*) ;;
-    *) [ -z "$hivemind_fetched" ] || hivemind_remember "$hivemind_fetched" ;;
-    esac
-    [ -z "$hivemind_before$hivemind_fetched" ] || hivemind_theirs=\
-"$hivemind_theirs$hivemind_before$hivemind_line$hivemind_fetched"
     hivemind_diff() {  # what commits add; options of git, a dash, options of diff-tree
         git --no-replace-objects -c core.bigFileThreshold=8m "$@" \
             --stdin --root --always -r -c -p -U0 --no-color --no-ext-diff \
@@ -209,7 +192,10 @@ _REPORT = r"""
     hivemind_copied=$(printf '%s\n' "$hivemind_quoted" | sed -n 's/^=//p')
     hivemind_quoted=$(printf '%s\n' "$hivemind_quoted" | sed -n 's/^?//p')
     [ -n "$hivemind_found$hivemind_copied$hivemind_quoted" ] || exit 0
-    [ "$(git config --type=bool --get CHECK_OPTION)" != false ] || exit 0
+    [ "$(git config --type=bool --get CHECK_OPTION)" != false ] || {
+        [ -z "$hivemind_names" ] || hivemind_remember "$hivemind_commits"
+        exit 0
+    }
     if [ -n "$hivemind_found" ]; then
         echo 'hivemind: refused: this has lines of a section that `hm inject` wrote:'
         printf '%s\n' "$hivemind_found"
@@ -266,29 +252,8 @@ HIVEMIND_INPUT
     [ -n "$hivemind_commits" ] || exit 0
 """
 
-# What is brought by a git that fetches, or from elsewhere, is only remembered.
-_ARRIVED = r"""
+_NOTHING_NEW = r"""
     [ -n "$hivemind_new$hivemind_objects" ] || exit 0
-    hivemind_is_arriving() {  # the hook was started by a git that brings commits
-        set -f
-        set -- $({ tr '\000' ' ' <"/proc/$PPID/cmdline" || ps -o args= -p "$PPID"; } \
-            2>/dev/null)
-        case ${1##*/} in git-receive-pack | git-fetch) return 0 ;; esac
-        while [ $# -gt 1 ]; do
-            shift
-            case $1 in
-            -C | -c | --git-dir | --work-tree | --namespace) [ $# -eq 1 ] || shift ;;
-            -*) ;;
-            fetch | receive-pack) return 0 ;;
-            *) return 1 ;;
-            esac
-        done
-        return 1
-    }
-    ! hivemind_is_arriving || {
-        hivemind_remember "$hivemind_commits"
-        exit 0
-    }
 """
 
 # What the remote has is not new, and neither is what any remote is known to have.
@@ -329,6 +294,7 @@ hivemind_more=$(cat)
 $hivemind_more"
 fi
 case $hivemind_input in *" HEAD"* | */HEAD* | *" refs/"*) (
+    set -f
     hivemind_line='
 ' hivemind_commits= hivemind_objects= hivemind_theirs= hivemind_names= hivemind_quoted=
 {script}) >&2 || exit 1 ;; esac
@@ -341,9 +307,13 @@ fi"""
 
 HOOKS = {
     "reference-transaction": _hook(
-        '[ "$1" = prepared ]', _REFERENCES, _NEW, _ARRIVED, _MARKED, _REPORT
+        '[ "$1" = prepared ]',
+        *(_REFERENCES, ARRIVING, START, ARRIVED, FETCHED, _NEW, _NOTHING_NEW),
+        *(_MARKED, _REPORT),
     ),
-    "pre-push": _hook(":", _PUSHED, _NEW, _MARKED, _QUOTES, _REPORT),
+    "pre-push": _hook(
+        ":", _PUSHED, START, REMOTES, FETCHED, _NEW, _MARKED, _QUOTES, _REPORT
+    ),
 }
 """Name of a hook -> its lines, for any POSIX shell."""
 

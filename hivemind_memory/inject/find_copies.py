@@ -271,7 +271,7 @@ def without_old_text(
 
     Args:
         theirs: Commits that were fetched.
-        reachable: What else it has, as an option of git: ``--all`` or ``--remotes``.
+        reachable: What else it has, as options of git: ``--remotes`` for instance.
     """
 
     def find(known: Known, found: Found) -> Found:
@@ -292,7 +292,9 @@ def without_old_text(
             files = {block.place for _, block, _ in found if block.is_file}
             words = {block.longest_word(runs) for _, block, runs in found} - {""}
             sought = sorted(words, key=len)[-_MAX_WORDS:]
-            had = had_in_history(wanted, [reachable, *theirs], sorted(files), sought)
+            had = had_in_history(
+                wanted, [*reachable.split(), *theirs], sorted(files), sought
+            )
             found = [(number, block, runs - had) for number, block, runs in found]
         return _copies_in(found)
 

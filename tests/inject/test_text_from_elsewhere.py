@@ -146,3 +146,64 @@ def test_what_a_branch_was_pushed_with_on_purpose_is_no_longer_refused(
     )
 
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+HERE = {
+    "worktree": "git worktree add -q ../wt -b feat && cd ../wt",
+    "clone": "git clone -q . ../wt && cd ../wt && git switch -q -c feat",
+}
+BY_PATH = {
+    "pull": "git pull -q --no-rebase ../wt feat",
+    "pull by absolute path": 'git pull -q --no-rebase "$PWD/../wt" feat',
+    "fetch into a branch": "git fetch -q ../wt feat:copied && git merge -q copied",
+    "two fetches": "git fetch -q ../wt feat:f && git fetch -q ../remote main"
+    " && git merge -q f",
+    "remote": "git remote add wt ../wt && git fetch -q wt && git merge -q wt/feat",
+}
+
+
+@pytest.mark.parametrize("way", BY_PATH.values(), ids=BY_PATH)
+@pytest.mark.parametrize("here", HERE.values(), ids=HERE)
+def test_text_of_a_worktree_or_clone_with_a_section_is_not_from_elsewhere(
+    here: str, way: str, tmp_path: Path, worktree: Path
+) -> None:
+    """Agents in sibling folders, merged by path, published their memories."""
+    assert shell(worktree, here).returncode == 0
+    with open_memory(home=str(tmp_path / "home")) as memory:
+        open_injector(memory).inject(str(tmp_path / "wt"))
+    (tmp_path / "wt" / "r.rst").write_text(BOTH)
+    assert shell(tmp_path / "wt", COMMIT).returncode == 0
+
+    merged = shell(worktree, way)
+    pushed = shell(worktree, "git push -q origin HEAD:new")
+
+    assert merged.returncode == 0, merged.stderr
+    assert b"hivemind: refused" in pushed.stderr
+
+
+def test_what_was_published_on_purpose_is_known_without_a_remote_branch(
+    worktree: Path,
+) -> None:
+    """A shallow clone, or a push by address, keeps no branch that says so."""
+    (worktree / "notes.txt").write_text(BOTH)
+    shell(worktree, COMMIT)
+    shell(worktree, "git -c hivemind.check=false push -q ../remote HEAD:one")
+    (worktree / "more.txt").write_text("more")
+
+    done = shell(worktree, f"{COMMIT} && git push -q ../remote HEAD:two")
+
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_fetch_of_many_tags_starts_few_processes(worktree: Path) -> None:
+    """A thousand took 109 s instead of 0.3 s: each read and wrote what was fetched."""
+    created = "".join(f"create refs/tags/t{n} refs/heads/guide\n" for n in range(20))
+    (worktree.parent / "tags").write_text(created)
+    shell(worktree, "git -C ../theirs update-ref --stdin < ../tags")
+
+    fetched = shell(worktree, "GIT_TRACE=$PWD/../trace git fetch -q --tags ../theirs")
+
+    assert fetched.returncode == 0
+    assert git(worktree, "tag").count("t") == 20
+    trace = (worktree.parent / "trace").read_text()
+    assert trace.count("trace: built-in: git rev-list") <= 2

@@ -105,7 +105,7 @@ def inject(request: CommandRequest) -> int:
         Flag(
             ("--all",),
             "flag",
-            "Remove every section that hm has injected, such as before you uninstall it.",
+            "Remove every section that hm has injected, before you uninstall it.",
         ),
         JSON,
     ),
