@@ -271,7 +271,7 @@ FAULTS = (
             "    return of(self, project and _FIRST[0])\n\n\n"
             "ServerState._memory_of = _memory_of\n"
         ),
-        says=r"memory_save: .* is not answered by",
+        says=r"memory_(search|history): .* is not answered by",
     ),
     Fault(
         name="one write in five is acknowledged and not made",
