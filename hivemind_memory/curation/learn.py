@@ -20,7 +20,7 @@ from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.display import shorten
 from hivemind_memory.model.keys import closest
 from hivemind_memory.model.memory_types import CONFIDENCES
-from hivemind_memory.notes.slug import hash_of, slug_of
+from hivemind_memory.notes.slug import claim_prefix, hash_of
 from hivemind_memory.redaction import mask
 
 TYPE_CHECKING = False
@@ -56,7 +56,7 @@ def claim_key(topic: str, claim: str) -> str:
     """
     words = _WORD.findall(unicodedata.normalize("NFKC", claim).casefold())
     key_text = " ".join(words) or claim.strip()
-    return f"learn:{slug_of(topic)}:{hash_of(key_text)[:HASH_CHARS]}"
+    return claim_prefix(topic) + hash_of(key_text)[:HASH_CHARS]
 
 
 def root_domain(name: str) -> str:

@@ -30,12 +30,18 @@ _ULID = re.compile("[0-7][0-9A-HJKMNP-TV-Z]{25}")
 
 
 def names_near(name: str, rows: Iterable[MemoryRow]) -> tuple[str, ...]:
-    """Return the key or path of some rows that a name was probably meant to be."""
+    """Return the key or path of some rows that a name was probably meant to be.
+
+    The topic of a claim stands for its key, which ends in a hash.
+    """
+    from hivemind_memory.notes.slug import claim_prefix
     from hivemind_memory.redaction import mask
 
     names = {ref for row in rows for ref in (row.key, row.path) if ref}
+    claims = sorted(ref for ref in names if ref.startswith(claim_prefix(name)))
+    near = claims or similar_names(name, names)
     # A row of earlier rules may hold a secret that only the current rules find.
-    return tuple(ref for ref in similar_names(name, names) if mask(ref) == ref)
+    return tuple(ref for ref in near if mask(ref) == ref)
 
 
 def not_found(

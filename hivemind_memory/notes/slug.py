@@ -49,6 +49,15 @@ def slug_of(text: str) -> str:
     return slug
 
 
+def claim_prefix(topic: str) -> str:
+    """Return what the keys of all claims about a topic begin with.
+
+    >>> claim_prefix("SQLite locks")
+    'learn:sqlite-locks:'
+    """
+    return f"learn:{slug_of(topic)}:"
+
+
 def dashed(text: str, is_kept: Callable[[str], bool]) -> str:
     """Return a text with one dash for each run of what a name does not hold.
 

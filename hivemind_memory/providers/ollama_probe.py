@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _ANSWER_BYTES = 1_000_000
-_OTHERWISE = "or choose with `hm config set embedding_provider` (openai, none)."
+_OTHERWISE = (
+    "or choose another with `hm config set embedding_provider` (local, openai, none)."
+)
 PORT_PROBE_S = 0.1
 """On this machine a refusal comes at once."""
 

@@ -367,6 +367,14 @@ def test_a_mistyped_key_and_type_are_answered_with_the_nearest(hm: Hm) -> None: 
     assert "Did you mean decision?" in hm("save", "--type", "decison", "k", "x").err
 
 
+def test_the_topic_of_a_claim_names_its_key(hm: Hm) -> None:  # noqa: F811
+    """The key ends in a hash, and a person remembers what was learned about."""
+    hm("learn", "TLS clocks", "Handshakes fail when the clock is off.")
+
+    assert "Did you mean 'learn:tls-clocks:" in hm("show", "TLS clocks").err
+    assert "Did you mean 'learn:tls-clocks:" in hm("history", "tls-clocks").err
+
+
 def test_a_key_in_another_spelling_is_the_same_key(memory: Memory) -> None:
     """Two agents that wrote it differently had two answers to one question."""
     memory.save(NewMemory(key="deploy-day", content="We deploy on Tuesdays."))

@@ -179,7 +179,7 @@ def test_nobody_there_is_said_with_the_address_and_a_remedy(hours: Hours) -> Non
 
     assert ready(url, "m", hours) == (
         f"Ollama does not answer at {url.removeprefix('http://')}: start it, or choose"
-        " with `hm config set embedding_provider` (openai, none)."
+        " another with `hm config set embedding_provider` (local, openai, none)."
     )
 
 
@@ -189,7 +189,7 @@ def test_something_else_at_the_port_is_not_ollama(
     """Any program may listen there."""
     why = ready(f"{server.url}/elsewhere", "m", hours)
 
-    assert "is not Ollama: set ollama_url, or choose with `hm config set" in why
+    assert "is not Ollama: set ollama_url, or choose another with `hm config set" in why
 
 
 def test_another_machine_is_not_even_asked(
