@@ -64,5 +64,9 @@ def suggest_filter(memory: Memory, values: Mapping[str, Any]) -> str:
 
 
 def first_line(text: str) -> str:
-    """Return the first line of a text; a table cuts it to the terminal's width."""
-    return text.strip().partition("\n")[0]
+    """Return the first line of a text, marked if there are more.
+
+    A table cuts it to the terminal's width.
+    """
+    line, _, rest = text.strip().partition("\n")
+    return f"{line} …" if rest.strip() else line

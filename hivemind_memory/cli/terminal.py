@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from shutil import get_terminal_size
 
+from hivemind_memory.cli.reflow import reflowed
 from hivemind_memory.cli.styled import Text, joined
 from hivemind_memory.cli.wrap import break_offsets, cell_width, has_wide, held, released
 from hivemind_memory.model.display import escape_line, escape_text
@@ -34,6 +35,9 @@ _GAP = 2
 
 _INDENT = 4
 """Blanks before what belongs to the line above it."""
+
+_MIN_INDENT = 2
+"""Blanks before a line that would otherwise go over the edge."""
 
 _MIN_LAST = 24
 """Width that the last column of a table needs to be read."""
@@ -118,7 +122,8 @@ def facts(rows: Sequence[tuple[str, str]]) -> list[Text]:
 
 def body(text: str) -> Text:
     """Return the text of a note, indented and folded."""
-    return indented(Text(escape_text(text).rstrip("\n").expandtabs()))
+    shown = escape_text(text).rstrip("\n").expandtabs()
+    return indented(Text(reflowed(shown, _columns() - _INDENT)))
 
 
 def whole(text: str, style: str = "") -> Text:
@@ -129,13 +134,20 @@ def whole(text: str, style: str = "") -> Text:
 def indented(piece: Text, indent: int = _INDENT) -> Text:
     """Return *piece* some columns to the right, also where it is folded.
 
-    Less far where a path would otherwise go over the edge.
+    Only a line whose one word would otherwise go over the edge is less far right.
     """
-    indent = max(0, min(indent, _columns() - _longest_word(piece)))
-    lines = _folded(piece, _columns() - indent)
-    before = Text(" " * indent)
-    shown = (before + line if line else line for line in lines)
+    columns = _columns()
+    lines = _folded(piece, columns - indent)
+    shown = (_indented_line(line, indent, columns) for line in lines)
     return _fixed(joined(Text("\n"), shown))
+
+
+def _indented_line(line: Text, indent: int, columns: int) -> Text:
+    """Return one folded line behind its indent; an empty one has none."""
+    room = columns - line.cell_len
+    if _MIN_INDENT <= room < indent:
+        indent = room
+    return Text(" " * indent) + line if line else line
 
 
 def shortened(text: str, width: int) -> str:
@@ -204,15 +216,18 @@ def _row(cells: Sequence[Text], widths: Sequence[int], room: int) -> Text:
 
 def _stacked(row: Sequence[Text]) -> list[Text]:
     """Return a row that does not fit: its cells in lines, the last one below."""
+    columns = _columns()
     lines: list[Text] = []
     for cell in row[:-1]:
+        room = columns - (_INDENT if len(lines) > 1 else 0)
         if not cell:
             continue
-        if lines and lines[-1].cell_len + _GAP + cell.cell_len <= _columns():
+        if lines and lines[-1].cell_len + _GAP + cell.cell_len <= room:
             lines[-1] = lines[-1] + Text(" " * _GAP) + cell
         else:
             lines.append(cell)
-    return [*map(_fixed, lines), indented(row[-1])]
+    below = (_indented_line(line, _INDENT, columns) for line in lines[1:])
+    return [*map(_fixed, [*lines[:1], *below]), indented(row[-1])]
 
 
 def _folded(text: Text, width: int) -> list[Text]:

@@ -372,6 +372,7 @@ def _shown(hit: Hit) -> ShownHit:
 
     return ShownHit(
         place=lines_text(hit.path, hit.start_line, hit.end_line),
+        line_count=hit.end_line - hit.start_line + 1,
         score=_score_text(hit),
         label=label_text(hit),
         is_fine=hit.status == "active" and not hit.disputed_by,
