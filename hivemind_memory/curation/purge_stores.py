@@ -298,6 +298,7 @@ FILES_WITHOUT_TEXT = (
     "mcp-token",
     "locks/*.lock",
     "memory/.index/.gitignore",
+    "memory/.index/compared",
     "memory/.index/cookie",
     "memory/.index/*.hold",
     "memory/.index/*.lock",

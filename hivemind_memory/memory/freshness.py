@@ -2,8 +2,8 @@
 
 A process that answers many queries a second may skip the scan when the kernel proves
 that nothing has happened since the last one, or compare only the notes that the kernel
-names. It compares all of them at least once a second all the same, for a memory map or
-another mount changes a file without an event.
+names. All of them are compared at least once a second all the same, by this process or
+another one, for a memory map or another mount changes a file without an event.
 """
 
 from __future__ import annotations
@@ -74,7 +74,11 @@ class FreshnessCheck:
         self._index_rest = index_rest
         self._places = places
         self._stopwatch = stopwatch
-        self._proof = KernelProof(places, has_links=syncer.has_links)
+        self._proof = KernelProof(
+            places,
+            has_links=syncer.has_links,
+            max_note_bytes=syncer.folder.max_note_bytes,
+        )
         self._looked_s = -MAX_UNCHECKED_S
         self._looked_at: object = None
         self._verified: object = None
@@ -102,6 +106,21 @@ class FreshnessCheck:
             leaves_outdated: Many notes that have to be read again because the rules
                 have changed are left to the background, too.
         """
+        try:
+            return self._ensure_fresh(
+                index, may_take_large=may_take_large, leaves_outdated=leaves_outdated
+            )
+        finally:
+            self._proof.end_comparison()
+
+    def _ensure_fresh(
+        self,
+        index: Index,
+        *,
+        may_take_large: LargeNoteRule | None,
+        leaves_outdated: bool,
+    ) -> Freshness:
+        """Update *index*; see ``ensure_fresh``."""
         recovered: tuple[RecoveredEntry, ...] = ()
         for scans in range(MAX_SCANS):
             now_s = self._stopwatch()
@@ -120,6 +139,7 @@ class FreshnessCheck:
                 and scans < MAX_SCANS - 1
                 and self._sync_named(index, version, changed)
             ):
+                self._looked_s = max(self._looked_s, self._proof.compared_s)
                 if self._verified is None:
                     continue  # something else has changed meanwhile
                 return replaced(self._last, recovered=recovered)
@@ -137,7 +157,12 @@ class FreshnessCheck:
                     self._behind, self._unreadable, may_ask=self._verified is None
                 )
                 if is_rest_named and changed is None:
-                    self._proof.record_comparison(origin, now_s)
+                    self._proof.record_comparison(
+                        origin,
+                        now_s,
+                        skipped=freshness.skipped,
+                        is_complete=not self._unreadable,
+                    )
             recovered += freshness.recovered
             if self._verified is not None or freshness.warning:
                 break

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from hivemind_memory.files.inotify import InotifyProbe
     from hivemind_memory.files.places import Places
+    from hivemind_memory.memory.shared_comparison import SharedComparison
 
 MAX_UNCHECKED_S = 1.0
 """How long the result of a scan is trusted while no event contradicts it."""
@@ -26,26 +27,33 @@ class KernelProof:
     since is all that may differ from it.
     """
 
-    def __init__(self, places: Places, *, has_links: bool) -> None:
+    def __init__(self, places: Places, *, has_links: bool, max_note_bytes: int) -> None:
         """Watch nothing yet.
 
         Args:
             places: Where the notes are.
             has_links: Notes behind links are read too; nothing reports their changes.
+            max_note_bytes: A larger note is passed over.
         """
         self._places = places
         self._probe: InotifyProbe | None = None
         self._can_watch = not has_links
         self._has_hard_links = False
-        self._compared_s = -MAX_UNCHECKED_S
+        self.compared_s = -MAX_UNCHECKED_S
+        """When the last comparison began that this process may rely on."""
+
         self._compared_with: tuple[object, ...] = ()
+        self._skipped: tuple[str, ...] = ()
+        self._max_note_bytes = max_note_bytes
+        self._shared: SharedComparison | None = None
 
     def close(self) -> None:
         """Stop watching; what happens from now on is not named."""
         if self._probe is not None:
             self._probe.close()
             self._probe = None
-        self._compared_s = -MAX_UNCHECKED_S
+        self.compared_s = -MAX_UNCHECKED_S
+        self._compared_with = ()
 
     def is_quiet(self) -> bool:
         """Return whether nothing has changed since this was last asked."""
@@ -70,6 +78,13 @@ class KernelProof:
         except OSError:
             self._probe = None
         self._can_watch = self._probe is not None
+        if self._can_watch and self._shared is None:
+            from hivemind_memory.memory.shared_comparison import SharedComparison
+
+            self._shared = SharedComparison(
+                os.path.join(self._places.index, "compared"),
+                (notes, self._max_note_bytes),
+            )
 
     def see_hard_links(self, *, are_there: bool) -> None:
         """Record whether a scan has found a note with several names.
@@ -86,18 +101,44 @@ class KernelProof:
         """Return the paths of all that changed since all notes were last compared.
 
         Args:
-            compared_with: The index, and what changes once it is another one.
+            compared_with: The index, and what changes once it is another one; of that
+                all but the first is the same in other processes.
             now_s: The time.
 
         Returns:
-            None: Nothing says so, or that was too long ago.
+            None: Nothing says so, or that was too long ago. Others may wait then, until
+            ``end_comparison``.
         """
-        is_recent = now_s - self._compared_s < MAX_UNCHECKED_S
-        if self._probe is None or not is_recent:
+        if self._probe is None or self._compared_with != compared_with:
             return None
-        if self._compared_with != compared_with:
+        if now_s - self.compared_s >= MAX_UNCHECKED_S and not self._relies_on_other(
+            compared_with[1:], now_s
+        ):
             return None
         return frozenset(self._probe.changed)
+
+    def _relies_on_other(self, compared_with: tuple[object, ...], now_s: float) -> bool:
+        """Return whether another process has compared all notes since, or does so now.
+
+        What changed since one's own comparison is named, or was applied. What no event
+        names, the later comparison has found.
+        """
+        if self._shared is None:
+            return False
+        for has_waited in (False, True):
+            if has_waited:
+                self._shared.wait()
+            began_s = self._shared.latest_s((*compared_with, self._skipped))
+            if abs(now_s - began_s) < MAX_UNCHECKED_S:
+                self.compared_s = began_s
+                self._shared.end()
+                return True
+        return False
+
+    def end_comparison(self) -> None:
+        """Let another process compare all notes; see ``changed_since``."""
+        if self._shared is not None:
+            self._shared.end()
 
     def forget_before(
         self, behind: Collection[str], unreadable: Collection[str], *, may_ask: bool
@@ -122,10 +163,26 @@ class KernelProof:
         return is_named
 
     def record_comparison(
-        self, compared_with: tuple[object, ...], now_s: float
+        self,
+        compared_with: tuple[object, ...],
+        began_s: float,
+        *,
+        skipped: tuple[str, ...],
+        is_complete: bool,
     ) -> None:
-        """Record that all notes were compared; see ``changed_since``."""
-        self._compared_with, self._compared_s = compared_with, now_s
+        """Record that all notes were compared; see ``changed_since``.
+
+        Args:
+            compared_with: See there.
+            began_s: When that began.
+            skipped: Paths of files that were passed over.
+            is_complete: All notes could be read, so it serves other processes, too.
+        """
+        self._compared_with, self.compared_s = compared_with, began_s
+        self._skipped = skipped
+        if is_complete and self._shared is not None:
+            self._shared.record((*compared_with[1:], skipped), began_s)
+            self._shared.end()
 
     def take(self, changed: frozenset[str]) -> bool:
         """Forget changes that were applied; return whether it is still watched."""
