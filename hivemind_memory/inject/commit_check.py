@@ -20,7 +20,6 @@ They are text for any POSIX shell and awk, and leave their input to the user's o
 from __future__ import annotations
 
 from hivemind_memory.inject.commit_origin import (
-    ARRIVED,
     ARRIVING,
     FETCHED,
     MAX_FETCHED,
@@ -74,9 +73,15 @@ DIFF_DRIVERS = (
 # between the marks before and after. It takes no binary files and no merges.
 _NEW = r"""
     hivemind_diff() {  # what commits add; options of git, a dash, options of diff-tree
-        git --no-replace-objects -c core.bigFileThreshold=8m "$@" \
+        git --no-replace-objects -c core.bigFileThreshold=8m \
+            -c i18n.logOutputEncoding=UTF-8 "$@" \
             --stdin --root --always -r -c -p -U0 --no-color --no-ext-diff \
             --no-textconv --no-renames '--format=commit %H%n%w(0,4,4)%B' 2>/dev/null
+    }
+    hivemind_raw() {  # all headers of commits, and messages in any declared encoding
+        printf '%s\n' "$hivemind_new" |
+            git --no-replace-objects cat-file --batch | sed 's/^/    /
+            s/^    \([0-9a-f]\{40,64\}\) commit [0-9]*$/commit \1/'
     }
     hivemind_others() {  # objects that are no commits
         printf '%s' "$hivemind_objects" | while read -r one; do
@@ -110,6 +115,7 @@ _MARKED = r"""
         {
         printf '%s\n' "$hivemind_new" |
             hivemind_diff diff-tree --text -G'SOUGHT'
+        hivemind_raw
         hivemind_others
     } 2>/dev/null | tr '\000' ' ' | LC_ALL=C awk '
         /^commit [0-9a-f]+$/ { place = "the message of " $2; columns = -1; next }
@@ -308,7 +314,7 @@ fi"""
 HOOKS = {
     "reference-transaction": _hook(
         '[ "$1" = prepared ]',
-        *(_REFERENCES, ARRIVING, START, ARRIVED, FETCHED, _NEW, _NOTHING_NEW),
+        *(_REFERENCES, ARRIVING, START, FETCHED, _NEW, _NOTHING_NEW),
         *(_MARKED, _REPORT),
     ),
     "pre-push": _hook(

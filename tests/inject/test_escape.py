@@ -137,13 +137,15 @@ def test_a_section_of_someone_else_passes(tmp_path: Path, injector: Injector) ->
     theirs = make_repo(tmp_path / "theirs")
     shell(theirs, PRELUDE + "conflict")
     worktree = tmp_path / "mine"
-    git(tmp_path, "clone", "-q", str(theirs), str(worktree))
+    git(tmp_path, "clone", "-q", "--bare", str(theirs), "hub")
+    git(tmp_path, "clone", "-q", "hub", str(worktree))
     git(tmp_path, "init", "-q", "--bare", "remote")
     injector.inject(str(worktree))
     shown = "<!-- hivemind:begin v1 -->\nan example\n<!-- hivemind:end -->\n"
     (theirs / "manual.rst").write_text(shown)
     (theirs / "f").write_text("theirs\n")
     shell(theirs, "git add -A; git commit -q -m manual; git tag -a -m first v1")
+    git(theirs, "push", "-q", "../hub", "main", "v1")
     script = """
         set -e
         echo mine > f; git commit -q -a -m mine
@@ -155,7 +157,7 @@ def test_a_section_of_someone_else_passes(tmp_path: Path, injector: Injector) ->
         git rebase -q -X ours origin/main
         git branch -q fetched origin/main
         git reset -q --hard origin/side
-        git pull -q --no-rebase -X ours ../theirs main
+        git pull -q --no-rebase -X ours ../hub main
     """
 
     done = shell(worktree, PRELUDE + script)

@@ -17,10 +17,15 @@ COMMIT = "git add -A && git commit -q -m all"
 
 @pytest.fixture
 def theirs(tmp_path: Path) -> Path:
-    """The repository of a colleague, who writes both sentences after the injection."""
+    """Where a colleague works, who writes both sentences after the injection.
+
+    What they write is shared in a bare repository, ``theirs``.
+    """
     made = tracked(tmp_path)
-    made.rename(tmp_path / "theirs")
-    return tmp_path / "theirs"
+    made.rename(tmp_path / "desk")
+    git(tmp_path, "clone", "-q", "--bare", "desk", "theirs")
+    git(tmp_path / "desk", "remote", "add", "shared", "../theirs")
+    return tmp_path / "desk"
 
 
 @pytest.fixture
@@ -49,6 +54,7 @@ def _their_commits(theirs: Path) -> None:
     git(theirs, "switch", "-q", "-c", "without")
     git(theirs, "rm", "-q", "guide.rst")
     git(theirs, "commit", "-q", "-m", "no guide")
+    git(theirs, "push", "-q", "shared", "guide", "without")
 
 
 FETCHED = "git fetch -q theirs && git fetch -q origin && echo x > mine && " + COMMIT
@@ -82,8 +88,6 @@ WAYS = {
     f" && {COMMIT}",
     "two pulls by address": "git pull -q --no-rebase ../theirs guide && git fetch -q"
     " ../remote main && git revert --no-edit HEAD && git revert --no-edit HEAD",
-    "push into it": "git config receive.denyCurrentBranch ignore &&"
-    " git -C ../theirs push -q ../repo guide:guide && git merge -q guide",
 }
 
 
@@ -105,6 +109,7 @@ def test_a_section_of_someone_else_arrives_in_a_branch(
     (theirs / "a.rst").write_text("<!-- hivemind:begin v1 -->\nx\n")
     git(theirs, "add", "-A")
     git(theirs, "commit", "-q", "-m", "marks")
+    git(theirs, "push", "-q", "shared", "without")
 
     done = shell(worktree, "git fetch -q ../theirs without:review")
 
@@ -158,7 +163,21 @@ BY_PATH = {
     "fetch into a branch": "git fetch -q ../wt feat:copied && git merge -q copied",
     "two fetches": "git fetch -q ../wt feat:f && git fetch -q ../remote main"
     " && git merge -q f",
+    "fetch with options": "git fetch -q -j 4 --depth 50 ../wt feat:f; git merge -q f",
     "remote": "git remote add wt ../wt && git fetch -q wt && git merge -q wt/feat",
+    "pull, and it is deleted": "git pull -q --no-rebase ../wt feat && rm -rf ../wt",
+    "remote, and it is deleted": "git remote add wt ../wt && git fetch -q wt"
+    " && git merge -q wt/feat && rm -rf ../wt",
+    "blanks in its name": "mv ../wt '../best of all' &&"
+    " git pull -q --no-rebase '../best of all' feat",
+    "blanks in its name, fetched": "mv ../wt '../my wt' &&"
+    " git fetch -q '../my wt' feat:copied && git merge -q copied",
+    "behind another source": "git fetch -q ../remote main && cp .git/FETCH_HEAD"
+    " ../head && git fetch -q ../wt feat && cat .git/FETCH_HEAD >> ../head &&"
+    " cp ../head .git/FETCH_HEAD && git merge -q $(git -C ../wt rev-parse feat)",
+    "URL of a file": 'git pull -q --no-rebase "file://$(cd ../wt; pwd)" feat',
+    "remote with the URL of a file": 'git remote add wt "file://$(cd ../wt; pwd)"'
+    " && git fetch -q wt && git merge -q wt/feat",
 }
 
 
