@@ -6,6 +6,7 @@ Imports only what every command needs.
 from __future__ import annotations
 
 import os
+import sys
 import time
 
 from hivemind_memory.access.rules import agent_in
@@ -160,6 +161,41 @@ def model_server() -> str:
 def new_session() -> str:
     """Return a name for this process, by which the entries it writes can be found."""
     return os.urandom(4).hex()
+
+
+def terminal_session() -> str:
+    """Return a name for the terminal session in whose foreground this process runs.
+
+    Empty: it has none, as under cron, or runs in the background. Pipes and redirections
+    make no difference, and each pane of tmux has a session of its own.
+    """
+    if sys.platform == "win32" or is_agents_shell():
+        return ""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
+    except OSError:
+        return ""
+    try:
+        is_in_front = os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:
+        is_in_front = False
+    finally:
+        os.close(terminal)
+    leader = os.getsid(0)
+    return f"{leader}-{_start_of(leader)}" if is_in_front else ""
+
+
+def _start_of(process: int) -> str:
+    """Return when a process started, in clock ticks since the start of the system.
+
+    Numbers of processes are used again. Empty where there is no ``/proc``.
+    """
+    try:
+        with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as stat:
+            # The name of the program, in brackets, may hold anything.
+            return stat.read().rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        return ""
 
 
 def system_clocks() -> Clocks:

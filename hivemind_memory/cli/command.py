@@ -174,7 +174,7 @@ class CommandRequest:
         Args:
             is_reported: The command itself reports the unusable options that matter.
         """
-        from hivemind_memory import opening
+        from hivemind_memory import environment, opening
         from hivemind_memory.cli.output import is_person
 
         memory = opening.open_memory(
@@ -187,6 +187,7 @@ class CommandRequest:
             print_once(unusable.values())
         if not memory.caller.is_agent:
             memory.origin = "person" if is_person() else "program"
+            memory.find_terminal = environment.terminal_session
         return memory
 
 

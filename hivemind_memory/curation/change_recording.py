@@ -91,6 +91,7 @@ def record(
         kind=kind,
         at=clocks.local_iso(now),
         actor=context.actor,
+        terminal=context.find_terminal(),
         items=tuple(items),
         others=others,
         field=changed_list.field if changed_list else "",

@@ -77,6 +77,9 @@ class CurationContext:
     actor: str = ""
     """Whose changes ``undo`` takes back unasked; see ``change_recording.actor_of``."""
 
+    find_terminal: Callable[[], str] = str
+    """Returns the terminal session that the caller is in; empty: none."""
+
     @contextmanager
     def changing(self, effect: str = "Nothing was changed") -> Iterator[None]:
         """Hold the lock of the memory, while no project gets another name.

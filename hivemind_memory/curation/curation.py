@@ -347,11 +347,12 @@ class Curation:
         Raises:
             StateUnusableError: The log of changes cannot be read.
         """
+        from hivemind_memory.curation.own_changes import may_take_back
         from hivemind_memory.state.change_log import ChangeLog
 
-        caller, actor = self._context.caller, self._context.actor
-        found = ChangeLog(self._context.state()).newest()
-        return tuple(item for item in found if caller.is_owner or item.actor == actor)
+        context = self._context
+        found = ChangeLog(context.state()).newest()
+        return tuple(change for change in found if may_take_back(context, change))
 
     def purge(
         self,

@@ -21,9 +21,14 @@ from hivemind_memory.curation.forget import hide_targets, show_targets
 from hivemind_memory.curation.inbox import accept_claim, return_claim
 from hivemind_memory.curation.links import change_list
 from hivemind_memory.curation.lookup import CurationTarget, entry_target, read_target
+from hivemind_memory.curation.own_changes import (
+    find_change,
+    may_take_back,
+    newer_change,
+    own_changes,
+)
 from hivemind_memory.curation.undo_errors import (
     EFFECT,
-    LIST_HINT,
     built_upon,
     gone,
     irreversible,
@@ -31,12 +36,7 @@ from hivemind_memory.curation.undo_errors import (
     not_kept,
 )
 from hivemind_memory.curation.without_secrets import masked
-from hivemind_memory.errors import (
-    HivemindError,
-    MemoryNotFoundError,
-    NotSavedError,
-    UsageError,
-)
+from hivemind_memory.errors import HivemindError, NotSavedError
 from hivemind_memory.model.changes import (
     ACCEPT,
     DONE,
@@ -52,6 +52,7 @@ from hivemind_memory.model.changes import (
     UndoResult,
 )
 from hivemind_memory.model.curation import ENTRY, MEMORY, RestoreResult
+from hivemind_memory.model.display import shorten
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import INBOX, SUPERSEDED, place_in_scope, scope_of
 from hivemind_memory.notes.entry_edits import entries_in
@@ -59,12 +60,15 @@ from hivemind_memory.state.change_log import ChangeLog
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.model.curation import ForgetResult
     from hivemind_memory.model.memories import MemoryRow
     from hivemind_memory.model.ports import MemoryIndex
+
+
+_SHOWN_CHARS = 80
 
 
 def undo(
@@ -84,8 +88,11 @@ def undo(
         UsageError: It was taken back already, or cannot be.
     """
     with context.undo_lock():
-        change = _find(context, change_id)
+        change = find_change(context, change_id)
         done = _take_back(context, change, is_dry_run=is_dry_run)
+        if not change_id:
+            newer, count = newer_change(context, change)
+            done = replace(done, newer=newer, newer_count=count)
         if is_dry_run:
             return replace(done, is_dry_run=True)
         return replace(done, id=_record_undo(context, change, done, is_undo=True))
@@ -126,32 +133,9 @@ def find_forget(context: CurationContext, name: str) -> Change | None:
     if change is None or not _may_touch(context, change):
         return None
     if change.kind != FORGET:
-        if not _is_own(context, change):
+        if not may_take_back(context, change):
             return None
         raise no_forget(change)
-    return change
-
-
-def _find(context: CurationContext, change_id: str) -> Change:
-    """Return the change to take back."""
-    log = ChangeLog(context.state())
-    if not change_id:
-        last = log.last_of(context.actor)
-        if last is None:
-            raise MemoryNotFoundError(
-                "There is no change of yours left.", effect=EFFECT
-            )
-        return last
-    change = log.find(change_id)
-    if change is None or not _is_own(context, change):
-        message = f"There is no change {change_id[:60]!r} of yours."
-        raise MemoryNotFoundError(message, hint=LIST_HINT, effect=EFFECT)
-    if change.undone_by:
-        raise UsageError(
-            f"{change.id} is already undone.",
-            hint=f"`hm undo {change.undone_by}` redoes it.",
-            effect=EFFECT,
-        )
     return change
 
 
@@ -172,8 +156,8 @@ def _take_back(
     if change.kind in {ACCEPT, RETURN}:
         return _move_claim(context, change, result, is_dry_run=is_dry_run)
     if change.kind == EDIT:
-        raise not_kept(context, change)
-    raise irreversible(context, change)
+        raise not_kept(change, tuple(own_changes(context)))
+    raise irreversible(change, tuple(own_changes(context)))
 
 
 def _hide(
@@ -195,6 +179,7 @@ def _hide(
     shown = [target for target in targets if not target.forgotten]
     if not shown:
         return replace(result, already=True)
+    result = replace(result, texts=_first_lines(shown))
     if is_dry_run:
         for target in shown:
             check(target, target.path, target.text)
@@ -212,6 +197,7 @@ def _show(
     hidden = [target for target in _targets(context, change) if target.forgotten]
     if not hidden:
         return replace(result, already=True)
+    result = replace(result, texts=_first_lines(hidden))
     if is_dry_run:
         return replace(
             result, restored=tuple(target.as_affected() for target in hidden)
@@ -241,6 +227,7 @@ def _move_claim(
     is_pending = part == INBOX and not claim.forgotten
     if is_pending is is_back:
         return replace(result, already=True)
+    result = replace(result, texts=_first_lines([claim]))
     path = claim.path
     if was_dropped and not is_dry_run:
         shown = show_targets(context, [claim], is_deactivating=False)
@@ -261,6 +248,16 @@ def _move_claim(
     paths = (path, claim.path)
     is_indexed = context.update_index(paths)
     return replace(result, changed_paths=paths, is_indexed=is_indexed)
+
+
+def _first_lines(targets: Sequence[CurationTarget]) -> dict[str, str]:
+    """Return id, or path where there is none -> how a text begins, fit to show."""
+    return {
+        target.id or target.path: shorten(
+            masked(target.text.strip()).partition("\n")[0], _SHOWN_CHARS
+        )
+        for target in targets
+    }
 
 
 def _with_changes(result: UndoResult, done: ForgetResult | RestoreResult) -> UndoResult:
@@ -297,6 +294,8 @@ def _relink(
     else:
         done, reopened = (row.path, "") if before else ("", row.path)
         result = replace(result, done=done, reopened=reopened)
+        target = read_target(context, row.path, MEMORY)
+        result = replace(result, texts=_first_lines([target] if target else []))
     with (
         context.updates_lock(EFFECT),
         context.key_lock(row.scope, row.key, EFFECT),
@@ -386,13 +385,8 @@ def _rows(index: MemoryIndex, item: ChangedItem) -> Iterator[MemoryRow]:
 def _may_touch(context: CurationContext, change: Change) -> bool:
     """Return whether the caller may write to all that a change is about."""
     if not change.items:  # a purge, whose record names nothing
-        return _is_own(context, change)
+        return may_take_back(context, change)
     return all(may_write(context.caller, item.path) for item in change.items)
-
-
-def _is_own(context: CurationContext, change: Change) -> bool:
-    """Return whether a change is in the caller's list of changes."""
-    return context.caller.is_owner or change.actor == context.actor
 
 
 def _folder(path: str) -> str:

@@ -16,11 +16,11 @@ from hivemind_memory.model.changes import (
     SAVE,
     WRITE,
 )
-from hivemind_memory.state.change_log import ChangeLog
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.curation.context import CurationContext
+    from collections.abc import Sequence
+
     from hivemind_memory.model.changes import Change
 
 EFFECT = "Nothing was taken back"
@@ -48,49 +48,63 @@ def no_forget(change: Change) -> UsageError:
     return UsageError(message, hint=hint, effect="Nothing was restored")
 
 
-def irreversible(context: CurationContext, change: Change) -> UsageError:
-    """Return the error for a change of a kind that cannot be taken back."""
-    why = ": what was purged is erased" if change.kind == PURGE else ""
+def already_undone(change: Change) -> UsageError:
+    """Return the error for a change that is not in effect any more."""
     return UsageError(
-        f"The {change.kind} {change.id} cannot be taken back{why}.",
-        hint="; ".join((*_earlier(context), LIST_HINT)),
+        f"{change.id} is already undone.",
+        hint=f"`hm undo {change.undone_by}` redoes it.",
         effect=EFFECT,
     )
 
 
-def not_kept(context: CurationContext, change: Change) -> UsageError:
-    """Return the error for an edit: no copy of the text before it was kept."""
+def irreversible(change: Change, own: Sequence[Change]) -> UsageError:
+    """Return the error for a change of a kind that cannot be taken back.
+
+    Args:
+        change: The change.
+        own: The caller's changes that are in effect, newest first.
+    """
+    why = ": what was purged is erased" if change.kind == PURGE else ""
+    return UsageError(
+        f"The {change.kind} {change.id} cannot be taken back{why}.",
+        hint="; ".join((*_earlier(own), LIST_HINT)),
+        effect=EFFECT,
+    )
+
+
+def not_kept(change: Change, own: Sequence[Change]) -> UsageError:
+    """Return the error for an edit: no copy of the text before it was kept.
+
+    Args:
+        change: The edit.
+        own: The caller's changes that are in effect, newest first.
+    """
     path = change.items[0].path if change.items else "a note"
     return UsageError(
         f"Your last change is an edit of {path}, and hm has no copy of the text before"
         " it."
-        if change == ChangeLog(context.state()).last_of(context.actor)
+        if change in own[:1]
         else f"{change.id} is an edit of {path}; hm has no copy of the text before it.",
-        hint="; ".join((f"`hm edit {quote(path)}` opens it", *_earlier(context))),
+        hint="; ".join((f"`hm edit {quote(path)}` opens it", *_earlier(own))),
         effect=EFFECT,
     )
 
 
-def _earlier(context: CurationContext) -> list[str]:
+def _earlier(own: Sequence[Change]) -> list[str]:
     """Return how to take back the last change that can be taken back, if there is one.
 
     As a list of one clause, or of none.
     """
-    earlier = [
-        made
-        for made in ChangeLog(context.state()).newest()
-        if made.actor == context.actor and _is_reversible(made)
-    ]
+    earlier = [made for made in own if is_reversible(made)]
     return [
         f"`hm undo {quote(last.id)}` takes back your last {last.kind}"
         for last in earlier[:1]
     ]
 
 
-def _is_reversible(change: Change) -> bool:
-    """Return whether an undo without an id would take a change back."""
-    is_in_effect = not (change.is_undo or change.undone_by)
-    return is_in_effect and change.kind in _REVERSIBLE
+def is_reversible(change: Change) -> bool:
+    """Return whether an undo can take back changes of this kind."""
+    return change.kind in _REVERSIBLE
 
 
 def gone(name: str) -> MemoryNotFoundError:

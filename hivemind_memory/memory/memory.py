@@ -71,13 +71,13 @@ class Memory:
         self.settings = settings
         self.caller = caller
         self.origin = "agent"
-        """Where the caller comes from; ``hm`` says person or program."""
+        self.find_terminal: Callable[[], str] = str
+        """Where the caller comes from: ``hm`` says person or program, and where."""
         self.here = here
         self.access = rules.access_of(caller, settings.private_scopes())
         self.provider = provider
         self.clocks = clocks
-        max_bytes = settings.max_note_mb * BYTES_PER_MB
-        links = settings.followed_links
+        max_bytes, links = settings.max_note_mb * BYTES_PER_MB, settings.followed_links
         self.folder = NotesFolder(places.notes, max_note_bytes=max_bytes, links=links)
         self._vectors: EmbeddingService | None = None
         self._state: StateFile | None = None
@@ -279,6 +279,7 @@ class Memory:
             is_enabled=self.settings.enabled,
             why_read_only=self.settings.why_read_only(),
             actor=actor_of(self.caller, self.origin),
+            find_terminal=self.find_terminal,
         )
         return Curation(context, find_similar=self._find_similar)
 

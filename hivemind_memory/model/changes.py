@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from hivemind_memory.model.curation import AffectedItem, FailedItem
+from hivemind_memory.model.display import age_text
 
 WRITE, SAVE, FORGET, RESTORE = "write", "save", "forget", "restore"
 LINK, ACCEPT, RETURN, PURGE = "link", "accept", "return", "purge"
@@ -47,6 +49,9 @@ class Change:
     actor: str
     """Who made it: what only the same kind of caller may take back unasked."""
 
+    terminal: str = ""
+    """Terminal session in which it was made; empty: in none, or by an agent."""
+
     items: tuple[ChangedItem, ...] = ()
     others: tuple[ChangedItem, ...] = ()
     """Versions that became active or superseded again because of it."""
@@ -66,6 +71,35 @@ class Change:
 
     is_undo: bool = False
     """``hm undo`` made it: the next ``hm undo`` goes further back."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewerChange:
+    """A change of others that is newer than the one that an undo took back."""
+
+    id: str
+    kind: str
+    origin: str
+    """Who made it: person, program or agent."""
+
+    path: str
+    """Of the first note that it changed."""
+
+    age_s: float
+    """How long ago."""
+
+    def notice(self, count: int = 1) -> str:
+        """Return a sentence that names it, and how to take it back.
+
+        Args:
+            count: How many such changes there are, this one included.
+        """
+        maker = {"agent": "an agent's", "program": "a program's"}.get(
+            self.origin, "another person's"
+        )
+        made = f"{maker} {self.kind} of {age_text(self.age_s)} ago in {self.path}"
+        more = f" and {count - 1} more are newer" if count > 1 else " is newer"
+        return f"{made}{more}; `hm undo {self.id}` takes that one back"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +146,15 @@ class UndoResult:
 
     already: bool = False
     """It was so already; only the record is new."""
+
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """Id of what was hidden or shown, or its path -> the first line of its text."""
+
+    newer: NewerChange | None = None
+    """The newest change of others that was passed over; None: there is none."""
+
+    newer_count: int = 0
+    """How many were passed over."""
 
     failed: tuple[FailedItem, ...] = ()
     is_dry_run: bool = False

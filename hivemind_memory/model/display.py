@@ -141,6 +141,18 @@ def shorten(text: str, limit_chars: int) -> str:
     return f"{text[: limit_chars - 1]}…" if limit_chars > 0 else ""
 
 
+def age_text(age_s: float) -> str:
+    """Return how long something took or is ago, in its largest unit.
+
+    >>> age_text(2.4), age_text(7_300), age_text(90_000)
+    ('2 s', '2 h', '1 d')
+    """
+    for unit, seconds in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if age_s >= seconds:
+            return f"{age_s // seconds:.0f} {unit}"
+    return f"{age_s:.0f} s"
+
+
 def count_text(number: int, noun: str, plural: str = "") -> str:
     """Return a number with its noun.
 

@@ -88,16 +88,9 @@ class ChangeLog:
         """Return all changes, newest first."""
         return list(self._select("ORDER BY number DESC"))
 
-    def last_of(self, actor: str) -> Change | None:
-        """Return the last change of an actor that is in effect and is no undo."""
-        return next(
-            self._select(
-                "AND actor = ? AND is_undo = 0 AND undone_by = ''"
-                " ORDER BY number DESC LIMIT 1",
-                actor,
-            ),
-            None,
-        )
+    def in_effect(self) -> Iterator[Change]:
+        """Return the changes that are in effect and are no undo, newest first."""
+        return self._select("AND is_undo = 0 AND undone_by = '' ORDER BY number DESC")
 
     def count_naming(self, names: NamesInChanges) -> int:
         """Return how many changes name a memory, of those that the caller sees."""
@@ -205,6 +198,7 @@ def _change_of(row: tuple[object, ...]) -> Change:
         is_undo=bool(row[5]),
         kind=values["kind"],
         at=values["at"],
+        terminal=values.get("terminal", ""),
         items=tuple(ChangedItem(**item) for item in values["items"]),
         others=tuple(ChangedItem(**item) for item in values["others"]),
         field=values["field"],

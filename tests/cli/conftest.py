@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from hivemind_memory import environment
 from hivemind_memory.cli import main
 from tests.support.built_once import build_once
 from tests.support.ran import Ran
@@ -30,6 +31,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HIVEMIND_HOME", str(folder))
     # Nobody listens here: a developer's own Ollama must not take part in a test.
     monkeypatch.setenv("HIVEMIND_EMBEDDING_PROVIDER", "none")
+    # Nor does the terminal that the tests are run in.
+    monkeypatch.setattr(environment, "terminal_session", str)
     # In no repository: there a write goes to its project.
     monkeypatch.chdir(tmp_path)
     return folder

@@ -299,20 +299,31 @@ def _amount(place: PurgeCount) -> str:
     return f"{place.count:,} {unit}"
 
 
-def print_items(verb: str, memories: Sequence[AffectedItem]) -> None:
-    """Print memories, one a line."""
+def print_items(
+    verb: str, memories: Sequence[AffectedItem], texts: Mapping[str, str] | None = None
+) -> None:
+    """Print memories, one a line.
+
+    Args:
+        verb: What was done to them.
+        memories: The memories.
+        texts: Id, or path where there is none -> what is shown of a text.
+    """
     for item in memories:
         details = ", ".join(name for name in (item.key, _WHY.get(item.why, "")) if name)
         more = f" ({details})" if details else ""
         place = lines_text(item.path, item.start_line, item.end_line)
-        print_line(f"{verb} {place}{more}", keep=[place])
+        text = (texts or {}).get(item.id or item.path, "")
+        print_line(f"{verb} {place}{more}{text and ': '}{text}", keep=[place])
 
 
-def print_restored(verb: str, memories: Sequence[AffectedItem]) -> None:
+def print_restored(
+    verb: str, memories: Sequence[AffectedItem], texts: Mapping[str, str] | None = None
+) -> None:
     """Print memories that are visible again, and which of them wait in an inbox."""
     from hivemind_memory.model.results import pending_notice
 
-    print_items(verb, memories)
+    print_items(verb, memories, texts)
     print_notices(notice for item in memories for notice in pending_notice(item.path))
 
 

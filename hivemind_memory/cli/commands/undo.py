@@ -28,8 +28,9 @@ if TYPE_CHECKING:
         " pending again. Nothing is deleted, and the printed id reverts the undo. A"
         " memory that was replaced, edited or linked since is left alone. If your last"
         " change is an edit or a purge, nothing is undone: hm has no copy of that"
-        " text. hm log --changes lists the ids. Changes at a terminal are yours; those"
-        " of programs and agents are taken back by id."
+        " text. hm log --changes lists the ids. Yours are the changes at a terminal,"
+        " and what ran in this one, through a pipe too. Those of other programs and of"
+        " agents are taken back by id; if one is newer, the answer names it."
     ),
     arguments=(
         Argument("id", "Id of a change.", is_required=False, completes="changes"),
@@ -66,12 +67,12 @@ def _print_undone(undone: UndoResult, *, as_json: bool) -> None:
     where = f" in {places}" if (places := _scopes_text(undone.scopes)) else ""
     kind = "mark as done" if undone.kind == DONE else undone.kind
     print_line(f"{verb} the {kind} from {at}{where} ({undone.undone})")
-    print_items("would forget" if is_plan else "forgot", undone.forgotten)
-    print_restored("would restore" if is_plan else "restored", undone.restored)
-    print_items(
-        "would be pending again:" if is_plan else "pending again:", undone.pending
-    )
-    print_items("would accept" if is_plan else "accepted", undone.accepted)
+    texts = undone.texts
+    print_items("would forget" if is_plan else "forgot", undone.forgotten, texts)
+    print_restored("would restore" if is_plan else "restored", undone.restored, texts)
+    pending = "would be pending again:" if is_plan else "pending again:"
+    print_items(pending, undone.pending, texts)
+    print_items("would accept" if is_plan else "accepted", undone.accepted, texts)
     print_items("active again:", undone.reactivated)
     print_items("superseded again:", undone.superseded)
     if undone.link:
@@ -80,12 +81,15 @@ def _print_undone(undone: UndoResult, *, as_json: bool) -> None:
         )
     for path, state in ((undone.reopened, "open"), (undone.done, "done")):
         if path:
-            print_line(f"{path} {'would be' if is_plan else 'is'} {state} again")
+            text = "".join(f": {line}" for line in texts.values())
+            print_line(f"{path} {'would be' if is_plan else 'is'} {state} again{text}")
     notices = [failed_text(item) for item in undone.failed]
     if undone.already:
         notices.append("it was already undone")
     if undone.id:
         notices.append(f"`hm undo {undone.id}` redoes it")
+    if undone.newer is not None:
+        notices.append(undone.newer.notice(undone.newer_count))
     return print_notices(notices)
 
 

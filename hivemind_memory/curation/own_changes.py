@@ -1,0 +1,119 @@
+"""Finds the change that an undo takes back, and the newer ones that it passes over.
+
+A caller's own changes are those of the same kind of caller, and those made in the same
+terminal session: what a person writes through a pipe is theirs, although its source is
+an agent's, for no one can tell who wrote what comes out of a pipe.
+"""
+
+from __future__ import annotations
+
+from hivemind_memory.curation.undo_errors import (
+    EFFECT,
+    LIST_HINT,
+    already_undone,
+    is_reversible,
+)
+from hivemind_memory.errors import MemoryNotFoundError
+from hivemind_memory.model.changes import NewerChange
+from hivemind_memory.model.clocks import seconds_of
+from hivemind_memory.state.change_log import ChangeLog
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hivemind_memory.curation.context import CurationContext
+    from hivemind_memory.model.changes import Change
+
+
+def find_change(context: CurationContext, change_id: str) -> Change:
+    """Return the change to take back: one by its id, or the caller's last one.
+
+    Raises:
+        MemoryNotFoundError: There is no such change, or it is another caller's.
+        UsageError: It was taken back already.
+    """
+    log = ChangeLog(context.state())
+    if not change_id:
+        own = next(own_changes(context), None)
+        if own is None:
+            raise MemoryNotFoundError(
+                "There is no change of yours left.",
+                hint=_newer_hint(context),
+                effect=EFFECT,
+            )
+        return own
+    change = log.find(change_id)
+    if change is None or not may_take_back(context, change):
+        message = f"There is no change {change_id[:60]!r} of yours."
+        raise MemoryNotFoundError(message, hint=LIST_HINT, effect=EFFECT)
+    if change.undone_by:
+        raise already_undone(change)
+    return change
+
+
+def own_changes(context: CurationContext) -> Iterator[Change]:
+    """Yield the caller's changes that are in effect and no undo, newest first."""
+    for change in ChangeLog(context.state()).in_effect():
+        if is_own(context, change):
+            yield change
+
+
+def may_take_back(context: CurationContext, change: Change) -> bool:
+    """Return whether a caller may take back a change by its id."""
+    return context.caller.is_owner or is_own(context, change)
+
+
+def is_own(context: CurationContext, change: Change) -> bool:
+    """Return whether a change is the caller's own, so that an undo needs no id."""
+    if change.actor == context.actor:
+        return True
+    # A caller of other scopes in the same terminal sees other notes.
+    are_same_scopes = _scopes_of(change.actor) == _scopes_of(context.actor)
+    terminal = context.find_terminal() if change.terminal and are_same_scopes else ""
+    return bool(terminal) and change.terminal == terminal
+
+
+def newer_change(
+    context: CurationContext, own: Change | None
+) -> tuple[NewerChange | None, int]:
+    """Return the newest change of others after one of the caller's own, and how many.
+
+    Only the owner is told of any; edits and purges, which no undo takes back, are left
+    out.
+
+    Args:
+        context: Of the caller.
+        own: The change; None: all changes of others.
+    """
+    if not context.caller.is_owner:
+        return None, 0
+    newer = []
+    for change in ChangeLog(context.state()).in_effect():
+        if own is not None and change.id == own.id:
+            break
+        if is_reversible(change) and change.items and not is_own(context, change):
+            newer.append(change)
+    if not newer:
+        return None, 0
+    newest = newer[0]
+    made_s = seconds_of(newest.at)
+    found = NewerChange(
+        id=newest.id,
+        kind=newest.kind,
+        origin=newest.actor.partition(":")[0],
+        path=newest.items[0].path,
+        age_s=0 if made_s is None else max(0, context.clocks.now() - made_s),
+    )
+    return found, len(newer)
+
+
+def _newer_hint(context: CurationContext) -> str:
+    """Return how the newest change of others is taken back; empty: there is none."""
+    newest, _ = newer_change(context, None)
+    return newest.notice() if newest is not None else ""
+
+
+def _scopes_of(actor: str) -> str:
+    """Return the scopes in the name of an actor."""
+    return actor.partition(":")[2]
