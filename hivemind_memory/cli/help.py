@@ -26,7 +26,7 @@ _ABOUT = "One memory for every coding agent on your machine."
 _USAGE = "Usage: hm [OPTIONS] COMMAND ..."
 _MORE = (
     ("hm help COMMAND", "What a command does, with its options and examples."),
-    ("hm help all", "Every command, option, environment variable and exit code."),
+    ("hm help all", "Every command, environment variable and exit code."),
 )
 _ROOT_FLAGS = (
     ("--memory-dir FOLDER", MEMORY_DIR.description),

@@ -63,6 +63,13 @@ _SAMPLE = _OWN_TEXT + put_section(b"", render_body((), left_out=1)) + b"b"
 _FILTERED_SAMPLE = _OWN_TEXT + b"b"
 _SAMPLE_NAME = "hivemind-sample.md"
 
+GIT_ADDITIONS = (
+    "in its config, two clean filters (filter.hivemind*) and core.attributesFile",
+    "the hooks pre-push and reference-transaction, ahead of what they run already",
+    "in its info folder, which files are filtered or ignored, and hashes of memories",
+)
+"""What the first injection adds to the git folder of a repository, for a person."""
+
 
 class CommitGuard:
     """The filter and the hooks of one repository."""

@@ -139,8 +139,10 @@ class Injector:
             has_tools = self._has_tools(agent, root)
             planned = plan_section(memory, state, room_bytes=room, has_tools=has_tools)
         done = replace(done, planned=planned)
+        had_guard = repository is None or CommitGuard(repository).exists()
         if is_dry_run:
-            return replace(done, outcome=PLANNED)
+            is_first = not had_guard and bool(planned.body)
+            return replace(done, outcome=PLANNED, is_first=is_first)
         scopes = {SCOPES: sorted(caller.scopes or ())}
         log = InjectionLog(self._memory.state())
         entry = InjectionEntry(log, repository.common_dir if repository else "")
@@ -152,6 +154,7 @@ class Injector:
                     entry.cancel(root)
                     return None
             try:
+                # Another process may have installed it while this one searched.
                 had_guard = repository is None or CommitGuard(repository).exists()
                 if repository is not None:
                     texts = self.active_texts()

@@ -142,7 +142,8 @@ class InjectionResult:
     is_ours: bool = False
     planned: SectionPlan = field(default_factory=lambda: SectionPlan(body=""))
     is_first: bool = False
-    """It gave the repository its filter and hooks, which it did not have before."""
+    """It gave the repository its filters and hooks, which it did not have before; a
+    dry run: it would."""
 
     warnings: tuple[str, ...] = ()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import shutil
@@ -11,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.cli import main
+from hivemind_memory.cli import confirm, main
+from hivemind_memory.cli.commands import inject as inject_command
 from tests.inject.conftest import make_home
 from tests.inject.repos import make_repo, no_object_has_the_section, status, tracked
 
@@ -41,10 +43,12 @@ def test_inject_why_and_eject_tell_what_they_did(
     section, talk = capsys.readouterr()
     assert section.startswith("## Hivemind Memory")
     assert talk.startswith("dry run: would write 3 memories (about ")
+    assert "core.attributesFile" in talk
+    assert "the hooks pre-push and reference-transaction" in talk
     assert main.main(["inject", str(worktree)]) == 0
     said, notice = capsys.readouterr()
     assert said.startswith("CLAUDE.md: 3 memories, about ")
-    assert "a filter and two hooks in this repository's .git" in notice
+    assert "filters and two hooks in this repository's .git" in notice
     assert main.main(["inject", str(worktree)]) == 0
     assert "hooks" not in capsys.readouterr().err
     assert hm("inject").startswith("CLAUDE.md: unchanged, 3 memories, about ")
@@ -66,6 +70,44 @@ def test_inject_why_and_eject_tell_what_they_did(
     hm("inject")
     assert hm("eject") == "CLAUDE.md: section removed\n"
     assert hm("eject") == "There is no section to remove.\n"
+
+
+def test_a_person_is_asked_before_the_first_section_changes_a_git_folder(
+    home: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One line told of two hooks and two filters, when they were there already."""
+    worktree = make_repo(tmp_path / "shop")
+    config = worktree / ".git" / "config"
+    before = config.read_text()
+    is_agent = [False]
+    monkeypatch.setattr(inject_command, "is_person", lambda: not is_agent[0])
+    monkeypatch.setattr(confirm, "is_terminal", lambda _stream: True)
+
+    def inject(answer: str, *words: str) -> tuple[int, str]:
+        monkeypatch.setattr(sys, "stdin", io.StringIO(answer))
+        code = main.main(["inject", *words, str(worktree)])
+        return code, capsys.readouterr().err
+
+    code, asked = inject("n\n")
+    assert code == 1
+    assert "two clean filters" in asked
+    assert "core.attributesFile" in asked
+    assert "the hooks pre-push and reference-transaction" in asked
+    assert "Nothing was injected" in asked
+    assert config.read_text() == before
+    assert status(worktree) == ""
+    assert b"hivemind:begin" not in (worktree / "CLAUDE.md").read_bytes()
+    assert inject("y\n")[0] == 0
+    assert "hivemind" in config.read_text()
+    assert inject("", "--agent", "codex") == (0, "")
+    for name, words in (("blog", ("--yes",)), ("wiki", ())):
+        is_agent[0] = not words
+        worktree = make_repo(tmp_path / name)
+        code, told = inject("", *words)
+        assert (code, "[y/N]" in told) == (0, False)
 
 
 def test_eject_all_restores_every_repository(

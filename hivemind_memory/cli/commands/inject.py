@@ -8,6 +8,7 @@ from hivemind_memory.cli.command import CommandRequest, Flag, command
 from hivemind_memory.cli.confirm import is_sure
 from hivemind_memory.cli.options import DRY_RUN, JSON, WORKTREE, YES
 from hivemind_memory.cli.output import (
+    is_person,
     print_json,
     print_notices,
     print_once,
@@ -26,6 +27,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from hivemind_memory.inject.injector import Injector
     from hivemind_memory.model.injection import EjectionResult, InjectionResult
 
 _MAX_LEFTOVERS = 10
@@ -38,7 +40,11 @@ _MAX_LEFTOVERS = 10
         "The section is placed between two marker lines; every other byte of the file"
         " is kept, and git sees no change: no status, diff or commit shows it. If the"
         " memories are the same, nothing is written. hm why shows what was chosen."
-        " Outside a git repository and in your home folder it asks first."
+        " The first section in a repository adds two clean filters,"
+        " core.attributesFile and the hooks pre-push and reference-transaction to .git,"
+        " which keep sections out of commits and pushes; hm eject removes them. On a"
+        " terminal it asks before it adds them. Outside a git repository and in your"
+        " home folder it always asks."
     ),
     arguments=(WORKTREE,),
     flags=(
@@ -60,7 +66,10 @@ _MAX_LEFTOVERS = 10
 )
 def inject(request: CommandRequest) -> int:
     """Inject into a worktree, or turn that off or on."""
+    from dataclasses import replace
+
     from hivemind_memory import opening
+    from hivemind_memory.inject.commit_guard import GIT_ADDITIONS
     from hivemind_memory.inject.injection_record import record_of
     from hivemind_memory.model.agents import check_agent
 
@@ -82,13 +91,23 @@ def inject(request: CommandRequest) -> int:
                 f"{doubt}. Inject there?", refusal, remedy="pass --yes to inject anyway"
             ):
                 return 1
-        done = injector.inject(
-            worktree, agent=values["agent"] or "", is_dry_run=values["dry_run"]
-        )
+        agent, is_dry_run = values["agent"] or "", values["dry_run"]
+        is_agreed = is_dry_run or values["yes"] or values["json"] or not is_person()
+        if not is_agreed and not _may_change_git(injector, worktree, agent):
+            return 1
+        done = injector.inject(worktree, agent=agent, is_dry_run=is_dry_run)
+        if not is_agreed:
+            done = replace(done, is_first=False)  # it was asked about
     if values["json"]:
         record = record_of(done, "")
         del record["at"]
-        print_json({**record, "section": done.planned.body})
+        print_json(
+            {
+                **record,
+                "section": done.planned.body,
+                "adds_to_git": GIT_ADDITIONS if done.is_first else (),
+            }
+        )
         return 0
     if done.outcome == PLANNED:
         write_stdout(escape_text(done.planned.body) + "\n" if done.planned.body else "")
@@ -96,6 +115,29 @@ def inject(request: CommandRequest) -> int:
         write_stdout(f"{sentence(done)}\n")
     print_once(_notices(done))
     return 0
+
+
+def _may_change_git(injector: Injector, worktree: str, agent: str) -> bool:
+    """Ask a person before the first section of a repository changes its git folder."""
+    planned = injector.inject(worktree, agent=agent, is_dry_run=True)
+    if not planned.is_first:
+        return True
+    print_notices(_git_additions())
+    return is_sure(
+        f"Write {escape_line(planned.file)} and change .git?", "Nothing was injected"
+    )
+
+
+def _git_additions() -> Iterable[str]:
+    """Yield what the first section in a repository adds to its git folder."""
+    from hivemind_memory.inject.commit_guard import GIT_ADDITIONS
+
+    yield (
+        "The first section in this repository adds to its .git, so that no commit or"
+        " push contains a section:"
+    )
+    yield from (f"  - {addition}" for addition in GIT_ADDITIONS)
+    yield "Nothing of it is committed or pushed; `hm eject` removes it."
 
 
 @command(
@@ -232,9 +274,11 @@ def _notices(done: InjectionResult) -> Iterable[str]:
         count = count_text(choice.left_out_count, "memory", "memories")
         more = "more than " if choice.has_more else ""
         yield f"{more}{count} left out; see `hm why`"
-    if done.is_first:
+    if done.is_first and done.outcome == PLANNED:
+        yield from _git_additions()
+    elif done.is_first:
         yield (
-            "a filter and two hooks in this repository's .git keep the section out of"
+            "filters and two hooks in this repository's .git keep the section out of"
             " commits and pushes: `hm eject` removes them"
         )
     yield from done.warnings
