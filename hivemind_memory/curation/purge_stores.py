@@ -31,6 +31,7 @@ from hivemind_memory.files.atomic import (
     partial_files,
 )
 from hivemind_memory.files.paths import PARTIAL_PREFIX
+from hivemind_memory.notes.edge import names_of_note
 from hivemind_memory.state.change_log import ChangeLog, NamesInChanges
 from hivemind_memory.state.recall_log import RecallLog
 
@@ -257,11 +258,14 @@ def clean_changes(report: PurgeReport) -> None:
 
 
 def _names(report: PurgeReport) -> NamesInChanges:
-    """Return the ids, paths and keys of what is purged."""
+    """Return the ids, paths and other names of what is purged."""
+    keys = {target.key for target in report.targets if target.key}
+    for path in report.plan.paths:
+        keys |= names_of_note(path)
     return NamesInChanges(
         own=frozenset(report.plan.ids | report.plan.paths),
         is_own=report.is_purged,
-        keys=frozenset(target.key for target in report.targets if target.key),
+        keys=frozenset(keys),
         is_seen=report.may_read,
     )
 

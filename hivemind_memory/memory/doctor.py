@@ -271,11 +271,13 @@ def _state(places: Places) -> Finding:
     from hivemind_memory.state.state_file import StateFile
 
     name = "state"
-    problem = damage_report(places.state_file)
-    if problem:
-        return Finding(name=name, is_ok=False, detail=problem, hint=DAMAGE_HINT)
     state = StateFile.at(places)
     try:
+        problem = damage_report(places.state_file)
+        if not problem and state.has_lost_tombstones():
+            problem = damage_report(places.state_file)
+        if problem:
+            return Finding(name=name, is_ok=False, detail=problem, hint=DAMAGE_HINT)
         unfinished = list(map(UnfinishedPurge.of_hash, state.unfinished()))
     except HivemindError as error:
         return Finding(name=name, is_ok=False, detail=str(error), hint=error.hint)

@@ -206,8 +206,8 @@ def refuse_purged(
             effect="Nothing was saved",
         )
     if state.has_lost_tombstones():
-        lost = "state.db was damaged, so it is not known what was purged before"
-        return (f"{lost}: `hm doctor` says more",)
+        lost = "state.db was damaged or lost: it is not known what was purged before"
+        return (f"{lost} (`hm doctor` says more)",)
     return ()
 
 

@@ -14,7 +14,7 @@ import apsw
 from hivemind_memory.errors import StateUnusableError
 from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.sqlite.connection import move_aside, synced_transaction
-from hivemind_memory.state.open import open_state
+from hivemind_memory.state.open import open_state, purged_mark
 from hivemind_memory.state.schema import STEPS
 
 DAMAGE_HINT = (
@@ -101,13 +101,25 @@ def damage_report(path: str) -> str:
     """Return what ``hm doctor`` must say about the state; empty: nothing."""
     aside = damaged_name(path)
     if os.path.exists(aside):
+        what = f"damaged and moved to {aside}"
+        if not os.path.getsize(aside):
+            what = f"emptied or deleted, as {aside} records"
         return (
-            f"{path} was damaged and moved to {aside}: texts that were purged before "
+            f"{path} was {what}: texts that were purged before "
             "may be written again, and some recall counters may be lost"
         )
     if os.path.exists(path) and not is_sound(path):
         return f"{path} is damaged; the next use moves it aside and copies what it can"
     return ""
+
+
+def record_loss(path: str) -> None:
+    """Record that the file lost its tombstones without being damaged."""
+    with suppress(OSError):
+        if os.path.exists(damaged_name(path)):
+            os.unlink(purged_mark(path))
+        else:
+            os.replace(purged_mark(path), damaged_name(path))
 
 
 def damaged_name(path: str) -> str:

@@ -6,6 +6,7 @@ Its tables are in ``schema``, and what is done about damage is in ``damage``.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 import apsw
 
@@ -147,6 +148,17 @@ def state_for(data: bytes, notes: str) -> bytes:
         raise state_error("state.db", error) from error
     finally:
         connection.close()
+
+
+def purged_mark(path: str) -> str:
+    """Return the empty file beside a state that has, or had, texts listed as purged."""
+    return f"{path}.purged"
+
+
+def mark_purged(path: str) -> None:
+    """Make that file, so that a state that is lost later is noticed."""
+    with suppress(OSError):  # as before there was one: a loss is not noticed
+        _make_file(purged_mark(path))
 
 
 def state_error(path: str, error: Exception) -> StateUnusableError:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+from contextlib import suppress
 
 import apsw
 
@@ -23,7 +24,9 @@ from hivemind_memory.state.notes_folders import (
 )
 from hivemind_memory.state.open import (
     COUNT_WAIT_MS,
+    mark_purged,
     open_state,
+    purged_mark,
     state_error,
 )
 
@@ -102,7 +105,12 @@ class StateFile:
                 )
             return connection.total_changes() - before
 
-        return self.run(add, PROMISE_WAIT_MS) if texts else 0
+        if not texts:
+            return 0
+        self.has_lost_tombstones()  # or the new ones would hide that
+        added = self.run(add, PROMISE_WAIT_MS)
+        mark_purged(self.path)
+        return added
 
     def has_tombstone(self, text: str, scope: str = "") -> bool:
         """Return whether a text was purged in a scope and must not be saved again."""
@@ -122,10 +130,23 @@ class StateFile:
         return self.run(find, PROMISE_WAIT_MS)
 
     def has_lost_tombstones(self) -> bool:
-        """Return whether some were in a damaged file and could not be read."""
-        from hivemind_memory.state.damage import damaged_name
+        """Return whether some were in a file that was damaged, emptied or deleted."""
+        from hivemind_memory.state.damage import damaged_name, record_loss
 
+        if is_there(purged_mark(self.path)) and not self._has_tombstones():
+            record_loss(self.path)
         return is_there(damaged_name(self.path))
+
+    def _has_tombstones(self) -> bool:
+        """Return whether anything at all is listed as purged."""
+        return (
+            is_there(self.path)
+            and self.run(
+                lambda c: c.execute("SELECT 1 FROM tombstones LIMIT 1").fetchone(),
+                PROMISE_WAIT_MS,
+            )
+            is not None
+        )
 
     def remove_tombstone(self, text: str, scope: str = "") -> None:
         """Allow a text to be saved again in a scope."""
@@ -141,6 +162,9 @@ class StateFile:
                 )
 
         self.run(lift, PROMISE_WAIT_MS)
+        if is_there(purged_mark(self.path)) and not self._has_tombstones():
+            with suppress(OSError):
+                os.unlink(purged_mark(self.path))
 
     def rename_scope(self, old: str, new: str) -> None:
         """Let the tombstones of a scope count in its new name, and there only."""

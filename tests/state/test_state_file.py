@@ -439,3 +439,36 @@ def test_a_rewrite_of_the_log_keeps_what_another_process_has_just_changed(
     assert record["memories"] == []
     mine.close()
     other.close()
+
+
+@pytest.mark.parametrize("is_deleted", [True, False])
+def test_a_state_that_is_emptied_or_deleted_is_noticed(
+    is_deleted: bool, state: StateFile, path: str
+) -> None:
+    """What was purged came back without a word."""
+    state.add_tombstones(["gone"])
+    assert not state.has_lost_tombstones()
+    state.close()
+    for file in Path(path).parent.glob("state.db*"):
+        if file.name != "state.db.purged":
+            file.unlink()
+    if not is_deleted:
+        Path(path).touch()
+
+    assert not state.has_tombstone("gone")
+    assert state.has_lost_tombstones()
+
+    state.add_tombstones(["another"])
+    assert state.has_lost_tombstones()
+    assert "was emptied or deleted" in damage_report(path)
+
+    os.unlink(damaged_name(path))
+    assert not state.has_lost_tombstones()
+
+
+def test_a_state_without_purged_texts_is_not_lost(state: StateFile) -> None:
+    """The last one may be saved again with --force."""
+    state.add_tombstones(["gone"])
+    state.remove_tombstone("gone")
+
+    assert not state.has_lost_tombstones()
