@@ -2,21 +2,22 @@
 
 A search for a person may show the nearest there is and let them judge. What is put
 before an agent unasked must be meant: so no word of a facet is corrected, and a project
-that is called ``blog`` gets no text from elsewhere only because it has that word.
+that is called ``blog`` gets no text from elsewhere only because it has that word, and
+one with the commit "init" none about ``git init``.
 """
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
-from hivemind_memory.context.facets import PROJECT
+from hivemind_memory.context.facets import COMMIT, PROJECT
+from hivemind_memory.context.query_words import shared_words, telling_words, words_of
 from hivemind_memory.model.filters import DEFAULT_FILTER, SearchFilter
 from hivemind_memory.model.memory_types import NEWEST, RELEVANT, all_types
 from hivemind_memory.model.query import STRONG, Query
 from hivemind_memory.model.scope import GLOBAL, scope_of
 from hivemind_memory.model.terms import query_terms
-from hivemind_memory.search.confidence import WEAK_FROM
+from hivemind_memory.search.confidence import STRONG_FROM, WEAK_FROM
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,10 +33,6 @@ _SEARCH_BUDGET_S = 3.0
 
 RELATED_SHARE = 0.5
 """Least confidence of a hit from elsewhere, as a share of the best hit's."""
-
-_MIN_STEM = 4
-_MAX_ENDING = 3
-"""Letters in which two forms of a word may differ at the end."""
 
 
 class FacetAnswers(NamedTuple):
@@ -86,26 +83,38 @@ def _related(
     best = max((hit.confidence for hit in answer.hits), default=0.0)
     is_strong = answer.report.confidence == STRONG
     is_known = is_strong or (answer.is_weak and best >= WEAK_FROM)
+    telling = telling_words(facet.text, names)
     for hit in answer.hits:
         is_near = holds_all_words or hit.confidence >= RELATED_SHARE * best
         if own == scope_of(hit.path) != GLOBAL or (
-            is_known and is_near and _is_meant(hit, facet, names)
+            is_known and is_near and _is_meant(hit, facet, telling)
         ):
             yield hit
 
 
-def _is_meant(hit: Hit, facet: Facet, names: Sequence[str]) -> bool:
-    """Return whether a hit from elsewhere has more than the project's name in common.
+def _is_meant(hit: Hit, facet: Facet, telling: Sequence[str]) -> bool:
+    """Return whether a hit from elsewhere is about the work.
 
-    A memory that was saved with a type may have the name anywhere.
+    A memory that was saved with a type may have one word of the work, or the project's
+    name, anywhere. Free text must be a strong answer with two words of the work; by
+    vectors alone, a strong answer. Of a branch or a file with one word, it must be the
+    subject. A commit with one word is no question.
     """
     if facet.is_name:
         return bool(hit.type) or is_about(hit, facet.text)
     if "words" not in hit.retrievers:
-        return True
-    of_names = {word for name in names for word in _words(name)}
-    others = {word for word in _words(facet.text) if word not in of_names}
-    return not of_names or not others or _shares_word(others, _words(hit.snippet))
+        return bool(telling) and (bool(hit.type) or hit.confidence >= STRONG_FROM)
+    shared = shared_words(telling, _text_of(hit))
+    if hit.type:
+        return shared > 0 or not telling
+    if len(telling) == 1:
+        return facet.name != COMMIT and _is_subject(hit, telling[0])
+    return shared > 1 and hit.confidence >= STRONG_FROM
+
+
+def _text_of(hit: Hit) -> str:
+    """Return all that a hit says, and where it is."""
+    return " ".join((hit.path, hit.key, *hit.headings, hit.snippet))
 
 
 def is_about(hit: Hit, name: str) -> bool:
@@ -113,11 +122,17 @@ def is_about(hit: Hit, name: str) -> bool:
 
     The words of a name of several words, side by side, are no chance in a text either.
     """
-    words = _words(name)
+    words = words_of(name)
     places = [hit.path, hit.key, *hit.headings]
     if len(words) > 1:
         places.append(hit.snippet)
-    return any(_has_run(_words(place), words) for place in places)
+    return any(_has_run(words_of(place), words) for place in places)
+
+
+def _is_subject(hit: Hit, word: str) -> bool:
+    """Return whether one word is the name, the key or a heading of a note."""
+    name = hit.path.rpartition("/")[2].removesuffix(".md")
+    return any(words_of(title) == [word] for title in (name, hit.key, *hit.headings))
 
 
 def _has_run(words: Sequence[str], run: Sequence[str]) -> bool:
@@ -125,17 +140,6 @@ def _has_run(words: Sequence[str], run: Sequence[str]) -> bool:
     size = len(run)
     starts = range(len(words) - size + 1)
     return bool(run) and any(words[at : at + size] == run for at in starts)
-
-
-def _shares_word(wanted: set[str], words: Sequence[str]) -> bool:
-    """Return whether a text has one of some words, or a word with their beginning."""
-    stems = tuple(word[: max(_MIN_STEM, len(word) - _MAX_ENDING)] for word in wanted)
-    return any(word.startswith(stems) for word in words)
-
-
-def _words(text: str) -> list[str]:
-    """Return the words of a text, in small letters."""
-    return re.findall(r"[^\W_]+", text.casefold())
 
 
 def _of_project(

@@ -22,6 +22,9 @@ PROJECT = "project"
 FOLDER = "folder"
 """Name of the facet that asks for the worktree's folder by its name."""
 
+COMMIT = "commit"
+"""Name of a facet that asks for what a commit says."""
+
 PROJECT_WEIGHT = 1.0
 BRANCH_WEIGHT = 0.8
 FOLDER_WEIGHT = 0.4
@@ -61,7 +64,7 @@ def facets_of(state: WorktreeState) -> tuple[Facet, ...]:
     stems = dict.fromkeys(_stem(path) for path in state.changed[:_MAX_FILES])
     facets.append(Facet(name="files", text=" ".join(stems), weight=FILES_WEIGHT))
     facets += [
-        Facet(name="commit", text=_KIND.sub("", subject), weight=COMMIT_WEIGHT)
+        Facet(name=COMMIT, text=_KIND.sub("", subject), weight=COMMIT_WEIGHT)
         for subject in state.subjects[:_MAX_COMMITS]
     ]
     first = {facet.text: facet for facet in reversed(facets) if facet.text.strip()}
