@@ -350,6 +350,49 @@ FAULTS = (
         says=r"state\.db(-wal)?: b'",
     ),
     Fault(
+        name="what is moved while a purge is at work stays",
+        rig="purge --memories 3",
+        module="curation/purge_notes.py",
+        code="assert _clean_moved\n_clean_moved = lambda _: None\n",
+        says=r"moved\.md: b'",
+    ),
+    Fault(
+        name="what was read before a purge is indexed after it",
+        rig="purge --memories 3",
+        module="memory/sync_round.py",
+        code=(
+            "def _may_replace(self, *note, may=SyncRound.may_replace):\n"
+            "    self._last_purge = self._index.get_meta(LAST_PURGE)\n"
+            "    return may(self, *note)\n\n\n"
+            "SyncRound.may_replace = _may_replace\n"
+        ),
+        says=r"memory\.db(-wal)?: b'",
+    ),
+    Fault(
+        name="no hook looks for the section",
+        rig="section_escapes --every 24 --made 2",
+        module="inject/commit_check.py",
+        code="assert HOOKS\nHOOKS = {name: ('# nothing',) for name in HOOKS}\n",
+        says=r"a commit has a part of the section",
+    ),
+    Fault(
+        name="no filter takes the section out of copies",
+        rig="section_escapes --every 100 --made 6",
+        module="inject/commit_guard.py",
+        code=(
+            "assert CommitGuard._install_filter\n"
+            "CommitGuard._install_filter = lambda _: None\n"
+        ),
+        says=r"an ordinary command was refused",
+    ),
+    Fault(
+        name="a push is not compared with the memories",
+        rig="section_escapes --every 12 --made 2",
+        module="inject/find_copies.py",
+        code="assert Copies.look\nCopies.look = lambda *_: None\n",
+        says=r"the remote has the text of a memory",
+    ),
+    Fault(
         name="every source is trusted",
         rig="poison --entries 40",
         module="model/trust.py",

@@ -11,6 +11,9 @@ the worktree, as written, in either case, as stems and as ends of stems, in UTF-
 UTF-16; and so are its vectors. An entry whose purge is complete is written again, which
 has to be refused. At last the index is compared with one made from nothing.
 
+Then what other processes do in the middle of a purge: one gives a note another name
+once it has been chosen, one has read a note before and writes to the index after it.
+
 With ``--busy`` so many other processes search, write to the same notes, save and
 rebuild all the while. A receipt may then say that something is left, and where; what
 it calls complete has to be. Whatever was left must be gone at the end.
@@ -32,11 +35,18 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
+from hivemind_memory.curation import purge
 from hivemind_memory.errors import UsageError
 from hivemind_memory.index.sqlite.vector_blocks import BLOCK_ROWS
 from hivemind_memory.inject.past_injections import InjectionTraces
 from hivemind_memory.memory.memory import Memory
+from hivemind_memory.memory.note_indexer import NoteIndexer
+from hivemind_memory.memory.open_index import IndexHandle
+from hivemind_memory.memory.sync import Syncer
+from hivemind_memory.model.curation import PurgeResult
 from hivemind_memory.opening import open_injector
 from hivemind_memory.state.injection_log import InjectionLog
 from hivemind_memory.testing import FakeEmbedder
@@ -126,6 +136,9 @@ def run(
                 left += [f"{one.what}: {one.why}" for one in bench.purge(name).left]
         every_vector = set().union(*vectors.values())
         left += traces(sandbox.home, words, sandbox.index_file, every_vector)
+        for word in ("flimmerkeks", "floobersnatch"):
+            left += renamed_meanwhile(bench, word)
+            left += read_before(bench, f"quibble{word}")
         differences = difference_from_fresh(sandbox, memory)
     return {
         "memories": memories,
@@ -207,6 +220,50 @@ def filler() -> str:
         for at in range(BLOCK_ROWS)
     )
     return "\n".join(entries)
+
+
+def renamed_meanwhile(bench: Bench, word: str) -> list[str]:
+    """Return what is left if a person moves a note while it is being purged."""
+    key = f"vault-{len(word)}"
+    saved = bench.save(key, f"Behind it are {word} of the harbour.")
+    notes = bench.sandbox.notes
+
+    def rename_and_plan(*given: Any, plan: Any = purge.plan_purge) -> Any:
+        (notes / saved.path).rename(notes / "moved.md")
+        return plan(*given)
+
+    with mock.patch.object(purge, "plan_purge", rename_and_plan):
+        receipt = bench.purge(key)
+    unfinished = [f"{one.what}: {one.why}" for one in receipt.left]
+    left = traces(bench.sandbox.home, words_of(word), bench.sandbox.index_file)
+    return unfinished + left
+
+
+def read_before(bench: Bench, word: str) -> list[str]:
+    """Return what is left if a process indexes what it read before a purge."""
+    path = "late.md"
+    bench.sandbox.save(path, "# Late\n")
+    bench.memory.sync()
+    with mock.patch.object(IndexHandle, "index_note", return_value=False):
+        entry = bench.memory.write(f"The password is {word}.", file=path)
+
+    receipts: list[PurgeResult] = []
+    write = NoteIndexer._write  # noqa: SLF001 - between reading and writing
+
+    def purge_and_write(*given: Any) -> None:
+        if given[2] and not receipts:
+            with mock.patch.object(NoteIndexer, "_write", write):
+                receipts.append(bench.purge(entry.id))
+        write(*given)
+
+    with (
+        bench.sandbox.memory() as other,
+        mock.patch.object(Syncer, "_is_quick", return_value=False),
+        mock.patch.object(NoteIndexer, "_write", purge_and_write),
+    ):
+        other.sync()
+    assert receipts
+    return traces(bench.sandbox.home, words_of(word), bench.sandbox.index_file)
 
 
 def saved_again(bench: Bench, text: str, path: str) -> list[str]:

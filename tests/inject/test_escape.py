@@ -51,11 +51,11 @@ def carried(worktree: Path) -> bool:
     return any(part in done.stdout for part in CARRIED)
 
 
-@pytest.mark.parametrize(("state", "script"), WAYS)
+@pytest.mark.parametrize(("state", "script"), WAYS[::8])
 def test_no_way_carries_the_section_into_a_commit(
     state: str, script: str, place: Place
 ) -> None:
-    """Renaming, copying, linking and editing keep the section out of commits."""
+    """One of each kind; ``benchmarks/section_escapes.py`` takes all."""
     with place.injected(getattr(repos, state)) as (worktree, file):
         assert b"hivemind:begin" in file.read_bytes()
 

@@ -55,7 +55,7 @@ def _inject(folder: Path, worktree: Path) -> tuple[str, ...]:
         return open_injector(memory).inject(str(worktree)).warnings
 
 
-def _is_carried(repository: Path) -> bool:
+def is_carried(repository: Path) -> bool:
     """Whether an object or a branch has the letters of a memory, however written."""
     raw = subprocess.run(
         ["git", "-C", str(repository), "cat-file", "--batch", "--batch-all-objects"],
@@ -76,7 +76,7 @@ def test_no_form_of_a_memory_is_pushed(script: str, worktree: Path) -> None:
     shell(worktree, PRELUDE + script)
     shell(worktree, f"{COMMIT}; git push -q origin --all; git push -q origin --tags")
 
-    assert not _is_carried(worktree.parent / "remote")
+    assert not is_carried(worktree.parent / "remote")
 
 
 def test_documents_that_quote_memories_are_committed_and_stashed(
