@@ -15,6 +15,7 @@ from hivemind_memory.curation.change_recording import forgets_of
 from hivemind_memory.curation.context import BatchResult
 from hivemind_memory.curation.lookup import read_target
 from hivemind_memory.curation.lookup_errors import not_found
+from hivemind_memory.curation.own_name import take_own_name
 from hivemind_memory.curation.reactivate import deactivate_older, reactivate_older
 from hivemind_memory.curation.selection import entry_ids, find_targets
 from hivemind_memory.errors import (
@@ -188,7 +189,7 @@ def show_targets(
     for target in hidden:
         if target.kind != ENTRY:
             is_active = target.status == ACTIVE
-            _change_memory(context, target, _show, batch, must_be_only=is_active)
+            _change_memory(context, target, _show, batch, is_activating=is_active)
     _change_entries(context, hidden, unmark_forgotten, batch, is_final=False)
     batch.check()
     return RestoreResult(
@@ -232,25 +233,50 @@ def _change_memory(
     change: Callable[[MemoryFile], bytes | None],
     batch: BatchResult,
     *,
-    must_be_only: bool = False,
+    is_activating: bool = False,
 ) -> None:
-    """Change one memory under the lock of its key."""
+    """Change one memory under the lock of its key.
+
+    Args:
+        context: Of the caller.
+        target: The memory.
+        change: Returns the new bytes of its file; None: it stays as it is.
+        batch: Takes what was done.
+        is_activating: It is to be the active memory of its key.
+    """
     try:
         effect = f"{target.path} was not changed"
         with context.key_lock(target.scope, target.key, effect):
-            if must_be_only:
+            if is_activating and target.key:
                 _refuse_second(context, target)
+                target = _in_own_file(context, target, batch)
             path = _rewrite(context, target, change)
     except HivemindError as error:
         batch.fail(target.path, error)
         return
     if path is not None:
         batch.paths.add(path)
-        # The mark is a line of the front matter, so the text is on other lines now.
-        now = read_target(context, path, target.kind) or target
-        first, last = now.start_line, now.end_line
-        done = replace(target, path=path, start_line=first, end_line=last)
+        done = replace(target, path=path)
+        if target.forgotten:
+            # The mark was a line of the front matter, so the text is on other lines
+            # now. What is hidden is named by the lines that were seen.
+            now = read_target(context, path, target.kind) or target
+            done = replace(done, start_line=now.start_line, end_line=now.end_line)
         batch.done.append(done.as_affected())
+
+
+def _in_own_file(
+    context: CurationContext, target: CurationTarget, batch: BatchResult
+) -> CurationTarget:
+    """Return a memory that is about to be active, in the file named after its key."""
+    there = read_target(context, target.path, target.kind)
+    is_moved = target.id and (there is None or there.id != target.id)
+    path = _current_path(context, target) if is_moved else target.path
+    own, moved = take_own_name(
+        context.folder, path, target.scope, target.key, target.id
+    )
+    batch.paths.update(moved)
+    return replace(target, path=own)
 
 
 def _refuse_second(context: CurationContext, target: CurationTarget) -> None:
@@ -260,7 +286,9 @@ def _refuse_second(context: CurationContext, target: CurationTarget) -> None:
     for row in context.index.fresh(is_lookup=True).memories(
         key=target.key, scopes=frozenset({target.scope}), statuses={ACTIVE}
     ):
-        if row.path != target.path:
+        # Another memory may have taken the file that it had when it was looked up.
+        is_other = row.memory_id != target.id if target.id else row.path != target.path
+        if is_other:
             raise KeyTakenError(
                 f"{target.key!r} was not restored: {row.path} is active under that"
                 " key.",

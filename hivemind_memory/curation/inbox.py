@@ -20,6 +20,7 @@ from hivemind_memory.curation.lookup import (
     rows_named,
 )
 from hivemind_memory.curation.lookup_errors import names_near, not_found
+from hivemind_memory.curation.own_name import free_own_name
 from hivemind_memory.curation.supersede import (
     create_note,
     find_active,
@@ -232,7 +233,9 @@ def accept_claim(context: CurationContext, ref: str) -> AcceptedClaim:
                 " or reject the claim.",
                 current=parse_memory(active.path, active.text, context),
             )
+        moved: tuple[NotePath, ...] = ()
         if active is None:
+            moved = free_own_name(context.folder, row.scope, key)
             names = (*names_of(key), name_with_id(key, claim.id))
             paths = (path_in_scope(row.scope, name) for name in names)
             made = create_note(context.folder, paths, data)
@@ -244,7 +247,7 @@ def accept_claim(context: CurationContext, ref: str) -> AcceptedClaim:
             context.folder.replace(path, hidden, expected=claim.signature)
         else:
             remove_own_file(context.folder, path, signature)
-    context.update_index((made, path))
+    context.update_index((made, path, *moved))
     memory = load_memory(context, made)
     if memory is None:
         raise not_found(ref)

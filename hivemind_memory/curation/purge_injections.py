@@ -10,6 +10,7 @@ from hivemind_memory.model.curation import FailedItem
 from hivemind_memory.model.display import count_text
 from hivemind_memory.model.ports import INDEX, WORKTREE
 from hivemind_memory.model.value import value
+from hivemind_memory.notes.slug import own_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +65,8 @@ def find_injections(
     cannot be read is no error. Nothing is counted of the *kept* worktrees.
     """
     try:
-        found = injected.count_quoting(paths)
+        # It was injected under the name that it had.
+        found = injected.count_quoting({*paths, *map(own_path, paths)})
     except (HivemindError, OSError) as error:
         unread = FailedItem(what="injection log", why=str(error))
         return QuotingInjections(unread=(unread,))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hivemind_memory.curation.lookup import CurationTarget, read_target
+from hivemind_memory.curation.own_name import free_own_name
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.files.paths import path_in_scope
 from hivemind_memory.model.curation import MEMORY
@@ -49,6 +50,8 @@ def reactivate_older(
         older = _newest_older(context, index, target, gone)
         if older is None or _active_memories(index, target):
             return None
+        # What was forgotten is reported where it was seen.
+        batch.paths.update(free_own_name(context.folder, older.scope, older.key))
         return older, _activate(context, older)
 
     return _for_each_key(context, forgotten, activate, batch, "what {} had replaced")

@@ -16,6 +16,7 @@ from hivemind_memory.access.rules import check_source, check_writable
 from hivemind_memory.curation.copies import copy_notice
 from hivemind_memory.curation.lookup import known_key, parse_memory
 from hivemind_memory.curation.lookup_one import find_one
+from hivemind_memory.curation.own_name import free_own_name
 from hivemind_memory.curation.supersede import (
     create_note,
     find_active,
@@ -205,11 +206,12 @@ def _write(
             raise _key_taken(context, new, old)
         return _supersede(context, new, old)
     memory_id, data, start_line = _compose(context, new, None)
+    moved = free_own_name(context.folder, new.scope, new.key)
     names = (*names_of(new.key), name_with_id(new.key, memory_id))
-    path = create_note(
-        context.folder, (path_in_scope(new.scope, name) for name in names), data
-    )
-    return _saved(context, new, path, memory_id, start_line)
+    paths = (path_in_scope(new.scope, name) for name in names)
+    path = create_note(context.folder, paths, data)
+    saved = _saved(context, new, path, memory_id, start_line)
+    return replace(saved, changed_paths=(path, *moved[1:]))
 
 
 def _save_pending(

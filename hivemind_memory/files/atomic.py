@@ -38,7 +38,7 @@ ABANDONED_S = 60.0
 file is locked as well until it has its name."""
 
 # What file systems without a second name for a file say.
-_NO_LINKS = frozenset(
+NO_LINKS = frozenset(
     {errno.EPERM, errno.EACCES, errno.EMLINK, errno.ENOSYS, errno.EOPNOTSUPP}
     | {errno.ENOTSUP}
 )
@@ -147,7 +147,7 @@ class PartialFile:
         except FileExistsError:
             return False
         except OSError as error:
-            if error.errno not in _NO_LINKS:
+            if error.errno not in NO_LINKS:
                 raise
             self.replace(name)
             return True

@@ -11,6 +11,7 @@ import re
 import unicodedata
 
 from hivemind_memory.files.paths import SUFFIX, name_problem
+from hivemind_memory.model.scope import INBOX, SUPERSEDED, place_in_scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -112,6 +113,17 @@ def name_with_id(key: str, memory_id: str) -> str:
     """
     is_ours = _ULID.fullmatch(memory_id)
     return f"{slug_of(key)}--{memory_id if is_ours else slug_of(memory_id)}{SUFFIX}"
+
+
+def own_path(path: str) -> str:
+    """Return the path that a memory had before it gave way to another of its key.
+
+    >>> own_path("teams/red/k--01M80JBHRKPTRHKEJQQCVB56P4.md"), own_path("k--b.md")
+    ('teams/red/k.md', 'k--b.md')
+    """
+    slug, dashes, memory_id = path.removesuffix(SUFFIX).rpartition("--")
+    is_ours = dashes and place_in_scope(path) not in (SUPERSEDED, INBOX)
+    return slug + SUFFIX if is_ours and _ULID.fullmatch(memory_id) else path
 
 
 def hash_of(text: str) -> str:

@@ -28,6 +28,7 @@ from hivemind_memory.errors import (
     MemoryNotFoundError,
     NotSavedError,
 )
+from hivemind_memory.files.paths import path_in_scope
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import MemorySelector, NewMemory, SaveResult
 from hivemind_memory.model.filters import SearchFilter
@@ -43,6 +44,7 @@ from hivemind_memory.model.memories import (
 )
 from hivemind_memory.model.query import Query
 from hivemind_memory.model.scope import place_in_scope, scope_of
+from hivemind_memory.notes.slug import name_with_id
 from tests.support.sandbox import Sandbox, difference_from_fresh
 
 CALLERS = (
@@ -221,6 +223,7 @@ class TypedMemoryMachine(RuleBasedStateMachine):
                     file.edges[kind, end] = None
         else:
             assert not saved.superseded
+            self._give_way(saved.path)
         assert saved.path not in self.files
         self.files[saved.path] = file
         self.fresh |= {
@@ -306,6 +309,7 @@ class TypedMemoryMachine(RuleBasedStateMachine):
         for memory in done.reactivated:
             file = self.files.pop(expected[memory.id])
             file.status = ACTIVE
+            self._give_way(memory.path)
             self.files[memory.path] = file
             self.fresh.add(file.word)
 
@@ -415,12 +419,23 @@ class TypedMemoryMachine(RuleBasedStateMachine):
             file.status = SUPERSEDED
             self.files[memory.path] = file
             self.fresh.add(file.word)
-        shown = {one.path for one in done.memories}
-        assert shown <= hidden
-        for path in shown:
-            self.files[path].is_forgotten = False
-            self.fresh.add(self.files[path].word)
-        return shown
+        ids = {self.files[path].id or path: path for path in hidden}
+        for memory in done.memories:
+            path = ids[memory.id or memory.path]
+            file = self.files.pop(path)
+            self._give_way(memory.path)
+            self.files[memory.path] = file
+            file.is_forgotten = False
+            self.fresh.add(file.word)
+        return {memory.path for memory in done.memories}
+
+    def _give_way(self, path: str) -> None:
+        """Record that what is hidden gave its file to what is active now."""
+        if path in self.files:
+            file = self.files.pop(path)
+            assert file.told != ACTIVE
+            aside = name_with_id(file.key, file.id)
+            self.files[path_in_scope(file.scope, aside)] = file
 
     @rule(
         caller=callers,
