@@ -17,7 +17,7 @@ from hivemind_memory.model.memory_types import (
     RELEVANT,
     SEARCH_ONLY,
 )
-from tests.support.console import is_as_shown, player, steps_of
+from tests.support.console import ids_in, is_as_shown, player, steps_of
 from tests.support.tree import project_files, text_files
 
 ROOT = Path(__file__).parents[1]
@@ -83,6 +83,15 @@ def test_a_terminal_shows_what_is_printed(name: str) -> None:
             printed = person.play(step)
 
             assert is_as_shown(printed, step.shown), "\n".join([step.command, *printed])
+
+
+def test_an_id_of_the_tour_means_one_entry() -> None:
+    """It showed another id in the note than in the answer before."""
+    page = (ROOT / "docs" / "tour.md").read_text(encoding="utf-8")
+    shown = [ids_in(step.shown) for step in steps_of(page)]
+    write, piped, cat = [ids for ids in shown if ids]
+
+    assert write == cat != piped
 
 
 def test_the_table_of_types_is_that_of_the_program() -> None:

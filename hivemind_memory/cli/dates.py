@@ -1,9 +1,12 @@
-"""Reads days and moments as people type them, and shows times. Pure.
+"""Reads days and moments as people type them, and shows times.
 
 A day is 2026-11-21, today, yesterday, 7d or 2w; a moment is a day, or 30m or 2h.
 """
 
 from __future__ import annotations
+
+from hivemind_memory.environment import local_iso
+from hivemind_memory.model.clocks import in_zone
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,9 +83,18 @@ def _count_of(word: str) -> tuple[int | None, str]:
 
 
 def minute_text(moment: str) -> str:
-    """Return a time in ISO form without its seconds.
+    """Return a time in ISO form, in the time zone of the reader, without its seconds.
 
-    >>> minute_text("2026-11-21T09:30:12+01:00")
-    '2026-11-21 09:30'
+    >>> minute_text("2026-11-21T09:30:12"), minute_text("2026-11-21")
+    ('2026-11-21 09:30', '2026-11-21')
     """
-    return moment[:16].replace("T", " ")
+    return in_zone(moment, local_iso)[:16].replace("T", " ")
+
+
+def day_text(moment: str) -> str:
+    """Return the day of a time in ISO form, in the time zone of the reader.
+
+    >>> day_text("2026-11-21T09:30:12"), day_text("2026-11-21")
+    ('2026-11-21', '2026-11-21')
+    """
+    return in_zone(moment, local_iso)[:10]

@@ -56,6 +56,7 @@ _ANSWERS: Mapping[str, tuple[str, ...]] = {
     "hm restore KEY": ("undelete", "unforget"),
     "hm undo": ("revert", "rollback", "back"),
     "hm done KEY": ("finish", "complete", "resolve", "tick", "completed", "closed"),
+    "hm done --reopen KEY": ("reopen", "undone", "uncheck", "untick"),
     "hm list --type todo,goal": ("todo", "todos", "task", "tasks", "goals"),
     "hm log": ("recent", "latest", "timeline", "journal", "today", "last"),
     "hm doctor": ("check", "verify", "validate", "health", "diagnose", "fsck"),

@@ -18,6 +18,7 @@ from hivemind_memory.files.paths import parse_note_path
 from hivemind_memory.model.changes import DONE, ChangedItem, DoneResult
 from hivemind_memory.model.curation import MEMORY
 from hivemind_memory.model.memories import ACTIVE, STATUSES
+from hivemind_memory.notes.memory_header import day_of_iso, is_done
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,11 +58,14 @@ def mark_done(
     path = parse_note_path(row.path)
     check_writable(context.caller, path, _EFFECT)
     marks = [] if is_open else [context.now_iso()[:10]]
+    today = context.clocks.today()
 
     def mark(items: list[object]) -> list[object]:
-        # A day that is still to come is not done yet.
-        is_done = any(item is True or str(item) <= marks[0] for item in items if marks)
-        return items if is_done else list(marks)
+        is_marked = not is_open and any(
+            item is True or is_done(day_of_iso(str(item)), today=today)
+            for item in items
+        )
+        return items if is_marked else list(marks)
 
     with context.key_lock(row.scope, row.key, _EFFECT):
         before, after = change_list(context, path, DONE, mark)

@@ -49,7 +49,7 @@ def list_memories(
         seen = {path for path in paths if may_read(context.caller, path)}
         folder = folder_named(wanted.folder, seen)
         rows = [row for row in rows if is_below(row.path, folder)]
-    today = context.clocks.today()
+    today, local_iso = context.clocks.today(), context.clocks.local_iso
     source_ref = wanted.source_ref.strip()
     found = []
     for row in rows:
@@ -57,7 +57,10 @@ def list_memories(
         is_status = status_name(row, today) in wanted.statuses
         is_from = wanted.source in ("", row.source)
         if not (
-            is_type and is_status and is_from and is_since(row.created, wanted.since)
+            is_type
+            and is_status
+            and is_from
+            and is_since(row.created, wanted.since, local_iso)
         ):
             continue
         memory = load_memory(context, row.path)
@@ -87,7 +90,7 @@ def read_log(context: CurationContext, wanted: MemoryFilter) -> tuple[WrittenIte
         item
         for path, data in notes_in(context, _scopes(context, wanted.scope))
         for item in _items(context, path, data)
-        if is_since(item.at, wanted.since)
+        if is_since(item.at, wanted.since, context.clocks.local_iso)
         and wanted.source in ("", item.source)
         and _is_by(wanted.by, item.by)
     ]

@@ -13,6 +13,7 @@ from hivemind_memory.errors import (
 )
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.text import decode
+from hivemind_memory.model.clocks import in_zone
 from hivemind_memory.model.display import shorten
 from hivemind_memory.model.keys import quoted, similar_names
 from hivemind_memory.model.note_path import NotePath
@@ -63,9 +64,9 @@ def forgotten_memory(context: CurationContext, row: MemoryRow) -> ForgottenError
     try:
         data, _ = context.folder.read(NotePath(row.path))
     except HivemindError:
-        return _forgotten(f"memory {quote(name)}", name, "")
+        return _forgotten(context, f"memory {quote(name)}", name, "")
     at = split_front_matter(decode(data)).values.get("forgotten")
-    return _forgotten(f"memory {quote(name)}", name, str(at))
+    return _forgotten(context, f"memory {quote(name)}", name, str(at))
 
 
 def forgotten_entry(
@@ -89,12 +90,15 @@ def forgotten_entry(
         for entry in entries_in(data):
             if entry.provenance.id == entry_id and entry.provenance.is_forgotten:
                 at = forgotten_at(data, entry_id)
-                return _forgotten(f"entry {entry_id} in {path}", entry_id, at)
+                return _forgotten(context, f"entry {entry_id} in {path}", entry_id, at)
     return None
 
 
-def _forgotten(what: str, name: str, at: str) -> ForgottenError:
+def _forgotten(
+    context: CurationContext, what: str, name: str, at: str
+) -> ForgottenError:
     """Return the error for what was forgotten at a time, if that is known."""
+    at = in_zone(at, context.clocks.local_iso)
     is_dated = at[:4].isdigit() and len(at) > len("2026-11-21T09:30")
     when = f"was forgotten on {at[:10]} at {at[11:16]}" if is_dated else "is forgotten"
     hint = f"`hm restore {quote(name)}` brings it back."

@@ -29,6 +29,7 @@ from hivemind_memory.curation.without_secrets import masked
 from hivemind_memory.errors import MemoryNotFoundError, NotSavedError, UsageError
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.text import decode
+from hivemind_memory.model.clocks import in_zone
 from hivemind_memory.model.curation import ENTRY, MEMORY, NOTE, MemorySelector
 from hivemind_memory.model.keys import folded_key
 from hivemind_memory.model.memories import PENDING, SUPERSEDED
@@ -197,7 +198,7 @@ class _TargetSearch:
         return (
             selector.session in ("", session)
             and selector.source in ("", source)
-            and selector.day in ("", at[:10])
+            and selector.day in ("", in_zone(at, self._context.clocks.local_iso)[:10])
         )
 
     def _matches_as_note(self, data: bytes) -> bool:

@@ -11,7 +11,7 @@ from hivemind_memory.model.memories import (
     STATUSES,
     SUPERSEDED,
 )
-from hivemind_memory.notes.memory_header import day_of_iso, is_expired_or_done
+from hivemind_memory.notes.memory_header import day_of_iso, is_done, is_expired_or_done
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def as_of(memory: StoredMemory, today: int) -> StoredMemory:
 
 def _name_of(expires_day: int | None, done_day: int | None, today: int) -> str:
     """Return the status of what nothing else hides."""
-    if is_expired_or_done(None, done_day, today=today):
+    if is_done(done_day, today=today):
         return "done"
     is_expired = is_expired_or_done(expires_day, None, today=today)
     return "expired" if is_expired else STATUSES[ACTIVE]

@@ -73,16 +73,30 @@ def seconds_of(moment: str) -> float | None:
         return None
 
 
-def is_since(at: str, first: str) -> bool:
+def in_zone(moment: str, local_iso: Callable[[float], str]) -> str:
+    """Return an ISO 8601 time in the time zone of the user; a day stays a day.
+
+    Args:
+        moment: With the offset of where it was written, or a day.
+        local_iso: As in ``Clocks``.
+    """
+    seconds = seconds_of(moment) if is_moment(moment) else None
+    return moment if seconds is None else local_iso(seconds)
+
+
+def is_since(at: str, first: str, local_iso: Callable[[float], str]) -> bool:
     """Return whether a time is not before *first*, a day or a moment; empty: any is.
 
-    >>> is_since("2026-11-21T09:30:00+01:00", "2026-11-21")
-    True
-    >>> is_since("2026-11-21T09:30:00+01:00", "2026-11-21T09:00:00+00:00")
+    Args:
+        at: The time, or a day.
+        first: A day of the user's, or a moment.
+        local_iso: As in ``Clocks``.
+
+    >>> is_since("2026-11-21T09:30:00+01:00", "2026-11-21T09:00:00+00:00", str)
     False
     """
     if not is_moment(first):
-        return at[:10] >= first
+        return in_zone(at, local_iso)[:10] >= first
     seconds = seconds_of(at) if is_moment(at) else None
     start = seconds_of(first)
     return seconds is not None and start is not None and seconds >= start

@@ -160,6 +160,19 @@ def is_forgotten(front_matter: Mapping[str, object]) -> bool:
     return front_matter.get("forgotten") not in (None, False, "")
 
 
+_DAYS_BETWEEN_ZONES = 2
+"""How far the days of two places may be apart at one moment, UTC+14 and UTC-12."""
+
+
+def is_done(done_day: int | None, *, today: int) -> bool:
+    """Return whether a memory is done.
+
+    The day is the one on which it was done where it was done: further east it may be
+    a day that has not begun yet here. One that is still to come is no day of a deed.
+    """
+    return done_day is not None and done_day <= today + _DAYS_BETWEEN_ZONES
+
+
 def is_expired_or_done(
     expires_day: int | None, done_day: int | None, *, today: int
 ) -> bool:
@@ -170,7 +183,8 @@ def is_expired_or_done(
         done_day: First day on which a todo or goal is done; None: it is open.
         today: The day, since the epoch.
     """
-    return any(day is not None and day <= today for day in (expires_day, done_day))
+    is_expired = expires_day is not None and expires_day <= today
+    return is_expired or is_done(done_day, today=today)
 
 
 _EPOCH = date(1970, 1, 1).toordinal()

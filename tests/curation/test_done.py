@@ -8,6 +8,7 @@ from hivemind_memory.errors import MemoryNotFoundError, UsageError
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.listing import MemoryFilter
+from hivemind_memory.notes.memory_header import is_done
 from tests.support.sandbox import Sandbox, ask, paths
 
 
@@ -71,6 +72,20 @@ def test_a_day_to_come_is_not_done_yet(
 
     assert memory.curation.mark_done("renew").is_changed
     assert status_of(memory) == "done"
+
+
+def test_what_is_done_stays_done_further_west(
+    memory: Memory, todo: str, sandbox: Sandbox
+) -> None:
+    """There it may still be the day before, or the day before that."""
+    memory.curation.mark_done("renew")
+    sandbox.ahead_s = -25 * 3_600
+
+    assert status_of(memory) == "done"
+    assert memory.curation.list_memories(MemoryFilter(statuses=("done",))) != ()
+    assert not memory.curation.mark_done("renew").is_changed
+    assert is_done(102, today=100)
+    assert not is_done(103, today=100)
 
 
 def test_only_a_typed_memory_can_be_done(memory: Memory) -> None:

@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,11 +51,14 @@ _AGENTS = {
 }
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _MEANWHILE = re.compile(r"<!-- meanwhile: (.*) -->\n\Z")
+_ID = re.compile(r"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b")
 _DIFFERS = (
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d"), "TIME"),
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d\b"), "TIME"),
     (re.compile(r"^\d\d:\d\d:\d\d\b"), "TIME"),
-    (re.compile(r"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b"), "ID"),
+    (_ID, "ID"),
+    # Pages show what a person sees at a terminal; a test reads a pipe.
+    (re.compile(r"\bsource=(?:human|agent)\b"), "SOURCE"),
     (re.compile(r"\(\d+\.\d\d s\)|\(\d+ ms\)"), "(TOOK)"),
     (re.compile(r"\(\d+\.\d [kM]B\)"), "(SIZE)"),
 )
@@ -187,6 +190,11 @@ def is_as_shown(printed: list[str], shown: tuple[str, ...]) -> bool:
     pattern = "\n".join(r".*" if part == ANY_LINES else part for part in parts)
     text = "\n".join(map(_alike, printed))
     return re.fullmatch(pattern, text, re.DOTALL) is not None
+
+
+def ids_in(lines: Iterable[str]) -> list[str]:
+    """Return the ids in some lines, in order."""
+    return _ID.findall("\n".join(lines))
 
 
 @contextmanager

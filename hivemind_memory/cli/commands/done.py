@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from shlex import quote
+
 from hivemind_memory.cli.command import Argument, CommandRequest, Flag, command
 from hivemind_memory.cli.options import JSON, SCOPE
-from hivemind_memory.cli.output import print_json, print_line
+from hivemind_memory.cli.output import print_json, print_line, print_notices
 
 
 @command(
     "done",
     description=(
         "What is done is no longer injected, and hm list leaves it out; a search still"
-        " finds it. hm list --status done lists it, and hm undo takes it back."
+        " finds it. hm list --status done lists it. To reopen it, run hm done REF"
+        " --reopen; hm undo takes back a mark that you have just made."
     ),
     arguments=(
         Argument("ref", "Key, id or path of a typed memory.", completes="keys"),
@@ -21,7 +24,7 @@ from hivemind_memory.cli.output import print_json, print_line
         SCOPE,
         JSON,
     ),
-    examples=("hm done renew-certificates", "hm list --type todo"),
+    examples=("hm done renew-certificates", "hm done renew-certificates --reopen"),
 )
 def done(request: CommandRequest) -> int:
     """Mark a memory as done."""
@@ -38,4 +41,6 @@ def done(request: CommandRequest) -> int:
         print_line(f"{'done' if marked.day else 'open again'}: {marked.path}")
     else:
         print_line(f"unchanged: {marked.path} is {state}", keep=[marked.path])
+    if marked.day:
+        print_notices([f"`hm done --reopen {quote(values['ref'])}` opens it again"])
     return 0

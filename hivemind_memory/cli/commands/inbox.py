@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hivemind_memory.cli.command import Argument, CommandRequest, command
 from hivemind_memory.cli.commands.edit import edit_note
+from hivemind_memory.cli.dates import day_text
 from hivemind_memory.cli.list_filter import first_line
 from hivemind_memory.cli.options import JSON
 from hivemind_memory.cli.output import (
@@ -29,7 +30,7 @@ def list_(request: CommandRequest) -> int:
         (
             claim.key or claim.id,
             claim.source,
-            claim.created[:10],
+            day_text(claim.created),
             lines_text(claim.path, claim.start_line, claim.end_line),
             first_line(claim.text),
         )

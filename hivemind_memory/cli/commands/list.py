@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from hivemind_memory.cli.command import Argument, CommandRequest, Flag, command
-from hivemind_memory.cli.dates import minute_text
+from hivemind_memory.cli.dates import day_text, minute_text
 from hivemind_memory.cli.list_filter import (
     STATUS_FLAGS,
     STATUSES,
@@ -129,7 +129,7 @@ def _list_memories(request: CommandRequest) -> int:
             memory.key or memory.id,
             memory.type,
             memory.status,
-            memory.created[:10],
+            day_text(memory.created),
             lines_text(memory.path, memory.start_line, memory.end_line),
             first_line(memory.text),
         )

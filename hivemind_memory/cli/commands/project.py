@@ -6,6 +6,7 @@ import os
 from shlex import quote
 
 from hivemind_memory.cli.command import Argument, CommandRequest, command
+from hivemind_memory.cli.dates import day_text
 from hivemind_memory.cli.options import DRY_RUN, JSON, WORKTREE
 from hivemind_memory.cli.output import (
     print_json,
@@ -81,7 +82,7 @@ def list_(request: CommandRequest) -> int:
         (
             project.name,
             count_text(project.notes, "note"),
-            project.updated_at[:10] or "-",
+            day_text(project.updated_at) or "-",
             _identity(project),
             _remark(project),
         )
