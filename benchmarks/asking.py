@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hivemind_memory import Query, open_memory
+from hivemind_memory.memory.leading import LeadingMemory
 from hivemind_memory.model.memory_types import BUILT_IN
 
 if TYPE_CHECKING:
@@ -133,7 +134,9 @@ def opened(notes: Path, asked: Asked) -> Iterator[tuple[Memory, dict[str, int]]]
         _date(notes, copy)
         memory = left.enter_context(_open(copy, home, asked.settings))
         memory.sync()
-        if problem := memory.embed_pending().problem:
+        # As a leader: a local reranker is loaded for the searches.
+        leading = LeadingMemory(memory)
+        if problem := leading.embed_pending(should_stop=lambda: False).problem:
             raise RuntimeError(problem)
         yield memory, shifts
 

@@ -27,11 +27,13 @@ HivemindError
 │   └── IndexTooNewError  a newer version of this program made the index
 ├── StateUnusableError    state.db cannot be used; what was asked of it was not done
 │   └── StateTooNewError  a newer version of this program made it
-└── EmbeddingError        no vector came back; text search goes on without
-    ├── EmbeddingNotReadyError  a local model is not loaded, and is not at fault
-    ├── EmbeddingRefusedError   the provider said no: retrying is useless
-    └── EmbeddingInvalidError   what came back is not a usable vector
-        └── EmbeddingTooLongError   a text is longer than the model takes
+├── EmbeddingError        no vector came back; text search goes on without
+│   ├── EmbeddingNotReadyError  a local model is not loaded, and is not at fault
+│   ├── EmbeddingRefusedError   the provider said no: retrying is useless
+│   └── EmbeddingInvalidError   what came back is not a usable vector
+│       └── EmbeddingTooLongError   a text is longer than the model takes
+└── RerankError           nothing was reranked; the hits keep their order
+    └── RerankNotReadyError     no process has loaded the reranker
 """
 
 from __future__ import annotations
@@ -248,3 +250,16 @@ class EmbeddingInvalidError(EmbeddingError):
 
 class EmbeddingTooLongError(EmbeddingInvalidError):
     """A text is longer than the model takes; a shorter one may pass."""
+
+
+class RerankError(HivemindError):
+    """The reranker gave no usable answer in time; the hits keep their order."""
+
+    is_failure = True
+    """Whether the reranker is to blame, so that it is asked less."""
+
+
+class RerankNotReadyError(RerankError):
+    """No process has loaded the local reranker, or there is none; it is not broken."""
+
+    is_failure = False

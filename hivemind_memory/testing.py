@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from hashlib import blake2b
 
-from hivemind_memory.errors import EmbeddingError, EmbeddingInvalidError
+from hivemind_memory.errors import EmbeddingError, EmbeddingInvalidError, RerankError
 from hivemind_memory.providers.vectors import pack
 
 TYPE_CHECKING = False
@@ -93,3 +93,39 @@ class FakeEmbedder:
             message = "A text without any characters has no vector."
             raise EmbeddingInvalidError(message)
         return pack(hash_text(text, self._dims))
+
+
+class FakeReranker:
+    """A ``Reranker`` without a model: the more words in common, the better."""
+
+    name = "fake words"
+
+    def __init__(self) -> None:
+        self.failure: RerankError | None = None
+        """Raised instead of an answer, until it is None again."""
+
+        self.liked = ""
+        """A text that contains this answers better than any other."""
+
+        self.texts: list[str] = []
+        """All texts that were read so far."""
+
+    def rerank(
+        self, query: str, texts: Sequence[str], *, timeout_s: float
+    ) -> list[float]:
+        """Return one score for each text; see the port."""
+        if timeout_s <= 0:
+            message = "there was no time left"
+            raise RerankError(message)
+        if self.failure is not None:
+            raise self.failure
+        self.texts += texts
+        words = set(_WORD.findall(query.casefold()))
+        return [
+            len(words & set(_WORD.findall(text.casefold())))
+            + 100.0 * bool(self.liked and self.liked in text)
+            for text in texts
+        ]
+
+    def close(self) -> None:
+        """Do nothing: it has nothing open."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from hivemind_memory.config.file import CONFIG_NAME, ConfigFile, read_config
+from hivemind_memory.config.option import Option
 from hivemind_memory.config.resolve import Origin, load_settings, resolve
-from hivemind_memory.config.settings import Option, Settings, options
+from hivemind_memory.config.settings import Settings, options
 
 __all__ = [
     "CONFIG_NAME",

@@ -6,7 +6,8 @@ The order is settled in ``_pick`` and nowhere else.
 from __future__ import annotations
 
 from hivemind_memory.config.file import CONFIG_NAME, ConfigFile, read_config
-from hivemind_memory.config.settings import Option, Settings, options
+from hivemind_memory.config.option import Option
+from hivemind_memory.config.settings import Settings, options
 from hivemind_memory.config.values import (
     InvalidPartError,
     allowed_values,

@@ -8,7 +8,12 @@ environment: see ``resolve``.
 from __future__ import annotations
 
 from hivemind_memory.config.file import CONFIG_NAME
-from hivemind_memory.model.embedding_providers import OPENAI, PROVIDER_NAMES
+from hivemind_memory.config.option import Option
+from hivemind_memory.model.embedding_providers import (
+    OPENAI,
+    PROVIDER_NAMES,
+    RERANK_PROVIDERS,
+)
 from hivemind_memory.model.query import DEFAULT_HITS, SearchSettings
 from hivemind_memory.model.snapshot import DEFAULT_MAX_NOTE_MB
 from hivemind_memory.model.value import fields_of, value
@@ -20,8 +25,6 @@ if TYPE_CHECKING:
 
     from hivemind_memory.model.memory_types import MemoryType
 
-INFINITY = float("inf")
-
 _NEEDED_TO_WRITE = (
     CONFIG_NAME,
     "enabled",
@@ -30,64 +33,6 @@ _NEEDED_TO_WRITE = (
     "workspaces",
     "types",
 )
-
-
-class Option:
-    """The properties of one option, without its value.
-
-    Not a dataclass, for speed: two dozen are made before every cold answer.
-    """
-
-    __slots__ = (
-        "check",
-        "choices",
-        "default",
-        "description",
-        "env",
-        "high",
-        "is_secret",
-        "is_url",
-        "kind",
-        "low",
-        "name",
-    )
-
-    name: str
-    """Key under ``memory`` in config.json."""
-
-    kind: str
-    """bool, int, float, str, ``str | None``, or dict: a JSON object."""
-
-    check: str
-    """Of a dict: the function in ``objects`` that knows what may be in it."""
-
-    env: tuple[str, ...]
-    """Environment variables that set it, the first one that is set wins."""
-
-    def __init__(  # noqa: PLR0913 - a row has as many arguments as the table columns
-        self,
-        default: object,
-        description: str,
-        *,
-        low: float = -INFINITY,
-        high: float = INFINITY,
-        choices: tuple[str, ...] = (),
-        is_url: bool = False,
-        is_secret: bool = False,
-        also_env: str = "",
-        check: str = "",
-    ) -> None:
-        self.name = ""
-        self.kind = ""
-        self.default = default
-        self.description = description
-        self.low = low
-        self.high = high
-        self.choices = choices
-        self.is_url = is_url
-        self.is_secret = is_secret
-        self.env = (also_env,) if also_env else ()
-        self.check = check
 
 
 def _option(default: object, description: str, **columns: Any) -> Any:
@@ -146,6 +91,16 @@ class Settings:
     local_model: str = _option(
         "multilingual-e5-small",
         "Model of the provider local: a name that hm model lists, or a folder's path.",
+    )
+    rerank_provider: str = _option(
+        "none",
+        "Who reads the query together with each of the best candidates, and puts them"
+        " in a new order. local: a cross-encoder that hm watch or an agent's server"
+        " runs.",
+        choices=RERANK_PROVIDERS,
+    )
+    local_rerank_model: str = _option(
+        "", "Folder of the cross-encoder: model.onnx and tokenizer.json."
     )
     document_prefix: str | None = _option(
         None,

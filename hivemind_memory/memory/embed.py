@@ -20,6 +20,7 @@ from hivemind_memory.memory.moved_spaces import (
 )
 from hivemind_memory.memory.no_vectors import PROBLEM, last_problem, why_no_vectors
 from hivemind_memory.model.matches import QueryVector
+from hivemind_memory.model.query import ANSWER_TIMEOUT_S
 from hivemind_memory.providers.provider import PROBE_TEXT, PROBE_TIMEOUT_S
 
 TYPE_CHECKING = False
@@ -34,9 +35,6 @@ if TYPE_CHECKING:
     from hivemind_memory.providers.fingerprint import VectorSpace
     from hivemind_memory.providers.provider import Provider
 
-
-ANSWER_TIMEOUT_S = 1.8
-"""How long the vector of a query may take: every query is answered within 2 s."""
 
 MIN_QUERY_TIMEOUT_S = 0.2
 """A query's vector is asked for even if loading the library took long."""

@@ -1,4 +1,4 @@
-"""What the leader does for the other processes besides indexing: it holds the model."""
+"""What the leader does for the other processes besides indexing: it holds models."""
 
 from __future__ import annotations
 
@@ -23,10 +23,13 @@ class LeadingMemory:
         return self._memory.sync()
 
     def embed_pending(self, *, should_stop: Callable[[], bool]) -> EmbedResult:
-        """Embed what has no vector; keep a local model loaded for all processes."""
+        """Embed what has no vector; keep local models loaded for all processes."""
         result = self._memory.embed_pending(should_stop=should_stop)
-        if self._memory.settings.embedding_provider == "local" and not should_stop():
+        settings = self._memory.settings
+        if settings.embedding_provider == "local" and not should_stop():
             self._serve()
+        if settings.rerank_provider == "local" and not should_stop():
+            self._memory.provider.local_reranker().serve()
         return result
 
     def _serve(self) -> None:

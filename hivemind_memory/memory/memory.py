@@ -137,9 +137,9 @@ class Memory:
             query_vector=self._query_vector(query.text, started),
             settings=self._search_settings,
             asker=Asker(self.access, self.caller, self.here),
-            clocks=self.clocks,
-            started=started,
+            asked_at=self.clocks.asked_at(started),
             is_fresh=is_fresh,
+            reranker=self.provider.reranker(),
         ).with_warnings(self.settings.unusable.values())
 
     def parse_filter(self, **words: Any) -> SearchFilter:

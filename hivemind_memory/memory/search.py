@@ -34,9 +34,11 @@ if TYPE_CHECKING:
     from hivemind_memory.index.port import Index, IndexView
     from hivemind_memory.memory.index_fallback import OpenIndex
     from hivemind_memory.memory.open_index import IndexHandle
-    from hivemind_memory.model.clocks import Clocks
+    from hivemind_memory.memory.rerank import Reranking
+    from hivemind_memory.model.clocks import AskedAt, Clocks
     from hivemind_memory.model.filters import Access, SearchFilter
     from hivemind_memory.model.matches import WordMatches
+    from hivemind_memory.model.ports import Reranker
     from hivemind_memory.model.query import Query, SearchSettings
     from hivemind_memory.model.results import RecoveredEntry
     from hivemind_memory.model.time_spans import TimeSpan
@@ -90,9 +92,9 @@ def ask(
     query_vector: QueryVector,
     settings: SearchSettings,
     asker: Asker,
-    clocks: Clocks,
-    started: float,
+    asked_at: AskedAt,
     is_fresh: bool,
+    reranker: Reranker | None = None,
 ) -> SearchAnswer:
     """Return the answer to *query* from an index that is updated first.
 
@@ -102,10 +104,16 @@ def ask(
         query_vector: The vector of the query, or why there is none.
         settings: How hits are found.
         asker: What the caller may see, and what is near to it.
-        clocks: Tell how old memories are, and how long it took.
-        started: When the query came, by the stopwatch.
+        asked_at: Tells how old memories are, and how long it took.
         is_fresh: Update the index first; else it answers as it is.
+        reranker: Reads the best candidates; None: nothing does.
     """
+    reranking = None
+    # No person waits for a literal query, and its answer may not depend on who leads.
+    if reranker is not None and not query.is_literal:
+        from hivemind_memory.memory.rerank import Reranking
+
+        reranking = Reranking(reranker)
     if query.min_score is not None:
         settings = replaced(settings, min_score=query.min_score)
     answer_of = partial(
@@ -114,8 +122,8 @@ def ask(
         query_vector=query_vector,
         settings=settings,
         asker=asker,
-        clocks=clocks,
-        started=started,
+        asked_at=asked_at,
+        reranking=reranking,
     )
     is_behind = False
 
@@ -132,7 +140,14 @@ def ask(
     if is_behind and handle.wait_for_rest():
         with handle.lock:
             found = handle.run_with_fallback(answer)
-    return found
+    if reranking is None:
+        return found
+
+    def answer_again() -> SearchAnswer:
+        with handle.lock:
+            return handle.run_with_fallback(answer)
+
+    return reranking.improve(found, query.text, answer_again, asked_at)
 
 
 def _ask(
@@ -192,11 +207,11 @@ def _answer(
     query_vector: QueryVector,
     settings: SearchSettings,
     asker: Asker,
-    clocks: Clocks,
-    started: float,
+    asked_at: AskedAt,
+    reranking: Reranking | None,
 ) -> SearchAnswer:
     """Return the answer of one state of the index; see ``ask``."""
-    index, access = opened.index, asker.access
+    index, access, clocks = opened.index, asker.access, asked_at.clocks
     view = index.view(access, query.search_filter, clocks.today())
     scopes = asker.near(view) if settings.nearness_weight else {}
     wanted, filled = query.max_results, 0
@@ -215,6 +230,8 @@ def _answer(
             ranking, unread = _listed(index, query, access, clocks, wanted)
         else:
             ranking, unread = _ranked(retrieved, query, settings, clocks, scopes), 0
+            if reranking is not None:
+                ranking = reranking.apply(ranking, index)
         choice, texts, superseded = choose_active(
             index,
             ranking,
@@ -281,7 +298,7 @@ def _answer(
                 if hits
             ),
         ),
-        took_ms=1000 * (clocks.stopwatch() - started),
+        took_ms=1000 * asked_at.took_s(),
     )
     return SearchAnswer(hits=hits, report=report)
 

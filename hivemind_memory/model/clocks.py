@@ -41,6 +41,25 @@ class Clocks:
         now = self.now()
         return int((now + self.local_offset_s(now)) // SECONDS_PER_DAY)
 
+    def asked_at(self, started: float) -> AskedAt:
+        """Return what knows that a query came at *started*, by the stopwatch."""
+        return AskedAt(self, started)
+
+
+class AskedAt:
+    """When a query came, and what tells the time."""
+
+    __slots__ = ("clocks", "started")
+
+    def __init__(self, clocks: Clocks, started: float) -> None:
+        self.clocks = clocks
+        self.started = started
+        """By the stopwatch."""
+
+    def took_s(self) -> float:
+        """Return how many seconds it has taken so far."""
+        return self.clocks.stopwatch() - self.started
+
 
 def iso_day(day: int | None) -> str:
     """Return a day since the epoch as ISO 8601; empty for None.

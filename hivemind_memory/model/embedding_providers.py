@@ -120,6 +120,8 @@ LOCAL = EmbeddingProvider(
 )
 PROVIDERS = (OPENAI, OLLAMA, LOCAL)
 PROVIDER_NAMES = tuple(provider.name for provider in PROVIDERS)
+RERANK_PROVIDERS = ("none", LOCAL.name)
+"""Values of ``rerank_provider``."""
 
 
 def find_provider(name: str) -> EmbeddingProvider | None:

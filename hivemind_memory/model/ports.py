@@ -52,6 +52,33 @@ class Embedder(Protocol):
         ...
 
 
+class Reranker(Protocol):
+    """Reads a query together with each text, and says how well the text answers."""
+
+    @property
+    def name(self) -> str:
+        """Provider and model, as ``--explain`` shows them."""
+        ...
+
+    def rerank(
+        self, query: str, texts: Sequence[str], *, timeout_s: float
+    ) -> list[float]:
+        """Return one score for each text, in order, within *timeout_s* seconds.
+
+        Larger is better, and that is all a score says: some models give any number,
+        some one in 0..1.
+
+        Raises:
+            RerankNotReadyError: It cannot be asked now, and is not at fault.
+            RerankError: A score was missing or not finite, or they came too late.
+        """
+        ...
+
+    def close(self) -> None:
+        """Close its connections; it is not asked again."""
+        ...
+
+
 class VectorStore(Protocol):
     """Where vectors are kept, and which texts have none yet: the index.
 

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 DEFAULT_HITS = 10
 """Hits of a search that asks for no number."""
 
+ANSWER_TIMEOUT_S = 1.8
+"""How long providers may take: every query is answered within 2 s."""
+
 STRONG, WEAK, NONE = "strong", "weak", "none"
 """How much an answer can be relied on; see ``SearchReport.confidence``."""
 

@@ -1,8 +1,9 @@
-"""Shares one loaded model among the processes of a user, over a local socket.
+"""Shares loaded models among the processes of a user, over local sockets.
 
-The leader, which lives long, serves the vectors of queries; commands and other servers
-ask it, so that none of them has to load the model. The socket has a name and no file:
-it is gone with its process. Each side checks that the other one is of the same user.
+The leader, which lives long, serves the vectors of queries, and reranks; commands and
+other servers ask it, so that none of them has to load a model. A socket has a name and
+no file: it is gone with its process. Each side checks that the other one is of the same
+user.
 """
 
 from __future__ import annotations
@@ -21,33 +22,39 @@ if TYPE_CHECKING:
 CAN_SHARE = hasattr(socket, "SO_PEERCRED")
 """Elsewhere than on Linux each process loads the model for itself."""
 
+VECTORS, RERANKING = "vectors", "reranking"
+
 CONNECT_S = 0.2
 """A process that serves accepts at once."""
 
 _IDLE_S = 5.0
-_MAX_BYTES = 100_000
+_MAX_BYTES = 1_000_000
 _BACKLOG = 32
 _SIZE = struct.Struct("<I")
 _CREDENTIALS = struct.Struct("3i")
 
 
 class ModelHost:
-    """Serves vectors of one space until it is closed."""
+    """Serves one model until it is closed."""
 
-    def __init__(self, fingerprint: str, embed: Callable[[str], bytes]) -> None:
+    def __init__(
+        self, name: str, answer: Callable[[str], bytes], what: str = VECTORS
+    ) -> None:
         """Begin to serve.
 
         Args:
-            fingerprint: Name of the space.
-            embed: Prepared text -> its packed vector.
+            name: Of all that shapes an answer: of a vector, its space.
+            answer: What is asked -> the answer: of a prepared text, its packed vector.
+            what: What the model does.
 
         Raises:
             OSError: Another process serves it.
         """
-        self._embed = embed
+        self.what = what
+        self._ask = answer
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            self._socket.bind(_name(fingerprint))
+            self._socket.bind(_address(name))
             self._socket.listen(_BACKLOG)
         except OSError:
             self._socket.close()
@@ -71,30 +78,31 @@ class ModelHost:
 
     def _answer(self, link: socket.socket) -> None:
         """Answer one question; nothing is an answer too: the other side asks itself."""
-        from hivemind_memory.errors import EmbeddingError
+        from hivemind_memory.errors import HivemindError
 
-        with link, contextlib.suppress(OSError, EmbeddingError, UnicodeDecodeError):
+        with link, contextlib.suppress(OSError, HivemindError, ValueError):
             link.settimeout(_IDLE_S)
             if _is_ours(link):
-                _send(link, self._embed(_receive(link).decode()))
+                _send(link, self._ask(_receive(link).decode()))
 
 
 _hosts: dict[str, ModelHost] = {}
-"""Those of this process, by space. They end with it."""
+"""Those of this process, by name. They end with it."""
 
 
-def serve(fingerprint: str, embed: Callable[[str], bytes]) -> None:
-    """Serve the vectors of one space and no other, unless another process does."""
-    stop_serving()
+def serve(name: str, answer: Callable[[str], bytes], *, what: str = VECTORS) -> None:
+    """Serve one model and no other that does the same, unless another process does."""
+    for before in [name for name, host in _hosts.items() if host.what == what]:
+        _hosts.pop(before).close()
     if not CAN_SHARE:
         return
     with contextlib.suppress(OSError):
-        _hosts[fingerprint] = ModelHost(fingerprint, embed)
+        _hosts[name] = ModelHost(name, answer, what)
 
 
-def is_serving(fingerprint: str) -> bool:
-    """Return whether this process serves a space."""
-    return fingerprint in _hosts
+def is_serving(name: str) -> bool:
+    """Return whether this process serves a model."""
+    return name in _hosts
 
 
 def stop_serving() -> None:
@@ -103,14 +111,14 @@ def stop_serving() -> None:
         _hosts.popitem()[1].close()
 
 
-def ask_host(fingerprint: str, text: str, *, timeout_s: float) -> bytes:
-    """Return the vector of a prepared text; empty: no process serves that space."""
+def ask_host(name: str, text: str, *, timeout_s: float) -> bytes:
+    """Return what a served model answers; empty: nothing serves it, or not in time."""
     if not CAN_SHARE:
         return b""
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link:
             link.settimeout(min(CONNECT_S, timeout_s))
-            link.connect(_name(fingerprint))
+            link.connect(_address(name))
             if not _is_ours(link):
                 return b""
             link.settimeout(timeout_s)
@@ -120,9 +128,9 @@ def ask_host(fingerprint: str, text: str, *, timeout_s: float) -> bytes:
         return b""
 
 
-def _name(fingerprint: str) -> bytes:
-    """Return the name of the socket of a space, in the abstract namespace of Linux."""
-    digest = sha256(fingerprint.encode()).hexdigest()[:32]
+def _address(name: str) -> bytes:
+    """Return the name of a socket in the abstract namespace of Linux."""
+    digest = sha256(name.encode()).hexdigest()[:32]
     return f"\0hivemind-memory/{os.getuid()}/{digest}".encode()
 
 

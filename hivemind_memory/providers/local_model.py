@@ -42,29 +42,34 @@ if TYPE_CHECKING:
 
 MAX_THREADS = 4
 _SENTENCE_OUTPUT = "sentence_embedding"
+_SCORE_OUTPUT = "logits"
+_SCORE_SIZES = (1, 2)
 _KNOWN_INPUTS = frozenset(("input_ids", "attention_mask", "token_type_ids"))
 _EXIT_WAIT_S = 5.0
 _ONLY_ERRORS = 3
 
 
-class OnnxModel:
-    """A loaded model. Several threads may use it at once."""
+class _LoadedModel:
+    """Weights and their tokenizer, loaded. Several threads may use them at once."""
 
-    def __init__(self, weights: Weights) -> None:
+    def __init__(self, weights: Weights, outputs: tuple[str, ...]) -> None:
         """Load the files.
 
+        Args:
+            weights: The files.
+            outputs: What is read of the model if it has it, else its first output.
+
         Raises:
-            EmbeddingRefusedError: They hold no model that turns a text into a vector.
+            EmbeddingRefusedError: They hold no model that reads texts.
         """
-        used = read_model_settings(weights.folder)
-        self._pooling = used.pooling
+        self._settings = read_model_settings(weights.folder)
         try:
             with _at_work():
                 self._tokenizer = Tokenizer.from_file(
                     os.path.join(weights.folder, TOKENIZER_FILE)
                 )
                 self._tokenizer.no_padding()
-                self._tokenizer.enable_truncation(used.max_tokens)
+                self._tokenizer.enable_truncation(self._settings.max_tokens)
                 self._session = onnxruntime.InferenceSession(
                     os.path.join(weights.folder, weights.model_file),
                     _session_options(),
@@ -76,25 +81,28 @@ class OnnxModel:
         except Exception as error:
             raise _unusable(weights, type(error).__name__) from error
         self._inputs = [given.name for given in self._session.get_inputs()]
-        outputs = [made.name for made in self._session.get_outputs()]
-        self._output = _SENTENCE_OUTPUT if _SENTENCE_OUTPUT in outputs else outputs[0]
+        made = [output.name for output in self._session.get_outputs()]
+        self._output = next((name for name in outputs if name in made), made[0])
         unknown = sorted(set(self._inputs) - _KNOWN_INPUTS)
         if unknown or "input_ids" not in self._inputs:
             raise _unusable(weights, f"its inputs are {', '.join(self._inputs)}")
 
-    def embed(self, text: str) -> bytes:
-        """Return the packed vector of one text, which is cut where the model ends.
+    def _run(self, text: str, second: str | None = None) -> Floats:
+        """Return what the model makes of a text, or of two that it reads together.
+
+        They are cut where the model ends.
 
         Raises:
-            EmbeddingInvalidError: The model made none of it.
+            EmbeddingInvalidError: It makes nothing of it.
         """
-        ids = np.array([self._tokenizer.encode(text).ids], dtype=np.int64)
+        encoded = self._tokenizer.encode(text, second)
+        ids = np.array([encoded.ids], dtype=np.int64)
         if not ids.size:
             raise EmbeddingInvalidError("The model sees no words in a text.")
         given = {
             "input_ids": ids,
             "attention_mask": np.ones_like(ids),
-            "token_type_ids": np.zeros_like(ids),
+            "token_type_ids": np.array([encoded.type_ids], dtype=np.int64),
         }
         try:
             with _at_work():
@@ -107,7 +115,25 @@ class OnnxModel:
         except Exception as error:  # noqa: BLE001 - as above
             message = f"The local model failed at a text ({type(error).__name__})."
             raise EmbeddingInvalidError(message) from None
-        return pack(self._pooled(found[0]).tolist())
+        first: Floats = found[0]
+        return first
+
+
+class OnnxModel(_LoadedModel):
+    """A model for embeddings."""
+
+    def __init__(self, weights: Weights) -> None:
+        """Load the files; see above."""
+        super().__init__(weights, (_SENTENCE_OUTPUT,))
+        self._pooling = self._settings.pooling
+
+    def embed(self, text: str) -> bytes:
+        """Return the packed vector of one text, which is cut where the model ends.
+
+        Raises:
+            EmbeddingInvalidError: The model made none of it.
+        """
+        return pack(self._pooled(self._run(text)).tolist())
 
     def _pooled(self, found: Floats) -> Floats:
         """Return one vector: the model's own, or made of those of the tokens."""
@@ -116,6 +142,26 @@ class OnnxModel:
         token = {"cls": 0, "last": -1}.get(self._pooling)
         pooled: Floats = found[token] if token is not None else found.mean(axis=0)
         return pooled
+
+
+class CrossEncoder(_LoadedModel):
+    """A model that reads two texts together and says how well one answers the other."""
+
+    def __init__(self, weights: Weights) -> None:
+        """Load the files; see above."""
+        super().__init__(weights, (_SCORE_OUTPUT,))
+        if self._run("ready?", "ready").size not in _SCORE_SIZES:
+            raise _unusable(weights, "it gives no score of two texts")
+
+    def score(self, query: str, text: str) -> float:
+        """Return how well a text answers, larger is better; both are cut if long.
+
+        Raises:
+            EmbeddingInvalidError: The model made no number of them.
+        """
+        found = [float(number) for number in self._run(query, text).reshape(-1)]
+        # With two numbers the second is for what answers, the first for what does not.
+        return found[0] if len(found) == 1 else found[1] - found[0]
 
 
 _models: dict[tuple[str, str], OnnxModel] = {}

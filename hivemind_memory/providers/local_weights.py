@@ -224,6 +224,11 @@ def digest_of(weights: Weights) -> str:
     return whole.hexdigest()[:_DIGEST_CHARS]
 
 
+def signature_text(weights: Weights) -> str:
+    """Return a text that changes with the files of a model, without reading them."""
+    return json.dumps(_signatures(weights))
+
+
 def _signatures(weights: Weights) -> list[list[object]]:
     """Return what tells that files have changed: name, size, time and inode of each."""
     found: list[list[object]] = []

@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from hivemind_memory.config.settings import Settings
-    from hivemind_memory.model.ports import Embedder
+    from hivemind_memory.model.ports import Embedder, Reranker
     from hivemind_memory.providers.choose import ProviderChoice
     from hivemind_memory.providers.fingerprint import VectorSpace
+    from hivemind_memory.providers.local_reranker import LocalReranker
     from hivemind_memory.providers.remote import RequestLimits
     from hivemind_memory.providers.retry_policy import RetryPolicy
 
@@ -73,6 +74,7 @@ class Provider:
         self._stopwatch = stopwatch
         self._sleep = sleep
         self._choice: ProviderChoice | None = None
+        self._reranker: Reranker | None = None
 
     @property
     def is_off(self) -> bool:
@@ -226,6 +228,25 @@ class Provider:
         return connect(
             space, api_key=key, retry_policy=retry_policy, limits=limits, dims=dims
         )
+
+    def reranker(self) -> Reranker | None:
+        """Return what reranks the best candidates; None: the settings choose none."""
+        settings = self._settings
+        if settings.rerank_provider == "none":
+            return None
+        if self._reranker is None:
+            from hivemind_memory.providers.reranking import CheckedReranker
+
+            local = self.local_reranker()
+            self._reranker = CheckedReranker(local, self._stopwatch)
+        return self._reranker
+
+    def local_reranker(self) -> LocalReranker:
+        """Return the reranker of local_rerank_model, which has loaded nothing."""
+        from hivemind_memory.providers import local_reranker
+
+        folder = self._settings.local_rerank_model
+        return local_reranker.connect(folder, stopwatch=self._stopwatch)
 
     def _describe(self, name: str) -> VectorSpace | None:
         """Return the space of a provider; None: it has no weights."""

@@ -56,10 +56,14 @@ def explain(chosen: SelectedHit) -> tuple[ScorePart, ...]:
         parts.append(
             ScorePart(name="all words", value=ranked.relevance - by_both, note=note)
         )
+    reranked = score_of(ranked.reranked_raw_score)
+    if ranked.reranker:
+        change = reranked - ranked.relevance
+        parts.append(ScorePart(name="reranker", value=change, note=ranked.reranker))
     if ranked.age != 1:
         note = f"keeps {ranked.age:.3f} of its raw_score"
-        aged = score_of(ranked.raw_score * ranked.age)
-        parts.append(ScorePart(name="age", value=aged - ranked.relevance, note=note))
+        aged = score_of(ranked.reranked_raw_score * ranked.age)
+        parts.append(ScorePart(name="age", value=aged - reranked, note=note))
     parts += _parts_of_a_memory(ranked)
     if chosen.moved:
         note = "the newest of near-copies takes the best place among them"
@@ -70,8 +74,8 @@ def explain(chosen: SelectedHit) -> tuple[ScorePart, ...]:
 def _parts_of_a_memory(ranked: RankedChunk) -> list[ScorePart]:
     """Return what its importance and what disputes it changed."""
     parts = []
-    before = score_of(ranked.raw_score * ranked.age)
-    weighed = score_of(ranked.raw_score * ranked.age * ranked.importance)
+    aged = ranked.reranked_raw_score * ranked.age
+    before, weighed = score_of(aged), score_of(aged * ranked.importance)
     if ranked.importance != 1:
         note = f"a {ranked.place.type or 'note'} of importance {_shown(ranked)}"
         parts.append(ScorePart(name="importance", value=weighed - before, note=note))

@@ -81,9 +81,7 @@ def fuse_standardised(
     offset = _related_from(vectors)
     found = [words.get(chunk, 0.0) for chunk in chunks]
     alike = [cosines.get(chunk, offset) for chunk in chunks]
-    ratio = _deviation(found, _USUAL_WORD_DEVIATION) / _deviation(
-        alike, _USUAL_DEVIATION
-    )
+    ratio = raw_score_deviation(found) / _deviation(alike, _USUAL_DEVIATION)
     factor = ratio * weight / max(1e-6, 1 - weight)
     return {
         chunk: FusedScore(word, factor * (cosine - offset))
@@ -146,6 +144,11 @@ def _related_from(vectors: VectorMatches) -> float:
         + _USUAL_WEIGHT * _USUAL_DEVIATION**2
     ) / total
     return mean + UNRELATED_DEVIATIONS * sqrt(spread)
+
+
+def raw_score_deviation(raw_scores: list[float]) -> float:
+    """Return the standard deviation of raw scores, leaning to the usual one if few."""
+    return _deviation(raw_scores, _USUAL_WORD_DEVIATION)
 
 
 def _deviation(values: list[float], usual: float) -> float:

@@ -84,6 +84,12 @@ class RankedChunk(NamedTuple):
     nearness: float = 0.0
     """How near it is to the caller, 0..1; see ``search.nearness``."""
 
+    by_reranker: float = 0.0
+    """What the reranker adds to its raw score, or takes; see ``search.reranking``."""
+
+    reranker: str = ""
+    """Provider and model of that reranker; empty: none has read it."""
+
     @property
     def weight(self) -> float:
         """What the order goes by."""
@@ -96,8 +102,13 @@ class RankedChunk(NamedTuple):
 
     @property
     def timed_weight(self) -> float:
-        """The raw score after age, importance and time."""
-        return self.raw_score * self.age * self.importance * self.time
+        """The raw score after reranking, age, importance and time."""
+        return self.reranked_raw_score * self.age * self.importance * self.time
+
+    @property
+    def reranked_raw_score(self) -> float:
+        """The raw score with what the reranker makes of it."""
+        return self.raw_score + self.by_reranker
 
     @property
     def order(self) -> tuple[float, int, str, int]:

@@ -13,12 +13,11 @@ import pytest
 from hivemind_memory import opening
 from hivemind_memory.memory import embed
 from hivemind_memory.memory.embed import (
-    ANSWER_TIMEOUT_S,
     MIN_QUERY_TIMEOUT_S,
     embed_query,
 )
 from hivemind_memory.memory.memory import Memory
-from hivemind_memory.model.query import Query
+from hivemind_memory.model.query import ANSWER_TIMEOUT_S, Query
 from hivemind_memory.providers.vectors import unpack
 from hivemind_memory.testing import FakeEmbedder
 from tests.support.embedding_server import VECTOR_FAULTS, EmbeddingServer

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
+from hivemind_memory.config.resolve import load_settings
+from hivemind_memory.environment import system_clocks
+from hivemind_memory.model.ports import Reranker
 from hivemind_memory.providers.choose import ProviderChoice
 from hivemind_memory.providers.fingerprint import VectorSpace
-from hivemind_memory.testing import FakeEmbedder
+from hivemind_memory.providers.provider import Provider
+from hivemind_memory.providers.reranking import CheckedReranker
+from hivemind_memory.testing import FakeEmbedder, FakeReranker
 
 
 class FakeProvider:
@@ -41,8 +47,24 @@ class FakeProvider:
     def space(self) -> VectorSpace:
         return self._space
 
+    def reranker(self) -> None:
+        """None is chosen."""
+
     def connect(self, space: VectorSpace, *, dims: int | None = None) -> FakeEmbedder:
         return self.embedder
+
+
+class RerankingProvider(Provider):
+    """The provider of some settings, with a reranker of a test's own."""
+
+    def __init__(self, home: Path, reranker: FakeReranker) -> None:
+        settings = load_settings(str(home), {}, {"embedding_provider": "none"})
+        clock = system_clocks().stopwatch
+        super().__init__(settings, stopwatch=clock, sleep=lambda _: None)
+        self._fake = CheckedReranker(reranker, clock)
+
+    def reranker(self) -> Reranker:
+        return self._fake
 
 
 def sent(texts: list[str]) -> list[str]:

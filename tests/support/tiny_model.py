@@ -1,6 +1,7 @@
-"""A model for embeddings that is made on the spot: 20 kB, and no meaning in it.
+"""Models that are made on the spot: 20 kB, and no meaning in them.
 
-Each byte of a text has a vector of its own; the vector of a text is their mean.
+Each byte of a text has a vector of its own; the vector of a text is their mean. To the
+cross-encoder, a text answers the better the more of it is the letter z.
 """
 
 from __future__ import annotations
@@ -23,13 +24,7 @@ DIMS = 24
 
 def make_tiny_model(folder: Path, *, seed: int = 7, dims: int = DIMS) -> Path:
     """Write ``model.onnx`` and ``tokenizer.json`` into a folder; return it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
-    tokenizer = Tokenizer(
-        models.BPE({letter: number for number, letter in enumerate(letters)}, [])
-    )
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.save(str(folder / "tokenizer.json"))
+    letters = _write_tokenizer(folder)
     chance = random.Random(seed)
     table = [chance.gauss(0, 1) for _ in range(len(letters) * dims)]
     shape = ("batch", "tokens")
@@ -48,6 +43,43 @@ def make_tiny_model(folder: Path, *, seed: int = 7, dims: int = DIMS) -> Path:
     )
     (folder / "model.onnx").write_bytes(data)
     return folder
+
+
+def make_tiny_cross_encoder(folder: Path, *, liked: str = "z") -> Path:
+    """Write a model that gives one number for two texts into a folder; return it."""
+    letters = _write_tokenizer(folder)
+    table = [float(letter == liked) for letter in letters]
+    shape = ("batch", "tokens")
+    data = onnx_file.model(
+        nodes=[
+            onnx_file.node("Gather", ["table", "input_ids"], "marks"),
+            onnx_file.node("ReduceMean", ["marks"], "logits", axes=[1], keepdims=0),
+        ],
+        constants=[
+            onnx_file.floats(
+                "table", struct.pack(f"<{len(table)}f", *table), (len(table), 1)
+            )
+        ],
+        inputs=[
+            onnx_file.value(name, onnx_file.INT64, shape)
+            for name in ("input_ids", "attention_mask", "token_type_ids")
+        ],
+        outputs=[onnx_file.value("logits", onnx_file.FLOAT, ("batch", 1))],
+    )
+    (folder / "model.onnx").write_bytes(data)
+    return folder
+
+
+def _write_tokenizer(folder: Path) -> list[str]:
+    """Write ``tokenizer.json``, which cuts into bytes; return its tokens in order."""
+    folder.mkdir(parents=True, exist_ok=True)
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    tokenizer = Tokenizer(
+        models.BPE({letter: number for number, letter in enumerate(letters)}, [])
+    )
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    return letters
 
 
 def use_pooling(folder: Path, pooling: str) -> None:

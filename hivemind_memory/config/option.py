@@ -1,0 +1,63 @@
+"""One row of the table of options: everything about it but its value."""
+
+from __future__ import annotations
+
+INFINITY = float("inf")
+
+
+class Option:
+    """The properties of one option, without its value.
+
+    Not a dataclass, for speed: two dozen are made before every cold answer.
+    """
+
+    __slots__ = (
+        "check",
+        "choices",
+        "default",
+        "description",
+        "env",
+        "high",
+        "is_secret",
+        "is_url",
+        "kind",
+        "low",
+        "name",
+    )
+
+    name: str
+    """Key under ``memory`` in config.json."""
+
+    kind: str
+    """bool, int, float, str, ``str | None``, or dict: a JSON object."""
+
+    check: str
+    """Of a dict: the function in ``objects`` that knows what may be in it."""
+
+    env: tuple[str, ...]
+    """Environment variables that set it, the first one that is set wins."""
+
+    def __init__(  # noqa: PLR0913 - a row has as many arguments as the table columns
+        self,
+        default: object,
+        description: str,
+        *,
+        low: float = -INFINITY,
+        high: float = INFINITY,
+        choices: tuple[str, ...] = (),
+        is_url: bool = False,
+        is_secret: bool = False,
+        also_env: str = "",
+        check: str = "",
+    ) -> None:
+        self.name = ""
+        self.kind = ""
+        self.default = default
+        self.description = description
+        self.low = low
+        self.high = high
+        self.choices = choices
+        self.is_url = is_url
+        self.is_secret = is_secret
+        self.env = (also_env,) if also_env else ()
+        self.check = check
