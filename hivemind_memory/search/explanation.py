@@ -66,7 +66,7 @@ def explain(chosen: SelectedHit) -> tuple[ScorePart, ...]:
         parts.append(ScorePart(name="age", value=aged - reranked, note=note))
     parts += _parts_of_a_memory(ranked)
     if chosen.moved:
-        note = "the newest of near-copies takes the best place among them"
+        note = "of near copies the newest comes first, and older ones make room"
         parts.append(ScorePart(name="newest copy", value=chosen.moved, note=note))
     return tuple(parts)
 

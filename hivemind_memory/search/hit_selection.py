@@ -28,8 +28,9 @@ NEAR_COPY = 0.5
 
 CLOSE_RAW_SCORE = 0.75
 """Copies match a query alike: a chunk with less than this share of another's raw score,
-or with another number of the query's words, is not compared with it. Nor does a newer
-copy displace one from a time that the query names."""
+or with another number of the query's words, is not compared with it. An older copy
+keeps this share of its weight, so only what matches about as well comes before it. A
+newer copy does not displace one from a time that the query names."""
 
 SPARE = 5
 """How many candidates beyond the wanted hits may still take a place among them."""
@@ -51,7 +52,7 @@ class HitSelection(NamedTuple):
     hits: list[SelectedHit]
     overlapping: int
     near_copies: int
-    """Hits that a newer copy moved down."""
+    """Copies whose place a newer one took."""
 
     over_limit: int
     also: Mapping[int, Sequence[ChunkLocation]] = {}
@@ -164,30 +165,48 @@ def _drop_overlapping(ranked: Sequence[RankedChunk]) -> list[RankedChunk]:
 def _newest_first(
     ranked: list[RankedChunk], texts: _Texts
 ) -> tuple[list[SelectedHit], int]:
-    """Put the newest of near-copies in the best of their places."""
-    ordered = list(ranked)
+    """Put the newest of near-copies in the best of their places, the older behind.
+
+    An older copy says little that the newest doesn't: what matches the query about as
+    well, and is none, comes before it.
+    """
+    weights = [candidate.weight for candidate in ranked]
     moved = 0
-    for at, candidate in enumerate(ordered):
-        best = at
-        for behind in range(at + 1, len(ordered)):
-            other = ordered[behind]
-            if other.raw_score < CLOSE_RAW_SCORE * candidate.raw_score:
-                break
-            if (
-                _found(other) == _found(candidate)
-                and other.time >= candidate.time
-                and _is_newer(other, ordered[best])
-                and texts.similarity(candidate, other) >= NEAR_COPY
-            ):
-                best = behind
-        if best != at:
-            ordered.insert(at, ordered.pop(best))
-            moved += 1
+    left = dict(enumerate(ranked))
+    while left:
+        at, candidate = next(iter(left.items()))
+        copies = {
+            each: other
+            for each, other in left.items()
+            if _may_be_copy(candidate, other)
+            and texts.similarity(candidate, other) >= NEAR_COPY
+        }
+        newest = at
+        for each, other in copies.items():
+            if other.time >= candidate.time and _is_newer(other, ranked[newest]):
+                newest = each
+        moved += newest != at
+        weights[newest] = weights[at]
+        del left[newest]
+        for each, other in {at: candidate, **copies}.items():
+            if _is_newer(ranked[newest], other) and ranked[newest].time >= other.time:
+                weights[each] = CLOSE_RAW_SCORE * other.weight
+                del left[each]
+    order = sorted(range(len(ranked)), key=lambda each: -weights[each])
     # The places keep their scores, so that scores still descend.
     return [
-        SelectedHit(candidate, place.score - candidate.score, place.score)
-        for candidate, place in zip(ordered, ranked, strict=True)
+        SelectedHit(ranked[each], place.score - ranked[each].score, place.score)
+        for each, place in zip(order, ranked, strict=True)
     ], moved
+
+
+def _may_be_copy(one: RankedChunk, other: RankedChunk) -> bool:
+    """Return whether *other* matches the query as *one* does, on another day."""
+    return (
+        (_is_newer(one, other) or _is_newer(other, one))
+        and _found(one) == _found(other)
+        and other.raw_score >= CLOSE_RAW_SCORE * one.raw_score > 0  # a list has none
+    )
 
 
 def _found(candidate: RankedChunk) -> int:

@@ -127,18 +127,33 @@ COPIES = {
 
 
 def test_the_newest_of_near_copies_takes_the_best_place() -> None:
-    """Its own place goes to the older one, and scores still descend."""
+    """The older one makes room for what matches as well; scores still descend."""
     candidates = [
         ranked(place(1, day=100), 0.50),
         ranked(place(3, day=999), 0.48),
         ranked(place(2, day=300), 0.45),
+        ranked(place(4, day=999), 0.30),
     ]
 
     choice = shown(candidates, COPIES)
 
-    assert numbers(choice) == [2, 1, 3]
+    assert numbers(choice) == [2, 3, 1, 4]
     assert [chosen.score for chosen in choice.hits] == [one.score for one in candidates]
     assert choice.near_copies == 1
+
+
+def test_older_copies_make_room_also_where_the_newest_is_first_already() -> None:
+    """Four copies of a page filled four places of an answer."""
+    candidates = [
+        ranked(place(2, day=300), 0.50),
+        ranked(place(1, day=100), 0.49),
+        ranked(place(3, day=1), 0.48),
+    ]
+
+    choice = shown(candidates, COPIES)
+
+    assert numbers(choice) == [2, 3, 1]
+    assert choice.near_copies == 0
 
 
 def test_a_newer_text_that_says_something_else_takes_no_place() -> None:
