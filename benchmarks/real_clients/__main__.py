@@ -39,6 +39,7 @@ from benchmarks.real_clients import (
     conformance,
     connect,
     first_requests,
+    folders,
     hooks,
     inspectors,
     pane,
@@ -53,7 +54,16 @@ IDLE = "/bin/true"
 
 def all_checks() -> list[Check]:
     """Return every check, the quick ones first."""
-    modules = (registration, connect, inspectors, conformance, agents, pane, hooks)
+    modules = (
+        registration,
+        connect,
+        inspectors,
+        conformance,
+        agents,
+        folders,
+        pane,
+        hooks,
+    )
     return [check for module in modules for check in module.checks()]
 
 

@@ -7,7 +7,7 @@ in a linked worktree, and git must not see that anything was injected.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -29,6 +29,7 @@ SEARCH = ScriptedCall(tool="memory_search", arguments={"query": QUESTION})
 WRITE = ScriptedCall(tool="memory_write", arguments={"content": LEARNED, "file": LOG})
 KEY = "no-key-is-needed"
 MODEL = "stand-in"
+GEMINI_SETTINGS = {"security": {"auth": {"selectedType": "gemini-api-key"}}}
 
 Play = Callable[[Scratch, Path, StandIn], str]
 """Runs an agent in a worktree, and returns what it printed."""
@@ -149,13 +150,19 @@ def play_claude(place: Scratch, worktree: Path, model: StandIn) -> str:
     """Run Claude Code without its interface."""
     add = ("mcp", "add", "--scope", "user", NAME, "--", *place.server)
     place.must("claude", *add)
-    allowed = ("--allowedTools", *ALLOWED)
-    ask = ("claude", "-p", QUESTION, *allowed)
-    printed = place.run(*ask, cwd=worktree, env=claude_env(model)).text
+    printed = ask_claude(place, worktree, model)
     # It asks git with all filters off, and tells its model what that says.
     if any(" M CLAUDE.md" in one for one in model.first_prompts):
         raise FailedError("the model was told that CLAUDE.md is changed")
     return printed
+
+
+def ask_claude(
+    place: Scratch, folder: Path, model: StandIn, env: Mapping[str, str] | None = None
+) -> str:
+    """Start Claude Code in a folder, and return what it printed."""
+    ask = ("claude", "-p", QUESTION, "--allowedTools", *ALLOWED)
+    return place.run(*ask, cwd=folder, env={**claude_env(model), **(env or {})}).text
 
 
 def _play_codex(place: Scratch, worktree: Path, model: StandIn) -> str:
@@ -173,32 +180,62 @@ wire_api = "responses"
 
 
 def _play_gemini(place: Scratch, worktree: Path, model: StandIn) -> str:
-    auth = {"security": {"auth": {"selectedType": "gemini-api-key"}}}
-    place.put(".gemini/settings.json", json.dumps(auth))
+    place.put(".gemini/settings.json", json.dumps(GEMINI_SETTINGS))
     # --trust: without it every call asks a person who is not there.
     add = ("mcp", "add", "--scope", "user", "--trust", NAME, *place.server)
     place.must("gemini", *add)
+    return ask_gemini(place, worktree, model)
+
+
+def ask_gemini(
+    place: Scratch, folder: Path, model: StandIn, env: Mapping[str, str] | None = None
+) -> str:
+    """Start Gemini CLI in a folder, and return what it printed."""
     # A model by name: else another model is asked first which one to take.
     ask = ("gemini", "--model", "gemini-2.5-flash", "--prompt", QUESTION)
-    env = {
+    own = {
         "GOOGLE_GEMINI_BASE_URL": model.url,
         "GEMINI_API_KEY": KEY,
         "GEMINI_CLI_TRUST_WORKSPACE": "true",
     }
-    return place.run(*ask, cwd=worktree, env=env).text
+    return place.run(*ask, cwd=folder, env={**own, **(env or {})}).text
 
 
 def _play_opencode(place: Scratch, worktree: Path, model: StandIn) -> str:
+    place.put(".config/opencode/opencode.json", json.dumps(opencode_settings(model)))
+    place.must("opencode", "mcp", "add", NAME, "--", *place.server)
+    return ask_opencode(place, worktree, model)
+
+
+def ask_opencode(
+    place: Scratch, folder: Path, _: StandIn, env: Mapping[str, str] | None = None
+) -> str:
+    """Start OpenCode in a folder, and return what it printed."""
+    return place.run("opencode", "run", QUESTION, cwd=folder, env=env).text
+
+
+def ask_qwen(
+    place: Scratch, folder: Path, model: StandIn, env: Mapping[str, str] | None = None
+) -> str:
+    """Start Qwen Code in a folder, and return what it printed."""
+    own = {
+        "OPENAI_BASE_URL": f"{model.url}/v1",
+        "OPENAI_API_KEY": KEY,
+        "OPENAI_MODEL": MODEL,
+    }
+    ask = ("qwen", "--auth-type", "openai", "--yolo", "--prompt", QUESTION)
+    return place.run(*ask, cwd=folder, env={**own, **(env or {})}).text
+
+
+def opencode_settings(model: StandIn) -> dict[str, object]:
+    """Return what makes OpenCode ask the scripted model alone."""
     provider = {
         "npm": "@ai-sdk/openai-compatible",
         "name": "loopback",
         "options": {"baseURL": f"{model.url}/v1", "apiKey": KEY},
         "models": {MODEL: {"name": MODEL}},
     }
-    settings = {"provider": {"loopback": provider}, "model": f"loopback/{MODEL}"}
-    place.put(".config/opencode/opencode.json", json.dumps(settings))
-    place.must("opencode", "mcp", "add", NAME, "--", *place.server)
-    return place.run("opencode", "run", QUESTION, cwd=worktree).text
+    return {"provider": {"loopback": provider}, "model": f"loopback/{MODEL}"}
 
 
 def _play_aider(place: Scratch, worktree: Path, model: StandIn) -> str:

@@ -14,6 +14,7 @@ from benchmarks.real_clients.registration import LISTERS, Lister, line_of, see
 from benchmarks.real_clients.scratch import NAME, Scratch
 
 _ARGS = re.compile(r"args: .*\bmcp$", re.MULTILINE)
+_URL = re.compile(r"url: http://127\.0\.0\.1:")
 _NOT_INSTALLED = "does not run without the environment"
 
 
@@ -36,7 +37,14 @@ def checks() -> list[Check]:
         needs_server=False,
         needs_hm=True,
     )
-    return [*listed, codex]
+    switched = Check(
+        name="hm connect codex --http and back, Codex still starts",
+        programs=("codex",),
+        run=_codex_switched,
+        needs_server=False,
+        needs_hm=True,
+    )
+    return [*listed, codex, switched]
 
 
 def _connect(client: Lister, place: Scratch) -> str:
@@ -61,6 +69,20 @@ def _codex(place: Scratch) -> str:
     if place.run("codex", "mcp", "get", NAME).code == 0:
         raise FailedError("after hm disconnect it is there")
     return "shown as enabled; then not there"
+
+
+def _codex_switched(place: Scratch) -> str:
+    """Change from a program to an address and back; Codex reads each of them."""
+    for words, wanted in (
+        ((), _ARGS),
+        (("--http",), _URL),
+        ((), _ARGS),
+    ):
+        run_hm(place, "connect", "codex", *words)
+        shown = place.run("codex", "mcp", "get", NAME)
+        if shown.code != 0 or not wanted.search(shown.text):
+            raise FailedError(f"after {words or 'stdio'}: {tail(shown.text)!r}")
+    return "started with each of them"
 
 
 def run_hm(place: Scratch, *words: str) -> None:

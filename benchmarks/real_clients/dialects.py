@@ -198,7 +198,7 @@ class _OffersAll:
         return 0
 
 
-class Chat(_OffersAll):
+class Chat:
     """OpenAI's chat completions, which OpenCode, Aider and many others speak."""
 
     def offered(self, body: Body) -> Iterator[Tool]:
@@ -208,9 +208,17 @@ class Chat(_OffersAll):
     def answers(self, body: Body) -> list[str]:
         return [
             _text(message.get("content"))
-            for message in body.get("messages", ())
-            if message.get("role") == "tool"
+            for message in self._answered(body)
+            if not message["tool_call_id"].startswith(LOOK)
         ]
+
+    def looks(self, body: Body) -> int:
+        return len(self._answered(body)) - len(self.answers(body))
+
+    def _answered(self, body: Body) -> list[Body]:
+        """Return what tools have answered."""
+        messages = body.get("messages", ())
+        return [message for message in messages if message.get("role") == "tool"]
 
     def reply(self, turn: Turn, *, is_streamed: bool) -> tuple[str, bytes]:
         message: Body = {"role": "assistant"}

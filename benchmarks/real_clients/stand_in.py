@@ -92,7 +92,8 @@ class StandIn:
         and Codex wait about a second for a server, and Claude Code's interface not at
         all: the one tells its model that servers are still connecting and that
         ToolSearch waits for what it looks for; the other offers what has connected
-        since with its next request.
+        since with its next request. Qwen Code offers no tool of a server before its
+        model has looked for it with tool_search.
         """
         number = len(asked.answers)
         if number == len(self.calls):
@@ -103,6 +104,7 @@ class StandIn:
             return Use(tool=tool, arguments=call.arguments, id=f"call_{number}")
         looks: dict[str, Body] = {
             "ToolSearch": {"query": call.tool},
+            "tool_search": {"query": call.tool},
             "exec_command": {"cmd": "sleep 3"},
         }
         for name, arguments in looks.items():

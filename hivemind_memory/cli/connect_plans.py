@@ -74,7 +74,9 @@ class PlanRunner:
                     "errors": [str(error) for error in errors],
                 }
             )
-        print_notices(mask_secrets(plan.notice) for plan in plans if plan.notice)
+        notices = [_off(plan) for plan in plans if plan.off_by]
+        notices += [plan.notice for plan in plans if plan.notice]
+        print_notices(map(mask_secrets, notices))
         _report(errors)
         is_refused = has_changes and not is_agreed and not self._values["dry_run"]
         return 1 if errors or is_refused else 0
@@ -83,7 +85,8 @@ class PlanRunner:
         """Print that an agent's files were written."""
         if not self._values["json"]:
             done = "connected" if self._is_connecting else "disconnected"
-            write_stdout(f"{plan.agent.title}: {done}\n")
+            is_off = ", but switched off" if plan.off_by else ""
+            write_stdout(f"{plan.agent.title}: {done}{is_off}\n")
 
     def _is_wanted(self) -> bool:
         """Whether the changes were confirmed."""
@@ -129,6 +132,14 @@ def _differences(plan: ConnectionPlan) -> dict[str, str]:
     }
 
 
+def _off(plan: ConnectionPlan) -> str:
+    """Say that an agent does not use the server."""
+    return (
+        f"{plan.agent.title} does not use hivemind: it is switched off by"
+        f" {plan.off_by}. Switch it on there."
+    )
+
+
 def _show(plans: list[ConnectionPlan], *, is_connecting: bool) -> None:
     """Print the state of every agent, and what would change in each file."""
     wide = max(len(plan.agent.title) for plan in plans)
@@ -138,7 +149,8 @@ def _show(plans: list[ConnectionPlan], *, is_connecting: bool) -> None:
         is_there = plan.state not in (states.NOT_INSTALLED, states.NOT_CONNECTED)
         place = f"  {plan.path}" if is_there else ""
         hook = ", with its hook" if plan.has_hook else ""
-        state = f"{state}{hook}"
+        is_off = ", but switched off" if plan.off_by and is_there else ""
+        state = f"{state}{hook}{is_off}"
         print_line(f"{plan.agent.title.ljust(wide)}  {state}{place}", keep=[plan.path])
     for plan in plans:
         for shown in _differences(plan).values():
@@ -161,6 +173,7 @@ def _value(plan: ConnectionPlan) -> dict[str, object]:
         "state": plan.state,
         "file": plan.path,
         "has_hook": plan.has_hook,
+        "off_by": plan.off_by,
         "changes": [
             {"file": path, "diff": shown} for path, shown in _differences(plan).items()
         ],

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from hivemind_memory.config.resolve import HOME_VARIABLE, WORKSPACE_VARIABLE
+from hivemind_memory.config.resolve import WORKSPACE_VARIABLE
 from hivemind_memory.connect.jsonc import Dialect
 from hivemind_memory.model.agents import PROJECT_HEADER
 
@@ -122,6 +122,9 @@ class ConnectableAgent:
     project_servers: SettingsFile
     """Where it looks for the servers of a project, below the repository."""
 
+    switches: SettingsFile | None = None
+    """Where it keeps which servers are switched off, if not with the servers."""
+
     table: str = "mcpServers"
     """The key that holds its servers."""
 
@@ -133,6 +136,9 @@ class ConnectableAgent:
 
     has_permissions: bool = False
     """Whether its settings can allow single tools."""
+
+    merges_entries: bool = False
+    """Whether it merges a project's entry with its user's of that name, key by key."""
 
     dialect: Dialect | None = STRICT_JSON
     """How it reads its file; None: TOML."""
@@ -182,6 +188,7 @@ AGENTS = (
                 variable="CODEX_HOME", folder=".codex", names=("hooks.json",)
             ),
         ),
+        merges_entries=True,
         dialect=None,
         beginning="",
     ),
@@ -193,6 +200,10 @@ AGENTS = (
             variable="GEMINI_CLI_HOME", names=(".gemini/settings.json",)
         ),
         project_servers=SettingsFile(names=(".gemini/settings.json",)),
+        switches=SettingsFile(
+            variable="GEMINI_CLI_HOME",
+            names=(".gemini/mcp-server-enablement.json",),
+        ),
         form=EntryForm(project=_SHELL_FOLDER),
         hook=HookForm(
             # It starts no session after it has compressed one.
@@ -255,114 +266,9 @@ AGENTS = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LocalServer:
-    """The server as a program that each agent starts."""
-
-    command: tuple[str, ...]
-    home: str = ""
-    """HIVEMIND_HOME for it: agents pass few variables on. Empty: the default."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RemoteServer:
-    """The server as a running one, reached over HTTP."""
-
-    url: str
-    token: str
-
-
 def hooks_file(
     agent: ConnectableAgent, user_home: str, environ: Mapping[str, str]
 ) -> str:
     """Return the file in which an agent keeps hooks and permissions."""
     own = agent.hook.file if agent.hook is not None else None
     return (own or agent.servers).find(user_home, environ)
-
-
-def server_entry(
-    agent: ConnectableAgent, server: LocalServer | RemoteServer
-) -> dict[str, Any]:
-    """Return the entry for the server in an agent's file.
-
-    >>> server_entry(AGENTS[0], LocalServer(command=("hm", "mcp")))
-    {'type': 'stdio', 'command': 'hm', 'args': ['mcp']}
-    """
-    form = agent.form
-    if isinstance(server, RemoteServer):
-        kind = {"type": form.remote_type} if form.remote_type else {}
-        headers = {"Authorization": f"Bearer {server.token}"}
-        if form.project:
-            headers[PROJECT_HEADER] = form.project
-        return {
-            **kind,
-            form.url: server.url,
-            form.headers: headers,
-            **form.remote_extra,
-        }
-    entry: dict[str, Any] = {"type": form.local_type} if form.local_type else {}
-    if form.has_one_list:
-        entry["command"] = list(server.command)
-    else:
-        entry |= {"command": server.command[0], "args": list(server.command[1:])}
-    env = {form.env: {HOME_VARIABLE: server.home}} if server.home else {}
-    return entry | env | dict(form.local_extra)
-
-
-def merged(old: Any, wanted: Mapping[str, Any], form: EntryForm) -> dict[str, Any]:
-    """Return the wanted entry, with everything else that the user set there.
-
-    >>> merged({"command": "old", "timeout": 5}, {"command": "hm"}, EntryForm())
-    {'command': 'hm', 'timeout': 5}
-    """
-    if not isinstance(old, Mapping):
-        return dict(wanted)
-    new = dict(wanted)
-    for key in sorted({known.env for known in (form, *_FORMS)}):
-        kept = {k: v for k, v in _mapping(old.get(key)).items() if k != HOME_VARIABLE}
-        if kept and ("command" in wanted):
-            new[key] = kept | _mapping(new.get(key))
-    transport = _transport_keys(form)
-    return new | {key: value for key, value in old.items() if key not in transport}
-
-
-def is_same(old: Any, wanted: Mapping[str, Any], form: EntryForm) -> bool:
-    """Return whether an entry already says what is wanted."""
-    if not isinstance(old, Mapping):
-        return False
-    new = merged(old, wanted, form)
-    return _without_defaults(old, form) == _without_defaults(new, form)
-
-
-_FORMS = tuple(agent.form for agent in AGENTS)
-
-_FIXED_KEYS = frozenset({"args", "bearer_token_env_var", "command", "cwd", "type"})
-"""Keys of how the server is reached that are the same wherever an agent has them."""
-
-
-def _transport_keys(form: EntryForm) -> set[str]:
-    """Return the keys of how the server is reached; all others are the user's.
-
-    Those of every agent, because people copy an entry from one agent to another.
-    """
-    keys = set(_FIXED_KEYS)
-    for known in (form, *_FORMS):
-        keys |= {known.env, known.url, known.headers, *known.remote_extra}
-    return keys
-
-
-def _without_defaults(entry: Mapping[str, Any], form: EntryForm) -> dict[str, Any]:
-    """Return an entry without values that equal the default."""
-    may_be_empty = {"args"}
-    for known in (form, *_FORMS):
-        may_be_empty |= {known.env, known.headers}
-    return {
-        key: value
-        for key, value in entry.items()
-        if (key, value) != ("type", "stdio") and (value or key not in may_be_empty)
-    }
-
-
-def _mapping(value: Any) -> dict[str, Any]:
-    """Return a value if it is a mapping, else an empty one."""
-    return dict(value) if isinstance(value, Mapping) else {}

@@ -10,6 +10,7 @@ import os
 
 from hivemind_memory.connect import json_edit, toml_edit
 from hivemind_memory.connect.agents import AGENTS, SERVER, ConnectableAgent
+from hivemind_memory.connect.entries import is_for_program, switched_off_by
 from hivemind_memory.connect.jsonc import BrokenTextError
 from hivemind_memory.connect.settings_file import read_client_file
 from hivemind_memory.errors import NotConnectedError
@@ -31,6 +32,28 @@ def is_connected(
         user_home: Home folder of the user.
         environ: The agent's environment.
     """
+    return any(True for _ in _our_entries(name, root, user_home, environ))
+
+
+def is_connected_over_http(
+    name: str, root: str, user_home: str, environ: Mapping[str, str]
+) -> bool:
+    """Return whether such a server of hm is one that runs already.
+
+    Args:
+        name: As for ``is_connected``, and so are the others.
+        root: Folder of the worktree.
+        user_home: Home folder of the user.
+        environ: The agent's environment.
+    """
+    entries = _our_entries(name, root, user_home, environ)
+    return not all(map(is_for_program, entries))
+
+
+def _our_entries(
+    name: str, root: str, user_home: str, environ: Mapping[str, str]
+) -> Iterator[dict[str, Any]]:
+    """Yield the entries of hm that are switched on for an agent."""
     agent = next(
         (
             known_agent
@@ -40,18 +63,21 @@ def is_connected(
         None,
     )
     if agent is None:
-        return False
-    user = _content(agent, agent.servers.find(user_home, environ))
-    project = _content(agent, agent.project_servers.find(root, {}))
+        return
+    user = read_settings(agent, agent.servers.find(user_home, environ))
+    project = read_settings(agent, agent.project_servers.find(root, {}))
     tables = [user.get(agent.table), project.get(agent.table)]
     # Claude Code keeps servers of one folder in the file of its user.
     folders = user.get("projects")
     own = folders.get(root) if isinstance(folders, dict) else None
     tables.append(own.get(agent.table) if isinstance(own, dict) else None)
-    return any(map(_is_ours, _entries(tables)))
+    for server in _entries(tables):
+        is_off = any(switched_off_by(rules, "", server[0]) for rules in (user, project))
+        if _is_ours(server) and not is_off:
+            yield server[1]
 
 
-def _content(agent: ConnectableAgent, path: str) -> dict[str, Any]:
+def read_settings(agent: ConnectableAgent, path: str) -> dict[str, Any]:
     """Return what a settings file says; nothing if it cannot be read."""
     try:
         text = read_client_file(path).text

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from shlex import quote
 
 from hivemind_memory.connect import file_draft as draft
 from hivemind_memory.connect.agents import (
@@ -18,9 +19,14 @@ from hivemind_memory.connect.agents import (
     STRICT_JSON,
     ConnectableAgent,
     hooks_file,
+)
+from hivemind_memory.connect.connection import read_settings
+from hivemind_memory.connect.entries import (
+    is_for_program,
     is_same,
     merged,
     server_entry,
+    switched_off_by,
 )
 from hivemind_memory.connect.file_draft import FileDraft
 from hivemind_memory.connect.plans import (
@@ -75,10 +81,27 @@ class Connector:
             path = self._path(agent)
             return ConnectionPlan(agent=agent, state=NOT_INSTALLED, path=path)
         has_hooks = self._has_hooks(agent)
-        return self._planned(
-            agent,
-            lambda drafts: _connect(agent, registration, *drafts, has_hooks=has_hooks),
-        )
+        mixed = self._mixed_with(agent, registration)
+
+        def edit(drafts: tuple[FileDraft, FileDraft]) -> str:
+            if mixed and self._around.project:
+                raise NotConnectedError(
+                    f"{agent.title} would not start: it merges this entry with yours in"
+                    f" {mixed}, and one has a program, the other an address.",
+                    hint="Yours works in this project too. To have the project's"
+                    f" instead, run `hm disconnect {quote(agent.name)}` first.",
+                )
+            return _connect(agent, registration, *drafts, has_hooks=has_hooks)
+
+        plan = self._planned(agent, edit)
+        if mixed and plan.error is None:
+            notice = (
+                f"{agent.title} does not start in this repository: {mixed} has an entry"
+                " of the other kind, and it merges the two. Run"
+                f" `hm disconnect {quote(agent.name)} --project` here."
+            )
+            plan = replace(plan, notice=notice)
+        return replace(plan, off_by=self._switched_off_by(agent, plan.path))
 
     def plan_disconnect(self, agent: ConnectableAgent) -> ConnectionPlan:
         """Return what disconnecting an agent would do, installed or not."""
@@ -157,12 +180,52 @@ class Connector:
             os.path.realpath(file) in records or may_hold_ours(file) for file in paths
         )
 
+    def _mixed_with(self, agent: ConnectableAgent, registration: Registration) -> str:
+        """Return the file whose entry does not go with the one to be written.
+
+        Empty: there is none, or the agent reads only one of the two.
+        """
+        around = self._around
+        other = self._user_path(agent)
+        if not around.project:
+            other = agent.project_servers.find(around.repository, {})
+        if not agent.merges_entries or not (around.project or around.repository):
+            return ""
+        if os.path.realpath(other) == os.path.realpath(self._path(agent)):
+            return ""
+        found = read_settings(agent, other).get(agent.table)
+        entry = found.get(SERVER) if isinstance(found, dict) else None
+        wanted = server_entry(agent, registration.server)
+        if not isinstance(entry, dict) or not (
+            is_for_program(entry) or agent.form.url in entry
+        ):
+            return ""
+        return other if is_for_program(entry) != is_for_program(wanted) else ""
+
+    def _switched_off_by(self, agent: ConnectableAgent, path: str) -> str:
+        """Return the setting that switches the server off, and where it is."""
+        around = self._around
+        for file in dict.fromkeys((path, self._user_path(agent))):
+            setting = switched_off_by(read_settings(agent, file), agent.table, SERVER)
+            if setting:
+                return f"{setting} in {file}"
+        if agent.switches is not None:
+            file = agent.switches.find(around.user_home, around.environ)
+            switch = read_settings(agent, file).get(SERVER)
+            if isinstance(switch, dict) and switch.get("enabled") is False:
+                return file
+        return ""
+
+    def _user_path(self, agent: ConnectableAgent) -> str:
+        """Return the file in which an agent keeps its user's servers."""
+        return agent.servers.find(self._around.user_home, self._around.environ)
+
     def _path(self, agent: ConnectableAgent) -> str:
         """Return the file in which an agent keeps its servers, or a project's."""
         around = self._around
         if around.project:
             return agent.project_servers.find(around.project, {})
-        return agent.servers.find(around.user_home, around.environ)
+        return self._user_path(agent)
 
     def _check_inside(self, path: str) -> None:
         """Refuse a project's file that is elsewhere.

@@ -12,7 +12,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from hivemind_memory.connect.agents import ConnectableAgent, LocalServer, RemoteServer
+from hivemind_memory.connect.agents import ConnectableAgent
+from hivemind_memory.connect.entries import LocalServer, RemoteServer
 from hivemind_memory.connect.settings_file import ClientFile, ConnectionRecord
 from hivemind_memory.errors import HivemindError
 
@@ -35,6 +36,9 @@ class HostEnvironment:
     find_program: Callable[[str], str | None]
     project: str = ""
     """Folder of the project whose files are meant; empty: those of the user."""
+
+    repository: str = ""
+    """Folder of the project in which the command runs; empty: it is in none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +79,9 @@ class ConnectionPlan:
     """The file that contains its servers."""
 
     has_hook: bool = False
+    off_by: str = ""
+    """The setting that switches the server off, and its file; empty: it is on."""
+
     changes: tuple[FileChange, ...] = ()
     error: HivemindError | None = field(default=None, compare=False)
     notice: str = field(default="", compare=False)

@@ -3,8 +3,10 @@
 One server may serve agents in many repositories, so the folder in which it runs says
 nothing. Over HTTP a connection names its project by a header or in its address, which
 ``hm connect --http`` writes; some clients send the folder with each call, and others
-tell their roots. Over standard input the server's own folder counts, unless it is in no
-repository: programs with windows start their servers in the home folder.
+tell their roots. These count more than a folder in the header, which is that of a
+variable: a program that starts an agent in another folder may leave it as it was. Over
+standard input the server's own folder counts, unless it is in no repository: programs
+with windows start their servers in the home folder.
 """
 
 from __future__ import annotations
@@ -20,9 +22,15 @@ from urllib.parse import unquote, urlsplit
 
 import anyio
 from mcp.server.mcpserver import Context
+from mcp.shared.message import ServerMessageMetadata
+from mcp.types import InputRequiredResult, ListRootsRequest, ListRootsResult
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
-from hivemind_memory.mcp_server.http_projects import NO_PROJECT, project_of
+from hivemind_memory.mcp_server.http_projects import (
+    NO_PROJECT,
+    is_blank_project,
+    project_of,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -32,6 +40,9 @@ MAX_WAITS = 3
 _SESSION_HEADER = "mcp-session-id"
 _TURN = "x-codex-turn-metadata"
 """Where Codex sends the folders that a turn works in; its header names the shell's."""
+
+_ROOTS = "roots"
+"""Name of what is asked of a client before its call is answered."""
 
 _SESSION_KEYS = ("sessionId", "threadId")
 _ROOTS_WAIT_S = 2.0
@@ -51,6 +62,9 @@ class Connection:
 
     is_unnamed: bool = False
     """The connection names no project, though it could."""
+
+    is_blank: bool = False
+    """The header that should name it is empty, or a variable that is not set."""
 
     is_late: bool = False
     """The client has a folder, and has not sent it yet."""
@@ -87,7 +101,7 @@ class Connections:
         self._session = session
         self._has_projects = has_projects
         self._asks_for_roots = asks_for_roots and has_projects
-        self._folders: OrderedDict[str, str] = OrderedDict()
+        self._folders: OrderedDict[str, tuple[str, ...]] = OrderedDict()
         self._waits: OrderedDict[str, int] = OrderedDict()
 
     async def connection_of(self, context: Context[Any]) -> Connection:
@@ -97,9 +111,32 @@ class Connections:
             return await self._over_http(context, headers)
         if not self._asks_for_roots:
             return Connection(project=None, session=self._session)
-        folder, is_late = await self._told(context, key="")
+        folders, is_late = await self._told(context, key="")
         return Connection(
-            project=folder or None, session=self._session, is_late=is_late
+            project=folders[0] if folders else None,
+            session=self._session,
+            is_late=is_late,
+        )
+
+    def question(self, context: Context[Any]) -> InputRequiredResult | None:
+        """Return what a client must answer before its call; None: nothing.
+
+        In the protocol of 2026-07-28 a server asks so for roots, once for each call.
+        """
+        client = context.client_capabilities
+        if (
+            context.headers is None
+            or not self._has_projects
+            or context.protocol_version not in MODERN_PROTOCOL_VERSIONS
+            or (client is None or client.roots is None)
+            or context.request_state is not None
+            or context.input_responses is not None
+            or _turn_folder(context)
+            or not _is_folder(project_of(context.request_context.request))
+        ):
+            return None
+        return InputRequiredResult(
+            input_requests={_ROOTS: ListRootsRequest()}, request_state=_ROOTS
         )
 
     def forget_roots(self) -> None:
@@ -114,17 +151,18 @@ class Connections:
         if not self._has_projects:
             session = self._session_of(context, key)
             return Connection(project=None, session=session)
-        named = project_of(context.request_context.request)
-        is_late = False
-        if os.path.isabs(named):
-            named = _turn_folder(context) or named
-        elif not named:
-            named, is_late = await self._told(context, key)
+        request = context.request_context.request
+        named, is_late = project_of(request), False
+        if _is_folder(named):
+            folders, is_late = await self._told(context, key)
+            if folders and named not in folders:
+                named = folders[0]
         return Connection(
             project=named or NO_PROJECT,
             session=self._session_of(context, key),
             is_unnamed=not named,
-            is_late=is_late,
+            is_blank=not named and is_blank_project(request),
+            is_late=is_late and not named,
         )
 
     def _session_of(self, context: Context[Any], key: str) -> str:
@@ -140,11 +178,17 @@ class Connections:
         told = own[0] if own else key
         return _digest(told or f"{self._session}\n{name}")
 
-    async def _told(self, context: Context[Any], key: str) -> tuple[str, bool]:
-        """Return the folder that a client sends, and whether it may still send one."""
-        folder = _turn_folder(context) or self._folders.get(key, "")
-        if folder:
-            return folder, False
+    async def _told(
+        self, context: Context[Any], key: str
+    ) -> tuple[tuple[str, ...], bool]:
+        """Return the folders that a client sends, and whether some may follow."""
+        turn = _turn_folder(context)
+        known = (turn,) if turn else self._folders.get(key, ())
+        if known:
+            return known, False
+        answer = (context.input_responses or {}).get(_ROOTS)
+        if isinstance(answer, ListRootsResult):
+            return _folders_of(answer), False
         client = context.client_capabilities
         if (
             client is None
@@ -153,13 +197,13 @@ class Connections:
             or context.protocol_version in MODERN_PROTOCOL_VERSIONS
             or (context.headers is not None and not key)
         ):
-            return "", False
+            return (), False
         waits = self._waits.get(key, 0)
         wait_s = _ROOTS_WAIT_S if waits < MAX_WAITS else _LATER_WAIT_S
-        told = await _first_root(context, wait_s)
+        told = await _list_roots(context, wait_s)
         if told is None:
             _remember(self._waits, key, waits + 1)
-            return "", waits < MAX_WAITS
+            return (), waits < MAX_WAITS
         if told:
             _remember(self._folders, key, told)
         return told, False
@@ -194,17 +238,36 @@ def _digest(text: str) -> str:
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
-async def _first_root(context: Context[Any], wait_s: float) -> str | None:
-    """Return the folder of the client's first root; empty: none; None: no answer."""
+async def _list_roots(context: Context[Any], wait_s: float) -> tuple[str, ...] | None:
+    """Return the folders of the client's roots; None: no answer."""
     try:
         with anyio.move_on_after(wait_s):
-            for root in (await context.session.list_roots()).roots:
-                address = urlsplit(str(root.uri))
-                if address.scheme == "file" and address.netloc in {"", "localhost"}:
-                    return unquote(address.path)
-            return ""
+            # On the stream of the call: the other one is closed by a restart.
+            told = await context.session.send_request(
+                ListRootsRequest(),
+                ListRootsResult,
+                metadata=ServerMessageMetadata(related_request_id=context.request_id),
+            )
+            return _folders_of(told)
     # A client may fail in any way here; its call is still answered.
     except Exception:
         logger.warning("the client did not list its roots", exc_info=True)
-        return ""
+        return ()
     return None
+
+
+def _folders_of(roots: ListRootsResult) -> tuple[str, ...]:
+    """Return the folders of a client's roots, in its order."""
+    addresses = [urlsplit(str(root.uri)) for root in roots.roots]
+    return tuple(
+        os.path.normpath(unquote(address.path))
+        for address in addresses
+        if address.scheme == "file"
+        and address.netloc in {"", "localhost"}
+        and address.path
+    )
+
+
+def _is_folder(named: str) -> bool:
+    """Whether what a connection names may be of a variable: a folder, or nothing."""
+    return not named or os.path.isabs(named)

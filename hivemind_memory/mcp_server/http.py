@@ -33,6 +33,7 @@ from hivemind_memory.mcp_server.client_timeout import (
 )
 from hivemind_memory.mcp_server.descriptor_share import descriptor_share
 from hivemind_memory.mcp_server.http_projects import SessionProjects
+from hivemind_memory.mcp_server.http_resumption import SessionResumption
 from hivemind_memory.mcp_server.http_sessions import (
     IDLE_S,
     MAX_IDLE,
@@ -168,7 +169,8 @@ def make_app(
     )
     if server.has_projects:
         app = SessionProjects(app, PATH)
-    return _guarded(SessionLimit(app, PATH, max_idle, max_streams), token)
+    limited = SessionLimit(app, PATH, max_idle, max_streams)
+    return _guarded(SessionResumption(limited, PATH, token), token)
 
 
 def _guarded(app: App, token: str) -> App:

@@ -33,6 +33,7 @@ REFUSED_STATUS = 400
 """Of the answer to a request that seems to name a project and names none."""
 
 _PROJECT = "hivemind.project"
+_IS_BLANK = "hivemind.is_blank_project"
 _HEADER = PROJECT_HEADER.lower().encode()
 _OWN_FOLDER = "auto"
 _INVALID_REQUEST = -32600
@@ -56,12 +57,12 @@ class SessionProjects:
         """Session -> the project that it named first; empty: none so far."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or refuse one whose project is ``auto`` or empty."""
+        """Answer a request, or refuse one whose project is ``auto``."""
         if scope["type"] != "http" or scope["path"] != self._path:
             await self._app(scope, receive, send)
             return
         try:
-            named = _project_named_in(scope)
+            named, is_blank = _project_named_in(scope)
         except UsageError as error:
             await _refuse(send, f"{error} {error.hint}")
             return
@@ -80,7 +81,7 @@ class SessionProjects:
                         self._projects[opened] = named
             await send(message)
 
-        await self._app({**scope, _PROJECT: named}, receive, watch)
+        await self._app({**scope, _PROJECT: named, _IS_BLANK: is_blank}, receive, watch)
 
 
 def project_of(request: object) -> str:
@@ -93,11 +94,19 @@ def project_of(request: object) -> str:
     return named
 
 
-def _project_named_in(scope: Scope) -> str:
-    """Return the project that a request names; empty: none.
+def is_blank_project(request: object) -> bool:
+    """Return whether a request has the header, or the parameter, without a value.
+
+    It is empty, or a variable that was not set where the client was started.
+    """
+    return bool(getattr(request, "scope", {}).get(_IS_BLANK, False))
+
+
+def _project_named_in(scope: Scope) -> tuple[str, bool]:
+    """Return the project that a request names, or none, and whether it seems to.
 
     Raises:
-        UsageError: It says which, and there is nothing to go by.
+        UsageError: It says ``auto``, and there is nothing to go by.
     """
     headers = [value for name, value in scope["headers"] if name.lower() == _HEADER]
     query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
@@ -109,28 +118,22 @@ def _project_named_in(scope: Scope) -> str:
     ):
         if given:
             named = named or _checked(what, given[0])
-    return named
+    return named, bool(headers or parameters) and not named
 
 
 def _checked(what: str, given: str) -> str:
-    """Return the project that a header or a parameter names; empty: a variable.
+    """Return the project that a header or a parameter names; empty: it names none.
 
     Raises:
-        UsageError: It is empty, or ``auto``: the server's own folder is no client's.
+        UsageError: It is ``auto``: the server's own folder is no client's.
     """
     named = read_project(given)
     if named == _OWN_FOLDER:
-        problem = (
-            f"The {what} is auto, but over HTTP the server has no folder of yours."
+        raise UsageError(
+            f"The {what} is auto, but over HTTP the server has no folder of yours.",
+            hint="Give the name of a project, the absolute path of a folder, or none.",
         )
-    elif not named and not _VARIABLE.search(given):
-        problem = f"The {what} is empty."
-    else:
-        return named
-    raise UsageError(
-        problem,
-        hint="Give the name of a project, the absolute path of a folder, or none.",
-    )
+    return named
 
 
 def read_project(given: str) -> str:

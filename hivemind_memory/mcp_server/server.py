@@ -84,6 +84,7 @@ def make_server(
         middleware=[_escape_results, _advertise_tools, heed_roots],
     )
     server.upgrade_check = UpgradeCheck()
+    server.connections = connections
     server.has_projects = server_state.has_projects
     return server
 
@@ -95,6 +96,7 @@ class MemoryServer(MCPServer[Any]):
     """An ``MCPServer`` whose errors are sentences."""
 
     upgrade_check: UpgradeCheck
+    connections: Connections
     has_projects: bool
     """Whether connections may bring projects of their own."""
 
@@ -147,6 +149,9 @@ class MemoryServer(MCPServer[Any]):
             unknown = unknown_argument_error(name, known, arguments)
             if unknown is not None:
                 raise unknown
+        question = None if context is None else self.connections.question(context)
+        if question is not None:
+            return question
         try:
             return await super().call_tool(name, arguments, context)
         except UnexpectedToolError as error:

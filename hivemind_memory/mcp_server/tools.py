@@ -154,13 +154,22 @@ class ToolCall:
         """
         if scope or kept_in or not self.connection.is_unnamed:
             return []
-        return [_UNNAMED]
+        return [f"kept for all projects, because {_why_unnamed(self.connection)}"]
 
 
-_UNNAMED = (
-    "kept for all projects, because this connection names no project; the header"
-    f" {PROJECT_HEADER} names one, and `hm connect --http` writes it"
-)
+def _why_unnamed(connection: Connection) -> str:
+    """Return why a connection belongs to no project, and what helps."""
+    if connection.is_blank:
+        return (
+            "this connection names no project: its header"
+            f" {PROJECT_HEADER} is empty or an unset variable, and the client tells no"
+            " folder; start the agent from a shell in the project, or run `hm connect`"
+            " without --http"
+        )
+    return (
+        f"this connection names no project; the header {PROJECT_HEADER} names one, and"
+        " `hm connect --http` writes it"
+    )
 
 
 class ToolRunner:
@@ -209,6 +218,8 @@ class ToolRunner:
         except Exception as error:
             raise unexpected_error(tool, error) from error
         text = render(result)
+        if connection.is_unnamed and not getattr(result, "warnings", None):
+            notice = f"Read without a project: {_why_unnamed(connection)}."
         if notice and (connection.session, notice) not in self._told:
             self._told.add((connection.session, notice))
             text = f"{notice}\n\n{text}"

@@ -13,12 +13,15 @@ from hivemind_memory.connect.agents import (
     AGENTS,
     ConnectableAgent,
     EntryForm,
+    SettingsFile,
+)
+from hivemind_memory.connect.entries import (
     LocalServer,
     RemoteServer,
-    SettingsFile,
     is_same,
     merged,
     server_entry,
+    switched_off_by,
 )
 from hivemind_memory.model.agents import (
     CONNECTABLE,
@@ -84,6 +87,56 @@ def test_a_new_agent_may_spell_every_key_in_its_own_way() -> None:
     )["serverEnv"] == {"MINE": "1", "HIVEMIND_HOME": "/new"}
     bare = server_entry(owl, LocalServer(command=("hm", "mcp")))
     assert is_same(bare | {"serverEnv": {}, "serverHeaders": {}}, bare, form)
+
+
+_SERVERS = (
+    LocalServer(command=("hm", "mcp"), home="/h"),
+    RemoteServer(url="http://127.0.0.1:1/mcp", token="t"),
+)
+
+
+@pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.name)
+def test_no_key_of_ours_stays_when_an_agent_changes_to_http_and_back(
+    agent: ConnectableAgent,
+) -> None:
+    """``env_vars`` stayed beside an address, and Codex did not start."""
+    for old in _SERVERS:
+        for new in _SERVERS:
+            before, wanted = server_entry(agent, old), server_entry(agent, new)
+
+            assert merged(before, wanted, agent.form) == wanted
+
+
+def test_a_key_of_the_user_stays_only_where_the_agent_takes_it() -> None:
+    """Codex refuses ``oauth`` for a program, and ``env_vars`` for an address."""
+    codex = next(agent for agent in AGENTS if agent.name == "codex")
+    local, remote = (server_entry(codex, server) for server in _SERVERS)
+    env_vars = {"env_vars": ["MINE"]}
+
+    assert merged(local | env_vars, local, codex.form)["env_vars"] == [
+        "MINE",
+        "HIVEMIND_WORKSPACE",
+    ]
+    assert "env_vars" not in merged(local | env_vars, remote, codex.form)
+    oauth = {"oauth_resource": "x", "tool_timeout_sec": 9}
+    assert merged(remote | oauth, remote, codex.form) == remote | oauth
+    assert merged(remote | oauth, local, codex.form) == local | {"tool_timeout_sec": 9}
+
+
+def test_every_way_to_switch_a_server_off_is_known() -> None:
+    """An agent that has switched the server off was "already connected"."""
+    entry = {"command": "hm"}
+    on: dict[str, object] = {"t": {"hm": entry}, "mcp": {"allowed": [], "excluded": 1}}
+
+    assert switched_off_by(on, "t", "hm") == ""
+    assert switched_off_by({"t": {"hm": {"enabled": False}}}, "t", "hm") == (
+        "t.hm.enabled"
+    )
+    assert switched_off_by({"t": {"hm": {"disabled": True}}}, "t", "hm") == (
+        "t.hm.disabled"
+    )
+    for rule, names in (("excluded", ["hm"]), ("allowed", ["other"])):
+        assert switched_off_by(on | {"mcp": {rule: names}}, "t", "hm") == f"mcp.{rule}"
 
 
 def test_the_names_that_help_knows_are_those_of_the_agents() -> None:

@@ -122,6 +122,33 @@ def test_a_project_is_a_repository(machine: Machine) -> None:
     assert "needs a git repository" in refused.err
 
 
+def test_codex_never_gets_a_program_and_an_address_in_two_files_that_it_merges(
+    machine: Machine, shop: Path
+) -> None:
+    """Codex merges the two entries, refuses the result, and does not start."""
+    machine.install("codex")
+    machine.put(
+        ".codex/config.toml",
+        '[mcp_servers.hivemind]\nurl = "http://127.0.0.1:1/mcp"\nenabled = false\n',
+    )
+
+    refused = machine.run("connect", "codex", "--project", "--yes", cwd=shop)
+    local = machine.run("connect", "codex", "--yes", cwd=shop)
+    project = machine.run("connect", "codex", "--project", "--yes", cwd=shop)
+    mixed = machine.run("connect", "codex", "--http", "--yes", cwd=shop)
+
+    assert refused.code == 1
+    assert "would not start: it merges" in refused.err
+    assert "hm disconnect codex" in refused.err
+    assert "not use hivemind: it is switched off by mcp_servers.hivemind.enabled" in (
+        local.err
+    )
+    assert "connected, but switched off" in local.out
+    assert project.code == 0, project.err
+    assert mixed.code == 0
+    assert "Codex does not start in this repository" in mixed.err
+
+
 def test_a_link_out_of_the_project_is_not_followed(
     machine: Machine, shop: Path
 ) -> None:

@@ -598,6 +598,26 @@ def test_an_agent_is_launched_for_a_workspace(machine, hm, monkeypatch) -> None:
     assert "typo" in refused.err
 
 
+def test_a_workspace_is_refused_to_an_agent_whose_tools_would_ignore_it(
+    machine, hm, monkeypatch, tmp_path
+) -> None:
+    """Over HTTP the tools wrote for the project, and nobody was told."""
+    monkeypatch.setenv("HIVEMIND_WORKSPACE", "")
+    machine.program("claude", "#!/bin/sh\ncat\n")
+    hm("config", "set", "workspaces.a", '{"parent": "root"}')
+    entry = {"type": "http", "url": "http://127.0.0.1:1/mcp"}
+    settings = {"mcpServers": {"hivemind": entry}}
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
+    (tmp_path / ".claude.json").write_text(json.dumps(settings))
+
+    refused = hm("launch", "claude", "--detach", "--workspace", "a")
+
+    assert refused.code == 1
+    assert "claude is connected over HTTP" in refused.err
+    assert "Run `hm connect claude`" in refused.err
+    assert hm("sessions").out == ""
+
+
 def test_a_mistyped_agent_is_named_right(machine, hm) -> None:
     """In every command that takes one."""
     launched = hm("launch", "cluade", "--detach")

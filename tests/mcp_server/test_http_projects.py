@@ -160,9 +160,9 @@ def test_the_project_of_a_session_is_forgotten_with_it() -> None:
     assert passed == ["shop", "shop", "shop", ""] * 2
 
 
-def test_auto_and_empty_name_no_project_and_are_refused(clients: Clients) -> None:
-    """They once meant no project, and the session wrote for all projects."""
-    for given in ("auto", "Auto", "%61uto", "", "%20"):
+def test_auto_names_no_project_and_is_refused(clients: Clients) -> None:
+    """It once meant no project, and the session wrote for all projects."""
+    for given in ("auto", "Auto", "%61uto"):
         for what, (status, session, answer) in (
             (f"header {HEADER}", post(clients, HELLO, Hivemind_Project=given)),
             ("parameter project", post(clients, HELLO, f"?project={given}")),
@@ -170,6 +170,23 @@ def test_auto_and_empty_name_no_project_and_are_refused(clients: Clients) -> Non
             assert (status, session) == (400, "")
             assert f"The {what} is" in answer["error"]["message"]
             assert "or none." in answer["error"]["message"]
+
+
+def test_an_empty_project_is_none_and_costs_no_agent_its_tools(
+    clients: Clients,
+) -> None:
+    """A service has no PWD: Gemini CLI and OpenCode send the header without a value,
+    were refused with status 400, and had no tools."""
+    for given in ("", "%20"):
+        status, session, _ = post(clients, HELLO, Hivemind_Project=given)
+        by_header = write(clients, session, Hivemind_Project=given)
+        by_address = write(clients, session, f"?project={given}")
+
+        assert status == 200
+        for result in (by_header, by_address):
+            assert scope_of(result) == ""
+            [warning] = result["structuredContent"]["warnings"]
+            assert "is empty or an unset variable" in warning
 
 
 def test_none_is_the_word_for_no_project(clients: Clients) -> None:

@@ -99,7 +99,10 @@ def ended() -> Iterator[Callable[[str], bool]]:
     def wait(session: str) -> bool:
         with changed:
             return changed.wait_for(
-                lambda: f"Session {session} idle timeout" in lines, 60
+                lambda: (
+                    f"Session {session.split('.', maxsplit=1)[0]} idle timeout" in lines
+                ),
+                60,
             )
 
     yield wait
@@ -215,3 +218,25 @@ def test_a_session_without_requests_ends_after_a_time(
 
         assert ended(session)
         assert clients.request(LIST, session)[0] == 404
+
+
+def test_a_session_goes_on_after_a_restart_of_the_server(server: MemoryServer) -> None:
+    """Gemini CLI begins no new session upon 404, and had no memory until it was
+    restarted."""
+    with serving(server) as before:
+        session = before.open()
+        closed = before.open()
+        assert before.request(None, closed, method="DELETE")[0] == 200
+    with serving(server) as after:
+        statuses = [after.request(LIST, session)[0] for _ in range(2)]
+        forged = after.request(LIST, session[:-1] + "x")[0]
+        connection, answer = after.begin(LIST, "unknown")
+        text = answer.read().decode()
+        connection.close()
+        assert after.request(None, session, method="DELETE")[0] == 200
+        gone = [after.request(LIST, session)[0] for _ in range(2)]
+
+    assert statuses == [200, 200]
+    assert (forged, answer.status, *gone) == (404, 404, 404, 404)
+    assert "Nothing was saved" in text
+    assert "Restart the agent" in text

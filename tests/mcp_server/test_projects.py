@@ -59,9 +59,11 @@ def ask(
     tool: str,
     headers: dict[str, str | bytes] | None = None,
     meta: dict[str, Any] | None = None,
+    *,
+    roots: tuple[Path, ...] = (),
     **arguments: Any,
 ) -> dict[str, Any]:
-    """Call a tool as Claude Code does: without a session, and without roots."""
+    """Call a tool as Claude Code does: without a session, answering what is asked."""
     sent: dict[str, str | bytes] = {
         "Authorization": f"Bearer {served.token}",
         "Content-Type": "application/json",
@@ -78,10 +80,24 @@ def ask(
         **(meta or {}),
     }
     params = {"name": tool, "arguments": arguments, "_meta": about}
+    result = _answer(served, sent, params)
+    if result.get("resultType") == "input_required":
+        assert result["inputRequests"]["roots"]["method"] == "roots/list"
+        told = {"roots": [{"uri": folder.as_uri()} for folder in roots]}
+        params["inputResponses"] = {"roots": told}
+        params["requestState"] = result["requestState"]
+        result = _answer(served, sent, params)
+    return result
+
+
+def _answer(
+    served: Served | Clients, headers: dict[str, str | bytes], params: dict[str, Any]
+) -> dict[str, Any]:
+    """Send one call; return its result."""
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     line = http.client.HTTPConnection("127.0.0.1", served.port, timeout=30)
     try:
-        line.request("POST", "/mcp", json.dumps(body), sent)
+        line.request("POST", "/mcp", json.dumps(body), headers)
         answer: dict[str, Any] = json.loads(line.getresponse().read())
     finally:
         line.close()
@@ -149,11 +165,18 @@ def test_each_connection_brings_its_own_project(served: Served, tmp_path: Path) 
     assert unexpanded == without == []
 
 
-@pytest.mark.parametrize("header", [{}, {"Hivemind-Project": "${PWD}"}])
+@pytest.mark.parametrize(
+    "header", [{}, {"Hivemind-Project": "${PWD}"}, {"Hivemind-Project": ""}]
+)
 def test_a_write_without_a_project_says_that_every_project_sees_it(
     served: Served, header: dict[str, str | bytes]
 ) -> None:
-    """Claude Code over HTTP once leaked so, and nobody was told."""
+    """Claude Code over HTTP once leaked so, and nobody was told. The advice was to run
+    the command that had written the variable which is not set."""
+    found = ask(served, "memory_list", header)
+    text = found["content"][0]["text"]
+    assert text.startswith("Read without a project: this connection names no project")
+    assert ("hm connect` without --http" in text) == bool(header)
     wrote = ask(served, "memory_write", header, content="The key is under the mat.")
     saved = ask(served, "memory_save", header, key="mat", content="Under the mat.")
     meant = ask(served, "memory_write", header, content="y", scope="global")
@@ -172,6 +195,44 @@ def test_a_server_for_one_project_warns_nobody(home: Path) -> None:
     """Its connections share what it was started with, and cannot name another."""
     with serving(home, "--project", "none") as served:
         assert "warnings" not in written(ask(served, "memory_write", content="x"))
+
+
+def test_roots_count_more_than_a_folder_that_a_variable_may_name(
+    served: Served, tmp_path: Path
+) -> None:
+    """A program that starts an agent in another folder leaves PWD as it was, and the
+    agent read and wrote the notes of the wrong project."""
+    shop, bakery = repository(tmp_path / "shop"), repository(tmp_path / "bakery")
+    stale: dict[str, str | bytes] = {"Hivemind-Project": str(shop)}
+    named: dict[str, str | bytes] = {"Hivemind-Project": "own"}
+
+    async def roots(*_: object) -> ListRootsResult:
+        return ListRootsResult(roots=[Root(uri=f"file://{bakery}")])
+
+    with_session = save_and_find(
+        served, "a", {"list_roots_callback": roots}, {"Hivemind-Project": str(shop)}
+    )
+    kept = [
+        written(ask(served, "memory_write", header, roots=folders, content="x"))[
+            "scope"
+        ]
+        for header, folders in (
+            (stale, (bakery,)),
+            (stale, (bakery, shop)),
+            (stale, ()),
+            (named, (bakery,)),
+        )
+    ]
+
+    assert kept == [
+        "projects/bakery",
+        "projects/shop",
+        "projects/shop",
+        "projects/own",
+    ]
+    assert with_session == ["a"]
+    found = ask(served, "memory_list", stale, roots=(bakery,))
+    assert "a" in json.dumps(found["structuredContent"])
 
 
 def test_a_header_is_read_as_clients_send_it(served: Served, tmp_path: Path) -> None:

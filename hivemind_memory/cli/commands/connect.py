@@ -9,7 +9,7 @@ from hivemind_memory.cli.command import PLAIN, Argument, CommandRequest, Flag, c
 from hivemind_memory.cli.options import DRY_RUN, JSON, YES
 from hivemind_memory.cli.output import print_notices, write_stderr
 from hivemind_memory.cli.own_command import is_on_path, own_command
-from hivemind_memory.errors import NotConnectedError, UsageError
+from hivemind_memory.errors import HivemindError, NotConnectedError, UsageError
 from hivemind_memory.model.agents import (
     CONNECTABLE,
     WITH_HOOKS,
@@ -276,36 +276,44 @@ def _host(request: CommandRequest) -> HostEnvironment:
     from hivemind_memory import environment
     from hivemind_memory.connect.plans import HostEnvironment
 
+    is_project = request.values["project"]
+    repository = _repository(is_needed=is_project)
     return HostEnvironment(
         home=environment.resolve_home(None),
         user_home=os.path.expanduser("~"),
         environ=os.environ,
         find_program=shutil.which,
-        project=_project() if request.values["project"] else "",
+        project=repository if is_project else "",
+        repository=repository,
     )
 
 
-def _project() -> str:
-    """Return the top folder of the repository around the current folder.
+def _repository(*, is_needed: bool) -> str:
+    """Return the top folder of the repository here; empty: none that can be read.
 
     Raises:
-        UsageError: There is none.
+        HivemindError: It is needed, and there is none.
     """
     from hivemind_memory import environment
     from hivemind_memory.git.repository import find_repository
 
-    found = find_repository(os.path.realpath(os.curdir), environment.git_environ())
-    if found is None:
+    found = None
+    try:
+        found = find_repository(os.path.realpath(os.curdir), environment.git_environ())
+    except HivemindError:
+        if is_needed:
+            raise
+    if found is None and is_needed:
         message = "--project needs a git repository, and the current folder is in none."
         raise UsageError(message, hint="Without it, `hm connect` is for all projects.")
-    return found.top
+    return found.top if found else ""
 
 
 def _registration(request: CommandRequest) -> Registration:
     """Return what is to be registered."""
     from hivemind_memory.cli.commands.mcp import PORT
     from hivemind_memory.config.resolve import HOME_VARIABLE, WORKSPACE_VARIABLE
-    from hivemind_memory.connect.agents import LocalServer, RemoteServer
+    from hivemind_memory.connect.entries import LocalServer, RemoteServer
     from hivemind_memory.connect.plans import Registration
 
     values = request.values

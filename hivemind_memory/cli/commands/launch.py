@@ -126,6 +126,10 @@ def launch(request: CommandRequest) -> int:
         raise NotLaunchedError(
             message, hint="Without --detach it runs in this terminal."
         )
+    if values["workspace"]:
+        from hivemind_memory.cli.commands.mcp import check_launch
+
+        check_launch(agent.name, values["worktree"], values["workspace"])
     location = launcher.locate(values["worktree"], values["branch"])
     if location.is_new:
         _print_notice(f"Created the worktree {location.worktree}")

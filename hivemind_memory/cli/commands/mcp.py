@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from hivemind_memory.cli.command import CommandRequest, Flag, command
 from hivemind_memory.cli.output import is_terminal, write_stderr
-from hivemind_memory.errors import HivemindError, UsageError
+from hivemind_memory.errors import HivemindError, NotLaunchedError, UsageError
 from hivemind_memory.model.display import escape_line
 
 TYPE_CHECKING = False
@@ -235,3 +235,22 @@ def _leave(server_state: ServerState) -> None:
     # for longer than all of the above. The notes are safe at every moment, and the
     # system frees the locks.
     os._exit(0)
+
+
+def check_launch(agent: str, folder: str | None, workspace: str) -> None:
+    """Refuse to start an agent for a workspace of which its tools would not know.
+
+    Raises:
+        NotLaunchedError: The agent is connected over HTTP.
+    """
+    from shlex import quote
+
+    from hivemind_memory.connect.connection import is_connected_over_http
+
+    root, home = os.path.realpath(folder or os.curdir), os.path.expanduser("~")
+    if is_connected_over_http(agent, root, home, os.environ):
+        raise NotLaunchedError(
+            f"{agent} is connected over HTTP, so its tools would not use the workspace"
+            f" {workspace}.",
+            hint=f"Run `hm connect {quote(agent)}`, then try again.",
+        )
