@@ -169,8 +169,8 @@ _FILES = (
         MAINTAIN,
         "doctor",
         {
-            "doctor": "Check for problems, say how to fix them, and delete half-written"
-            " copies that killed processes left.",
+            "doctor": "Check for problems, say how to fix them, and delete temporary"
+            " files of interrupted commands.",
         },
     ),
     (

@@ -173,7 +173,7 @@ def _refusal(
         return ConfigError(
             f"{place} names {name}, which has no embeddings.",
             hint=f"Set it to {', '.join(PROVIDER_NAMES)} or none; with none,"
-            " searches use words only.",
+            " searches are by keyword.",
         )
     message = (
         f"{place} has the value{shown}, but {option.name} is {allowed_values(option)}."

@@ -58,7 +58,7 @@ class Settings:
         "auto",
         "Service that computes embeddings. auto: OpenAI if config.json has a key,"
         " otherwise Ollama if it is running on this machine, otherwise none. local: a"
-        " model that hm runs itself. none: keyword search. Both stay local.",
+        " model that hm runs itself. none: keyword search. These two send no text.",
         choices=("auto", *PROVIDER_NAMES, "none"),
     )
     openai_api_key: str = _option(

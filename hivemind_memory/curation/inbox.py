@@ -101,7 +101,7 @@ def find_pending(context: CurationContext, ref: str) -> PendingClaim:
             meant = names_near(wanted, known)
     if not found:
         error = not_found(ref, " in the inbox", meant=meant)
-        error.hint = "Name it by its key, its id or its path; `hm inbox` lists them."
+        error.hint = "Use its key, id or path; `hm inbox` lists them."
         raise error
     if len(found) > 1:
         if paths := [claim.memory.path for claim in found if claim.entry is None]:

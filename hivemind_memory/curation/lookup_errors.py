@@ -53,7 +53,7 @@ def not_found(
     near = f" Did you mean {quoted(meant[0])}?" if meant else ""
     return MemoryNotFoundError(
         f"There is no memory {shown}{tail}.{near}",
-        hint="Name it by its key, its id or its path; a search shows them.",
+        hint="Use a key, an id or a path; `hm search` and `hm list` print them.",
         effect=effect,
     )
 

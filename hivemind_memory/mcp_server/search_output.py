@@ -37,7 +37,7 @@ class FoundHit(BaseModel):
     start_line: int
     end_line: int
     score: float = Field(description="0 to 1, higher is better")
-    confidence: float = Field(description="how likely it answers, 0 to 1")
+    confidence: float = Field(description="how likely it answers the query, 0 to 1")
     snippet: str = Field(description="the lines as they are in the note")
     headings: str = Field(default="", description="headings above the lines")
     date: str = Field(default="", description="day of the entry")

@@ -28,14 +28,14 @@ def leftover_findings(places: Places, now: Callable[[], float]) -> Iterator[Find
         yield Finding(
             name="half-written notes",
             is_ok=True,
-            detail=f"removed {removed} that killed processes left",
+            detail=f"removed {removed} of interrupted commands",
         )
     removed = remove_beside_notes(places, now())
     if removed:
         yield Finding(
             name="half-written files",
             is_ok=True,
-            detail=f"removed {removed} that a killed backup or another process left",
+            detail=f"removed {removed} of an interrupted backup or another command",
         )
     name = "interrupted rebuild"
     try:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors: OpenAI, Ollama, or a test's own."""
+    """Turns texts into vectors: OpenAI, Ollama, the local model, or a test's own."""
 
     @property
     def fingerprint(self) -> str:

@@ -158,7 +158,7 @@ class MemoryStatus:
     chunks: int
     index_bytes: int
     provider: str
-    """openai, ollama or none, with the model."""
+    """openai, ollama, local or none, with the model."""
 
     provider_reason: str
     """Why it is this one."""

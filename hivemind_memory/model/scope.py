@@ -21,7 +21,7 @@ FOLDERS = {"project": "projects", "team": "teams", "workspace": "workspaces"}
 """Kind of scope -> its folder."""
 
 _KINDS = {folder: kind for kind, folder in FOLDERS.items()}
-# As Hive and Molecule call them.
+# Synonyms, for settings that were written for other programs.
 _NAMES = {"product": "project", "local": "workspace", "org": "global"}
 NAME_CHARS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789._-")
 """What the name of a scope holds."""

@@ -24,7 +24,8 @@ _KEY_ALONE = (
 )
 _NO_KEY = (
     "embedding_provider is openai, but there is no key: set OPENAI_API_KEY, or"
-    " `hm config set openai_api_key`."
+    " `hm config set openai_api_key`. `hm config set embedding_provider local` needs"
+    " none."
 )
 
 
@@ -94,7 +95,7 @@ def _try_ollama(
         reason = (
             f"No provider was chosen; Ollama at {address.place} is on another"
             " machine, so you have to select it explicitly:"
-            " `hm config set embedding_provider ollama`."
+            " `hm config set embedding_provider ollama`; local runs a model here."
         )
         return ProviderChoice("none", reason)
     why_not = ask_ollama()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hivemind_memory.providers.fingerprint import VectorSpace
 
 
-_OFFLINE_HINT = "Searches use words only until it answers."
+_OFFLINE_HINT = "Until it answers, searches are by keyword."
 
 # How servers say that a text is longer than the model takes, some of them with status
 # 400, some with 500: Ollama, OpenAI, vLLM, llama.cpp, text-embeddings-inference.
@@ -137,7 +137,7 @@ def _passing(
         message = f"{space.who} received too many requests (429){wait}."
     else:
         message = f"{space.who} returned a server error ({status})."
-    hint = "It is tried again later; until then, search uses words only."
+    hint = "`hm` tries again later; until then, searches are by keyword."
     return EmbeddingError(message, hint=hint, retry_after_s=wait_s)
 
 

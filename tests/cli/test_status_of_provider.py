@@ -63,7 +63,7 @@ def choose(hm: Hm, **options: str) -> None:
             {"embedding_provider": "openai", "openai_base_url": f"{CLOSED}/v1"},
             "",
             "127.0.0.1:9 cannot be reached",
-            "Searches use words only",
+            "Until it answers, searches are by keyword",
         ),
         (
             {"embedding_provider": "openai", "openai_api_key": "sk-wrong"},

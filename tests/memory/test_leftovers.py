@@ -192,7 +192,7 @@ def test_doctor_names_what_a_killed_backup_left(
 
     told = capsys.readouterr().out
     assert "half-written files" in told
-    assert "removed 1 that a killed backup or another process left" in told
+    assert "removed 1 of an interrupted backup or another command" in told
 
 
 def test_the_next_backup_clears_the_archive_that_a_killed_one_left(

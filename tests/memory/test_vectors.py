@@ -149,7 +149,7 @@ def test_before_there_are_vectors_an_answer_says_why_it_is_keyword(
             {"openai_base_url": "http://127.0.0.1:9/v1"},
             "",
             "cannot be reached",
-            "Searches use words only",
+            "Until it answers, searches are by keyword",
         ),
     ],
     ids=["none", "no key", "401", "unreachable"],

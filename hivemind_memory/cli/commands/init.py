@@ -113,14 +113,14 @@ def _offer_local_model(request: CommandRequest, home: str) -> None:
     missing = find_missing_packages("local")
     if missing:
         remedy = f"`pip install {' '.join(missing)}`, then `hm init` again"
-        print_notices(["", f"To find the same meaning in other words: {remedy}."])
+        print_notices(["", f"To search by meaning as well: {remedy}."])
         return
-    print_notices(
-        ["", "A model on this machine also finds what is said in other words."]
-    )
+    print_notices(["", "With a model on this machine, searches also match by meaning."])
     size = size_text(model.size_bytes)
     question = f"Download {model.name} ({size}) and use it? Your notes stay here."
-    if not is_sure(question, "Searches use words; `hm model fetch` asks again"):
+    if not is_sure(
+        question, "Nothing was downloaded; run `hm model fetch` to do it later"
+    ):
         return
     from hivemind_memory.cli.commands.model import fetch_model
 
