@@ -10,6 +10,7 @@ from hivemind_memory.mcp_server.tools import (
     place_of,
     untrusted_mark,
 )
+from hivemind_memory.memory.no_vectors import NO_VECTORS_YET
 from hivemind_memory.model.display import count_text, places_text, shorten
 from hivemind_memory.model.memories import MAX_SOURCE_REF_CHARS, claim_text
 from hivemind_memory.model.query import Hit, SearchAnswer, SearchReport
@@ -299,7 +300,7 @@ def _render_report(report: SearchSummary) -> list[str]:
     lines = []
     if report.why_empty:
         lines.append(f"nothing found: {report.why_empty}")
-    if report.reason:
+    if report.reason not in ("", NO_VECTORS_YET):  # that helps no agent
         lines.append(f"not hybrid: {report.reason}")
     counted = [
         (report.below_min_score, "", "below min_score"),

@@ -12,7 +12,7 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from mcp.shared.exceptions import MCPError
-from mcp.types import CallToolResult, InputRequiredResult, Tool
+from mcp.types import INVALID_PARAMS, CallToolResult, InputRequiredResult, Tool
 from pydantic import BaseModel, ValidationError
 
 from hivemind_memory.errors import HivemindError
@@ -208,6 +208,8 @@ async def _advertise_tools(
 
     There are none, and a client that reads of them asks for two empty lists.
     """
+    if ctx.method == "prompts/get":
+        raise MCPError(code=INVALID_PARAMS, message="This server has no prompts.")
     result = await call_next(ctx)
     if ctx.method in {"initialize", "server/discover"} and isinstance(result, dict):
         tools = result["capabilities"]["tools"]

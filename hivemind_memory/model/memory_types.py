@@ -68,7 +68,7 @@ BUILT_IN: Mapping[str, MemoryType] = {
     for memory_type in (
         _type("identity", FIRST, 1.0, _STAYS, "core", "self"),
         _type("lesson", LESSON, 0.8, _STAYS, "warning", "insight", "learning"),
-        _type("decision", NEWEST, 0.8, _AGES, "commitment", "choice"),
+        _type("decision", NEWEST, 0.8, _AGES, "commitment", "choice", "convention"),
         _type("preference", PREFERENCE, 0.7, _STAYS, "likes"),
         _type("goal", RELEVANT, 0.9, _AGES, "aim"),
         _type("todo", RELEVANT, 0.8, _AGES, "task"),

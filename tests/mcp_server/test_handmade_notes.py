@@ -206,3 +206,4 @@ def test_a_search_without_vectors_sends_no_agent_to_a_command(
 
     assert found(answer)["report"]["reason"] == "no vectors yet"
     assert "hm status" not in text_of(answer)
+    assert "not hybrid" not in text_of(answer)

@@ -171,6 +171,19 @@ def test_no_empty_lists_are_advertised(home: Path) -> None:
         assert list(capabilities) == ["tools"]
 
 
+def test_a_prompt_that_is_asked_for_all_the_same_is_unknown(home: Path) -> None:
+    """It was an internal server error, with a traceback on standard error."""
+    asked = {"method": "prompts/get", "params": {"name": "none"}}
+    with piped() as server:
+        server.send(json.dumps(hello()).encode())
+        server.answer_to(1)
+        server.send(json.dumps(READY).encode())
+        server.send(json.dumps({"jsonrpc": "2.0", "id": 2, **asked}).encode())
+        error = server.answer_to(2)["error"]
+
+    assert (error["code"], error["message"]) == (-32602, "This server has no prompts.")
+
+
 def test_a_protocol_that_the_connection_does_not_speak_is_left_to_the_sdk(
     pipes: tuple[int, int, int, int],
 ) -> None:
