@@ -5,9 +5,6 @@ A day is 2026-11-21, today, yesterday, 7d or 2w; a moment is a day, or 30m or 2h
 
 from __future__ import annotations
 
-from hivemind_memory.environment import local_iso
-from hivemind_memory.model.clocks import in_zone
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import date, datetime
@@ -88,7 +85,7 @@ def minute_text(moment: str) -> str:
     >>> minute_text("2026-11-21T09:30:12"), minute_text("2026-11-21")
     ('2026-11-21 09:30', '2026-11-21')
     """
-    return in_zone(moment, local_iso)[:16].replace("T", " ")
+    return _here(moment)[:16].replace("T", " ")
 
 
 def day_text(moment: str) -> str:
@@ -97,4 +94,13 @@ def day_text(moment: str) -> str:
     >>> day_text("2026-11-21T09:30:12"), day_text("2026-11-21")
     ('2026-11-21', '2026-11-21')
     """
-    return in_zone(moment, local_iso)[:10]
+    return _here(moment)[:10]
+
+
+def _here(moment: str) -> str:
+    """Return a moment in the zone of the reader."""
+    # Help and mistakes import this file, and show no time.
+    from hivemind_memory.environment import local_iso
+    from hivemind_memory.model.clocks import in_zone
+
+    return in_zone(moment, local_iso)

@@ -676,7 +676,8 @@ def test_a_sync_says_why_the_chosen_provider_makes_no_vectors(
     assert (chosen.code, off.code, off.err) == (0, 0, "")
     assert chosen.err == (
         "no vectors: embedding_provider is openai, but there is no key: set"
-        " OPENAI_API_KEY, or `hm config set openai_api_key`.\n"
+        " OPENAI_API_KEY, or `hm config set openai_api_key`."
+        " `hm config set embedding_provider local` needs none.\n"
     )
 
 

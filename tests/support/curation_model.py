@@ -22,6 +22,7 @@ from hypothesis.stateful import (
 )
 
 from hivemind_memory.access.rules import OWNER, Caller, may_read, may_write
+from hivemind_memory.curation.learn import claim_key
 from hivemind_memory.errors import (
     HivemindError,
     KeyTakenError,
@@ -238,12 +239,14 @@ class TypedMemoryMachine(RuleBasedStateMachine):
         confidence=st.sampled_from(("high", "low")),
     )
     def learn(self, caller: Caller, scope: str, claim: str, confidence: str) -> None:
-        """Learn a claim; the same again replaces it, with the same words."""
+        """Learn a claim; it replaces whatever is active under its key."""
         text = f"claim{claim}{3 * spelled(SCOPES.index(scope))} is so"
         same = [
             path
             for path, file in self.files.items()
-            if file.claim == claim and file.scope == scope and file.told == ACTIVE
+            if file.key == claim_key("t", text)
+            and file.scope == scope
+            and file.told == ACTIVE
         ]
         path = f"{scope}/x.md" if scope else "x.md"
         new = NewMemory(key="", content=text, scope=named(scope), session="s1")
