@@ -71,6 +71,15 @@ class Machine:
         until(lambda: all(text in self.screen(session) for text in texts))
         return self.screen(session)
 
+    def ended(self, session: str) -> None:
+        """Wait until the program in a session's pane has ended.
+
+        tmux draws "Pane is dead" only where it has a client or redraws for another
+        reason, so its own record is asked.
+        """
+        words = ("display-message", "-p", "-t", f"={session}:", "#{pane_dead}")
+        until(lambda: self.tmux(*words) == "1")
+
 
 class Said:
     """What a command said."""

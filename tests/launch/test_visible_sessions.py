@@ -115,7 +115,7 @@ def test_a_launch_leaves_an_ended_agent_of_another_project_alone(
     machine.tmux("set-option", "-p", "-t", "=hm-site-owl:", "remain-on-exit", "on")
     pid = machine.tmux("display-message", "-p", "-t", "=hm-site-owl:", "#{pane_pid}")
     machine.tmux("run-shell", f"kill {pid}")
-    machine.shows("hm-site-owl", "Pane is dead")
+    machine.ended("hm-site-owl")
     become(monkeypatch, "agent")
 
     hm("launch", "owl", "--detach", "--worktree", str(site))
