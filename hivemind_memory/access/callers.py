@@ -32,6 +32,9 @@ class ScopeRequest:
     is_agent: bool = False
     """An agent uses it: it sees no more than its scopes, even if there are none."""
 
+    is_read_only: bool = False
+    """It may change nothing."""
+
     is_typed_by_owner: bool = False
     """Whoever sees the whole memory named them, and reads what is wrong with them."""
 
@@ -77,6 +80,7 @@ def caller_of(
         project=_scope("project", project),
         is_root=not _parent_of(name, workspaces),
         is_agent=scope_request.is_agent,
+        is_read_only=scope_request.is_read_only,
         project_problem=problem,
     )
 

@@ -79,6 +79,7 @@ class Caller:
     is_agent: bool = False
     """It may not do what only a person may decide."""
 
+    is_read_only: bool = False  # it may change nothing
     project_problem: str = ""
     """Why it is not known which project is its own; empty: it is known."""
 
@@ -333,9 +334,7 @@ def unseen_folder(caller: Caller, folder: str) -> ScopeError:
 
 def _hint(caller: Caller) -> str:
     """Return how a caller gets to see more."""
-    if caller.is_agent:
-        return _ASK_PERSON
-    return SEE_ALL
+    return _ASK_PERSON if caller.is_agent else SEE_ALL
 
 
 def check_source(caller: Caller, source: str) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from hivemind_memory.access.read_only import check_not_read_only
 from hivemind_memory.access.rules import may_read
 from hivemind_memory.errors import HivemindError, NotSavedError
 from hivemind_memory.files.locks import LOCK_WAIT_S, exclusive
@@ -86,7 +87,11 @@ class CurationContext:
 
         Args:
             effect: What is not done if a project is being moved, for the error.
+
+        Raises:
+            ScopeError: The caller may change nothing.
         """
+        check_not_read_only(self.caller, effect)
         with no_moves(self.places.shared_locks, effect), self.index.lock:
             yield
 

@@ -25,6 +25,7 @@ from hivemind_memory.state.change_log import ChangeLog
 from hivemind_memory.state.injection_log import InjectionLog
 from hivemind_memory.state.recall_log import RecallLog
 from hivemind_memory.state.state_file import StateFile
+from hivemind_memory.state.tokens import Tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -177,6 +178,9 @@ def _rename_state(renaming: Renaming) -> None:
         _rename_changes(state, renaming)
         InjectionLog(state).rename(renaming.new_path)
         RecallLog(state).rename_scope(renaming.new_path)
+        Tokens(state).rename_projects(
+            lambda name: renaming.target if name == renaming.source else name
+        )
     finally:
         state.close()
 
@@ -198,7 +202,7 @@ FOLLOWERS = (
             f"state.db:{table}"
             for table in (
                 *("changes", "injections", "meta", "recalls"),
-                *("tombstones", "unfinished"),
+                *("tokens", "tombstones", "unfinished"),
             )
         ),
         _rename_state,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from hivemind_memory.access.read_only import check_not_read_only
 from hivemind_memory.access.rules import check_person, check_source, check_writable
 from hivemind_memory.errors import (
     NotePathError,
@@ -92,10 +93,11 @@ def prepare_entry(
     Raises:
         NotSavedError: The caller may not write there.
         NotePathError: *file* is not a plain relative name of a note.
-        ScopeError: The caller does not have that scope.
+        ScopeError: The caller does not have that scope, or may only read.
         UsageError: The file is in another scope than the one that is named, or the same
             text was purged before.
     """
+    check_not_read_only(caller, "Nothing was saved")
     path = note_to_write(provenance, file=file, scope=scope, find_scope=find_scope)
     check_writable(caller, path, source=provenance.source)
     check_source(caller, provenance.source)

@@ -24,7 +24,7 @@ _NEW_FILE = os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_CLOEXEC", 0)
 
 _COPY_WAIT_MS = 5_000
 
-STATE_VERSION = 6
+STATE_VERSION = 7
 """How many steps ``schema`` has, which is loaded only to apply them."""
 
 _CHECKPOINT_PAGES = 100

@@ -13,7 +13,10 @@ _KEY_BYTES = 32
 _SWITCH_WAIT_MS = 1_000
 """Only a new file is switched to WAL mode, and others do the same within moments."""
 
-_TABLES_OF_NOTES = ("changes", "injections", "recalls", "tombstones", "unfinished")
+_TABLES_OF_NOTES = (
+    *("changes", "injections", "recalls", "tokens", "tombstones"),
+    "unfinished",
+)
 
 STEPS = (
     """
@@ -110,6 +113,21 @@ STEPS = (
     INSERT INTO recalls(ref, scope, notes, count, last_at)
     SELECT ref, scope, '*', count, last_at FROM recalls_by_scope;
     DROP TABLE recalls_by_scope;
+    """,
+    """
+    CREATE TABLE tokens(
+      name         TEXT    NOT NULL,
+      notes        TEXT    NOT NULL, -- folder that it opens
+      hash         BLOB    NOT NULL, -- SHA-256 of the token
+      workspace    TEXT    NOT NULL,
+      teams        TEXT    NOT NULL, -- separated by commas
+      project      TEXT    NOT NULL,
+      is_read_only INTEGER NOT NULL,
+      created_at   INTEGER NOT NULL, -- seconds since the epoch
+      expires_day  INTEGER NOT NULL, -- days since 1970-01-01; 0: never
+      used_at      INTEGER NOT NULL DEFAULT 0,
+      PRIMARY KEY (notes, name)
+    ) WITHOUT ROWID;
     """,
 )
 """Each step runs in the transaction that records it; a released one never changes."""
