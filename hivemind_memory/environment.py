@@ -68,7 +68,11 @@ def load_settings(
 
 
 def agent_scope_request(
-    *, workspace: str = "", teams: str = "", project: str = ""
+    *,
+    workspace: str = "",
+    teams: str = "",
+    project: str = "",
+    is_read_only: bool = False,
 ) -> ScopeRequest:
     """Return the scopes of an agent's server; the environment gives what is left out.
 
@@ -77,6 +81,7 @@ def agent_scope_request(
         teams: Names of teams, separated by commas.
         project: Name of a project, ``none``, or ``auto``, which is the default: the
             project of the folder in which it opens.
+        is_read_only: Whether it may change nothing.
     """
     from hivemind_memory.access.callers import AUTO, ScopeRequest
 
@@ -87,6 +92,7 @@ def agent_scope_request(
         teams=tuple(team.strip() for team in teams.split(",") if team.strip()),
         project=project or names[2] or AUTO,
         is_agent=True,
+        is_read_only=is_read_only,
     )
 
 

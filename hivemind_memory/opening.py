@@ -133,20 +133,21 @@ def open_connection_memory(
     memory_dir: str | None = None,
     workspace: str = "",
     teams: str = "",
+    is_read_only: bool = False,
 ) -> Memory:
-    """Return the memory as an agent sees it that is connected over HTTP.
+    """Return the memory as an agent that is connected over HTTP sees it.
 
-    *project* is what its connection gives: ``none``, a name, or the absolute path of a
-    folder, which stands for the project of its repository. *workspace* and *teams*,
-    separated by commas, are the server's.
+    *project* is ``none``, a name, or the absolute path of a folder, which stands for
+    the project of its repository. *teams* are separated by commas.
     """
     folder = project if os.path.isabs(project) else None
-    scope_request = agent_scope_request(
-        workspace=workspace, teams=teams, project="auto" if folder else project
+    request = agent_scope_request(
+        workspace=workspace,
+        teams=teams,
+        project="auto" if folder else project,
+        is_read_only=is_read_only,
     )
-    return open_memory(
-        memory_dir=memory_dir, scope_request=scope_request, folder=folder
-    )
+    return open_memory(memory_dir=memory_dir, scope_request=request, folder=folder)
 
 
 def find_project(folder: str, memory: Memory, *, is_look: bool) -> ProjectFolder:

@@ -49,7 +49,7 @@ _ANSWERS: Mapping[str, tuple[str, ...]] = {
     "hm backup FILE": ("export", "dump-all", "archive", "snapshot"),
     "hm restore-backup FILE": ("restore-from", "unarchive"),
     "hm save --tags WORDS KEY TEXT": ("tag", "label", "tags"),
-    "hm config set openai_api_key -": ("login", "auth", "key", "apikey", "token"),
+    "hm config set openai_api_key -": ("login", "auth", "key", "apikey"),
     "hm config": ("settings", "options", "preferences", "config-edit", "configure"),
     "hm show KEY": ("info", "describe", "details", "inspect", "display", "stat"),
     "hm history KEY": ("versions", "blame", "diff", "changelog"),

@@ -125,6 +125,15 @@ _FILES = (
     ),
     (
         AGENTS,
+        "token",
+        {
+            "token add": "Make a token for a client of hm mcp --http.",
+            "token list": "List the tokens, and what each may see and do.",
+            "token revoke": "Refuse a token from now on.",
+        },
+    ),
+    (
+        AGENTS,
         "launch",
         {
             "launch": "Start an agent with its memories in a tmux session.",
@@ -253,6 +262,7 @@ READING = frozenset(
         "why",
         "project show",
         "project list",
+        "token list",
         "mcp",
         "sessions",
         "git-hook status",
@@ -298,6 +308,7 @@ GROUPS = {
     ),
     "git-hook": ("Git's hook that injects into new worktrees.", AGENTS, "status"),
     "project": ("Show, list, rename, adopt and merge projects.", AGENTS, "show"),
+    "token": ("Make, list and revoke tokens of clients over HTTP.", AGENTS, "list"),
     "eval": ("Measure how well questions of your own are answered.", MAINTAIN, "run"),
     "config": ("Show and change the options in config.json.", SET_UP, "list"),
     "model": ("List and download models that run on this machine.", SET_UP, "list"),

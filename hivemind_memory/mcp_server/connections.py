@@ -31,6 +31,8 @@ from hivemind_memory.mcp_server.http_projects import (
     is_blank_project,
     project_of,
 )
+from hivemind_memory.mcp_server.http_tokens import token_of
+from hivemind_memory.state.tokens import Token
 
 logger = logging.getLogger(__name__)
 
@@ -59,6 +61,9 @@ class Connection:
 
     session: str
     """Name of the client's session, recorded in the entries that it writes."""
+
+    token: Token | None = None
+    """The named token of the call; None: the server's own, or standard input."""
 
     is_unnamed: bool = False
     """The connection names no project, though it could."""
@@ -148,10 +153,11 @@ class Connections:
     ) -> Connection:
         """Return the connection of a call over HTTP."""
         key = headers.get(_SESSION_HEADER, "")
+        request = context.request_context.request
+        token = token_of(request)
         if not self._has_projects:
             session = self._session_of(context, key)
-            return Connection(project=None, session=session)
-        request = context.request_context.request
+            return Connection(project=None, session=session, token=token)
         named, is_late = project_of(request), False
         if _is_folder(named):
             folders, is_late = await self._told(context, key)
@@ -160,6 +166,7 @@ class Connections:
         return Connection(
             project=named or NO_PROJECT,
             session=self._session_of(context, key),
+            token=token,
             is_unnamed=not named,
             is_blank=not named and is_blank_project(request),
             is_late=is_late and not named,

@@ -1,13 +1,13 @@
 """Serves any number of clients over streamable HTTP, on this machine only.
 
-A client must send the token, which is created once in a file that only its owner can
-read. The SDK refuses host names and origins that a web page could use (DNS rebinding).
-A connection whose client keeps the server waiting is closed, see ``ClientTimeout``.
+A client must send a token: the server's own, which is created once in a file that only
+its owner can read, or a named one; see ``http_tokens``. The SDK refuses host names and
+origins that a web page could use (DNS rebinding). A connection whose client keeps the
+server waiting is closed, see ``ClientTimeout``.
 """
 
 from __future__ import annotations
 
-import hmac
 import os
 import secrets
 import signal
@@ -45,6 +45,7 @@ from hivemind_memory.mcp_server.http_sessions import (
     Send,
     SessionLimit,
 )
+from hivemind_memory.mcp_server.http_tokens import FindToken, KnownClients
 from hivemind_memory.mcp_server.server import MemoryServer
 from hivemind_memory.mcp_server.streams import MAX_LINE_BYTES
 
@@ -74,6 +75,7 @@ def serve_http(
     port: int,
     token_file: str,
     announce: Callable[[str, str], None],
+    find_token: FindToken | None = None,
 ) -> None:
     """Serve until the process is told to end.
 
@@ -82,6 +84,7 @@ def serve_http(
         port: Port on the loopback address; 0: any free one.
         token_file: File with the token; created if it does not exist.
         announce: Called with the address and the token file once clients may connect.
+        find_token: Finds the tokens that have names; None: there are none.
 
     Raises:
         HivemindError: The port is taken, or there is no usable token.
@@ -89,7 +92,7 @@ def serve_http(
     token = read_token(token_file)
     with listen(port) as listening:
         real_port = listening.getsockname()[1]
-        config = make_config(make_app(server, real_port, token))
+        config = make_config(make_app(server, real_port, token, find_token=find_token))
         announce(f"http://{HOST}:{real_port}{PATH}", token_file)
         sys.setswitchinterval(SWITCH_S)
         # uvicorn exits at SIGTERM and then raises it again for the handler before its
@@ -140,16 +143,18 @@ def make_app(
     port: int,
     token: str,
     *,
+    find_token: FindToken | None = None,
     idle_s: float = IDLE_S,
     max_idle: int = MAX_IDLE,
     max_streams: int = 0,
 ) -> App:
-    """Return the SDK's ASGI application, which only requests with the token reach.
+    """Return the SDK's ASGI application, which only requests with a token reach.
 
     Args:
         server: The server.
         port: Where it listens.
-        token: What a request must carry.
+        token: The server's own.
+        find_token: Finds the tokens that have names; None: there are none.
         idle_s: How long a session is kept without a request.
         max_idle: Sessions that are kept; see ``SessionLimit``.
         max_streams: Streams that are held open; see ``SessionLimit``.
@@ -170,22 +175,21 @@ def make_app(
     if server.has_projects:
         app = SessionProjects(app, PATH)
     limited = SessionLimit(app, PATH, max_idle, max_streams)
-    return _guarded(SessionResumption(limited, PATH, token), token)
+    whole = _whole(SessionResumption(limited, PATH, token))
+    takes_scopes = server.has_projects and not server.has_scopes
+    return KnownClients(whole, token, find_token, takes_scopes=takes_scopes)
 
 
-def _guarded(app: App, token: str) -> App:
-    """Return *app* for requests that arrive whole and carry the token."""
-    expected = f"bearer {token}".encode()
+def _whole(app: App) -> App:
+    """Return *app* for requests that arrive whole."""
 
-    async def guard(scope: Scope, receive: Receive, send: Send) -> None:
+    async def wait(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await app(scope, receive, send)
-        elif not _is_known(scope, expected):
-            await _refuse(send)
         elif (whole := await _received(receive)) is not None:
             await app(scope, whole, send)
 
-    return guard
+    return wait
 
 
 async def _received(receive: Receive) -> Receive | None:
@@ -209,27 +213,6 @@ async def _received(receive: Receive) -> Receive | None:
         return parts.pop() if parts else await receive()
 
     return repeat
-
-
-def _is_known(scope: Scope, expected: bytes) -> bool:
-    """Whether a request carries the token, compared in constant time."""
-    given = [value for name, value in scope["headers"] if name == b"authorization"]
-    if len(given) != 1:
-        return False
-    scheme, _, token = given[0].partition(b" ")
-    return hmac.compare_digest(scheme.lower() + b" " + token.strip(), expected)
-
-
-async def _refuse(send: Send) -> None:
-    """Answer 401."""
-    body = b'{"error":"the token is missing or wrong"}'
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-        (b"www-authenticate", b"Bearer"),
-    ]
-    await send({"type": "http.response.start", "status": 401, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
 
 
 def listen(port: int) -> socket.socket:

@@ -22,6 +22,7 @@ from hivemind_memory.mcp_server.http_sessions import (
     ends_session,
     header_of,
 )
+from hivemind_memory.mcp_server.http_tokens import token_of
 from hivemind_memory.model.agents import PROJECT_HEADER
 
 PARAMETER = "project"
@@ -87,9 +88,14 @@ class SessionProjects:
 def project_of(request: object) -> str:
     """Return the project of a request; empty: neither it nor its session names one.
 
+    A token with a project of its own has no other.
+
     Args:
         request: As the SDK passes it to a tool.
     """
+    token = token_of(request)
+    if token is not None and token.project:
+        return token.project
     named: str = getattr(request, "scope", {}).get(_PROJECT, "")
     return named
 

@@ -29,7 +29,9 @@ from hivemind_memory.mcp_server.http_sessions import (
     Send,
     header_of,
 )
+from hivemind_memory.mcp_server.http_tokens import token_in
 from hivemind_memory.model.agents import PROJECT_HEADER
+from hivemind_memory.state.tokens import Token
 
 MAX_RESUMED = 1024
 """Sessions of earlier processes that are known here; the oldest are forgotten."""
@@ -105,7 +107,8 @@ class SessionResumption:
                 if opened and message["status"] < 400:
                     body = b"".join(part.get("body", b"") for part in kept)
                     held = _held(body, header_of(scope, _PROJECT))
-                    message = _with_session(message, self._signed(opened, held))
+                    signed = self._signed(opened, held, token_in(scope))
+                    message = _with_session(message, signed)
             await send(message)
 
         await self._app(scope, watched, sign)
@@ -113,7 +116,7 @@ class SessionResumption:
     async def _inner_of(self, scope: Scope, given: bytes) -> bytes:
         """Return the session that an id stands for; empty: none, or it is not ours."""
         parts = given.split(b".")
-        if len(parts) != 4 or not self._is_signed(given):
+        if len(parts) != 4 or not self._is_signed(given, token_in(scope)):
             return b""
         inner, process, held, _ = parts
         if process == self._process.encode():
@@ -180,21 +183,25 @@ class SessionResumption:
         await self._app({**scope, "method": "POST", "headers": headers}, read, watch)
         return opened
 
-    def _signed(self, session: bytes, held: dict[str, Any]) -> bytes:
+    def _signed(
+        self, session: bytes, held: dict[str, Any], token: Token | None
+    ) -> bytes:
         """Return the id that a client gets for a session."""
         text = json.dumps(held, separators=(",", ":")).encode()
         encoded = base64.urlsafe_b64encode(text).rstrip(b"=")
         plain = b".".join((session, self._process.encode(), encoded))
-        return plain + b"." + self._signature(plain)
+        return plain + b"." + self._signature(plain, token)
 
-    def _is_signed(self, given: bytes) -> bool:
-        """Whether an id is one that a server with this secret has given."""
+    def _is_signed(self, given: bytes, token: Token | None) -> bool:
+        """Whether an id is one that a server with this secret has given to a token."""
         plain, _, signature = given.rpartition(b".")
-        return hmac.compare_digest(self._signature(plain), signature)
+        return hmac.compare_digest(self._signature(plain, token), signature)
 
-    def _signature(self, plain: bytes) -> bytes:
-        """Return the signature of an id."""
-        return hmac.new(self._secret, plain, sha256).hexdigest()[:32].encode()
+    def _signature(self, plain: bytes, token: Token | None) -> bytes:
+        """Return the signature of an id, which no other token can use."""
+        whose = b"" if token is None else f"\n{token.name}\n{token.created_at}".encode()
+        signed = hmac.new(self._secret, plain + whose, sha256)
+        return signed.hexdigest()[:32].encode()
 
 
 def _held(body: bytes, project: bytes) -> dict[str, Any]:

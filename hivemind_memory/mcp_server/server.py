@@ -86,6 +86,7 @@ def make_server(
     server.upgrade_check = UpgradeCheck()
     server.connections = connections
     server.has_projects = server_state.has_projects
+    server.has_scopes = server_state.has_scopes
     return server
 
 
@@ -99,6 +100,9 @@ class MemoryServer(MCPServer[Any]):
     connections: Connections
     has_projects: bool
     """Whether connections may bring projects of their own."""
+
+    has_scopes: bool
+    """Whether the server was started with a team or a workspace."""
 
     async def serve(self, received: Any, to_send: Any) -> None:
         """Serve one client over a pair of streams until the first one ends."""

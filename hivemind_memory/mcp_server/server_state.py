@@ -16,14 +16,19 @@ from contextlib import contextmanager
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.mcp_server.descriptor_share import descriptor_share
 from hivemind_memory.mcp_server.project_memory import ProjectMemory
+from hivemind_memory.model.value import replaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.memory.memory import Memory
+    from hivemind_memory.state.tokens import Token
     from hivemind_memory.watch.watcher import Watcher
 
 
 logger = logging.getLogger(__name__)
+
+_Key = tuple[str, "Token | None"]
+"""Project, and the named token of who asks."""
 
 WATCH_DELAY_S = 0.5
 """How long the watcher waits after the first answer, so that a client's first requests
@@ -46,6 +51,9 @@ class ServerState:
         open_watcher: Callable[[Memory], Watcher] | None = None,
         open_project: Callable[[str], Memory] | None = None,
         own_folder: str = "",
+        open_for_token: Callable[[str, Token], Memory] | None = None,
+        *,
+        has_scopes: bool = False,
     ) -> None:
         """Open nothing yet.
 
@@ -56,15 +64,21 @@ class ServerState:
                 project's name or a folder in it. None: all connections share one.
             own_folder: Folder whose project the memory belongs to; empty: it belongs to
                 none, or to one that was given by name.
+            open_for_token: Returns the memory as clients with a named token see it;
+                takes the same as *open_project*, or nothing where all connections share
+                one project. None: there are no such clients.
+            has_scopes: Whether the server was started with a team or a workspace.
         """
         self._open_watcher = open_watcher
         self._lock = threading.Lock()
         """Held for moments only: nothing is opened or looked up under it."""
 
         self._open_project = open_project
+        self._open_for_token = open_for_token
+        self.has_scopes = has_scopes
         self._own_folder = own_folder if open_project is not None else ""
         self._own = ProjectMemory(open_memory)
-        self._of_project: OrderedDict[str, ProjectMemory] = OrderedDict()
+        self._of_project: OrderedDict[_Key, ProjectMemory] = OrderedDict()
         self._max_projects = descriptor_share(MAX_PROJECTS, 1 / 16)
         self._stop = threading.Event()
         self._watcher: Watcher | None = None
@@ -76,39 +90,53 @@ class ServerState:
         return self._open_project is not None
 
     @contextmanager
-    def memory(self, project: str | None = None) -> Iterator[Memory]:
+    def memory(
+        self, project: str | None = None, token: Token | None = None
+    ) -> Iterator[Memory]:
         """Lend the memory for one call.
 
         Args:
             project: Name of a project or a folder in it, as the connection gave it;
                 None: what the server was started with.
+            token: The named token of the call, if it has one.
 
         Raises:
             HivemindError: It cannot be opened now; the next call tries again.
         """
-        shared = self._memory_of(project or self._own_folder)
+        shared = self._memory_of(project or self._own_folder, token)
         lent = shared.lend()
         try:
             yield lent.memory
         finally:
             shared.give_back(lent)
 
-    def _memory_of(self, project: str) -> ProjectMemory:
+    def _memory_of(self, project: str, token: Token | None) -> ProjectMemory:
         """Return what lends the memory of a project, which is not opened yet."""
-        open_project, dropped = self._open_project, []
-        if not project or open_project is None:
+        if token is None and (not project or self._open_project is None):
             return self._own
+        # Its last use is another one with each call.
+        key = project, token and replaced(token, used_at=0)
+        dropped = []
         with self._lock:
-            known = self._of_project.get(project)
+            known = self._of_project.get(key)
             if known is None:
-                known = ProjectMemory(lambda: open_project(project))
-                self._of_project[project] = known
-            self._of_project.move_to_end(project)
+                known = ProjectMemory(lambda: self._opened(*key))
+                self._of_project[key] = known
+            self._of_project.move_to_end(key)
             while len(self._of_project) > self._max_projects:
                 dropped.append(self._of_project.popitem(last=False)[1])
         for unused in dropped:
             unused.drop()
         return known
+
+    def _opened(self, project: str, token: Token | None) -> Memory:
+        """Return the memory of a project, as a client sees it."""
+        if token is None:
+            assert self._open_project is not None  # noqa: S101 - the caller checked it
+            return self._open_project(project)
+        if self._open_for_token is None:
+            raise HivemindError("This server knows no tokens with names.")
+        return self._open_for_token(project, token)
 
     def start(self) -> None:
         """Start watching on a thread of its own, shortly after the first call."""

@@ -25,6 +25,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from hivemind_memory.errors import HivemindError, UsageError
 from hivemind_memory.mcp_server.connections import Connection, Connections
 from hivemind_memory.mcp_server.errors import expected_error, unexpected_error
+from hivemind_memory.mcp_server.http_tokens import token_of
 from hivemind_memory.mcp_server.server_state import MAX_PROJECTS, ServerState
 from hivemind_memory.model.agents import PROJECT_HEADER
 from hivemind_memory.model.display import shorten
@@ -199,7 +200,9 @@ class ToolRunner:
         connection = await self._connections.connection_of(context)
 
         def call() -> tuple[Result, str]:
-            with self._server_state.memory(connection.project) as memory:
+            with self._server_state.memory(
+                connection.project, connection.token
+            ) as memory:
                 # Before the work: what fails now has changed nothing.
                 notice = memory.here.notice()
                 return work(ToolCall(memory=memory, connection=connection)), notice
@@ -273,7 +276,12 @@ def _schemas_of(function: Callable[..., Any]) -> Tool:
 
 
 def client_name(context: Context[Any]) -> str:
-    """Return the name that the client gave itself; empty if it gave none."""
+    """Return the name of the client's token, else the one that it gives itself.
+
+    Empty if there is neither.
+    """
+    if token := token_of(context.request_context.request):
+        return token.name
     client = context.session.client_params
     return client.client_info.name.strip()[:64] if client is not None else ""
 

@@ -13,8 +13,13 @@ from hivemind_memory.model.display import escape_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from hivemind_memory.access.callers import ScopeRequest
+    from hivemind_memory.curation.access_tokens import AccessTokens
     from hivemind_memory.mcp_server.server_state import ServerState
+    from hivemind_memory.memory.memory import Memory
+    from hivemind_memory.state.tokens import Token
 
 PORT = 8737
 CLOSE_S = 0.8
@@ -83,12 +88,14 @@ def mcp(request: CommandRequest) -> int:
     require_sdk()
     from hivemind_memory.mcp_server.server_state import ServerState
 
-    scopes = {"workspace": values["workspace"] or "", "teams": values["team"] or ""}
+    workspace, teams = values["workspace"] or "", values["team"] or ""
     # Over HTTP each connection brings its project, unless the server was given one.
     given = environment.given_project(values["project"] or "")
     project = given or ("none" if is_http else "")
-    _warn_of_new_project(given, request.memory_dir)
-    scope_request = environment.agent_scope_request(project=project, **scopes)
+    warn_of_new_project(given, request.memory_dir)
+    scope_request = environment.agent_scope_request(
+        project=project, workspace=workspace, teams=teams
+    )
     _check_not_wider(scope_request, request.memory_dir)
     own_folder = "" if is_http or given else _current_folder()
     server_state = ServerState(
@@ -99,9 +106,13 @@ def mcp(request: CommandRequest) -> int:
         None
         if given
         else lambda named: opening.open_connection_memory(
-            named, memory_dir=request.memory_dir, **scopes
+            named, memory_dir=request.memory_dir, workspace=workspace, teams=teams
         ),
         own_folder=own_folder,
+        open_for_token=lambda named, token: _open_for_token(
+            request.memory_dir, given or named, token, (workspace, teams)
+        ),
+        has_scopes=bool(scope_request.workspace or scope_request.teams),
     )
     session = environment.new_session()
     try:
@@ -114,7 +125,13 @@ def mcp(request: CommandRequest) -> int:
             token_file = values["token_file"] or places.token_file(home)
             port = PORT if values["port"] is None else values["port"]
             server_state.start()
-            serve_http(make_server(server_state, session), port, token_file, _announce)
+            serve_http(
+                make_server(server_state, session),
+                port,
+                token_file,
+                _announce,
+                _find_token(request.memory_dir),
+            )
         else:
             from hivemind_memory.files.places import find_above
             from hivemind_memory.mcp_server.startup import serve_standard_streams
@@ -132,7 +149,43 @@ def mcp(request: CommandRequest) -> int:
     return 0
 
 
-def _warn_of_new_project(name: str, memory_dir: str | None) -> None:
+def _open_for_token(
+    memory_dir: str | None, project: str, token: Token, own: tuple[str, str]
+) -> Memory:
+    """Return the memory as the client of a named token sees it.
+
+    *own* are the workspace and the teams of the server.
+    """
+    from hivemind_memory import opening
+
+    return opening.open_connection_memory(
+        project or "none",
+        memory_dir=memory_dir,
+        workspace=token.workspace or own[0],
+        teams=",".join(token.teams) or own[1],
+        is_read_only=token.is_read_only,
+    )
+
+
+def _find_token(memory_dir: str | None) -> Callable[[str], Token | None]:
+    """Return what finds whom a secret stands for, opened with its first use."""
+    from functools import cache
+
+    @cache
+    def tokens() -> AccessTokens:
+        from hivemind_memory import opening
+        from hivemind_memory.access.callers import ScopeRequest
+        from hivemind_memory.curation.access_tokens import AccessTokens
+
+        memory = opening.open_memory(
+            memory_dir=memory_dir, scope_request=ScopeRequest(is_agent=True)
+        )
+        return AccessTokens(memory.state(), memory.clocks, memory.caller)
+
+    return lambda secret: tokens().admit(secret)
+
+
+def warn_of_new_project(name: str, memory_dir: str | None) -> None:
     """Say so if a project without notes is named like one that has some."""
     if not name:
         return
