@@ -68,6 +68,7 @@ WITHOUT_FOLDER = {
     *("eval run", "eval suggest"),
     # Of names.
     *("project list", "project rename", "project merge"),
+    *("token add", "token list", "token revoke"),
     *("init", "completion", "help", "version", "model list", "model fetch"),
     *("sync", "rebuild", "status", "doctor", "watch"),
     *("config list", "config get", "config set", "config unset", "config path"),

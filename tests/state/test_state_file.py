@@ -298,11 +298,13 @@ def test_a_file_of_every_earlier_version_is_upgraded_and_loses_nothing(
         old.execute(step)
     old.execute("INSERT INTO meta VALUES ('key', ?)", (b"k" * 32,))
     key = "'a'" if version < 4 else "'a', ''"
-    old.execute(f"INSERT INTO recalls VALUES ({key}, 3, 17)")
+    every = "" if version < 6 else ", '*'"
+    old.execute(f"INSERT INTO recalls VALUES ({key}{every}, 3, 17)")
     folder = "" if version < 5 else "'', "
     old.execute(f"INSERT INTO unfinished VALUES (x'00', {folder}'work')")
     old.execute(
-        "INSERT INTO tombstones VALUES (?)", (tombstone_of(b"k" * 32, "purged", None),)
+        f"INSERT INTO tombstones VALUES (?{every})",
+        (tombstone_of(b"k" * 32, "purged", None),),
     )
     if version >= 2:
         old.execute(
@@ -322,7 +324,7 @@ def test_a_file_of_every_earlier_version_is_upgraded_and_loses_nothing(
     names = {"projects/new": ["projects/old"], "projects/old": ["projects/old\0x"]}
     old.execute("INSERT INTO meta VALUES ('tombstone_scopes', ?)", (json.dumps(names),))
     old.execute(
-        "INSERT INTO tombstones VALUES (?)",
+        f"INSERT INTO tombstones VALUES (?{every})",
         (tombstone_of(b"k" * 32, "moved", "projects/old"),),
     )
     old.pragma("user_version", version)
