@@ -123,7 +123,7 @@ class AccessTokens:
             )
 
     def admit(self, secret: str) -> Token | None:
-        """Return whom a secret stands for now, and record its use; None: nobody.
+        """Return whom a secret stands for now, and record its use; None: no client.
 
         Raises:
             StateUnusableError: That cannot be looked up now.

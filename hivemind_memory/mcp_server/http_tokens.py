@@ -1,4 +1,4 @@
-"""Finds out who sends a request over HTTP, and refuses those whom nobody knows.
+"""Finds out who sends a request over HTTP, and refuses clients that it does not know.
 
 The server's own token is in a file; see ``http.read_token``. ``hm token add`` makes
 others, which have names, and may have scopes of their own, an end, and no right to
@@ -20,7 +20,7 @@ from hivemind_memory.mcp_server.http_sessions import App, Receive, Scope, Send
 from hivemind_memory.state.tokens import Token
 
 FindToken = Callable[[str], Token | None]
-"""Returns whom a secret stands for; None: nobody, or no longer."""
+"""Returns whom a secret stands for; None: no client, or no longer one."""
 
 FAILED_WAIT_S = 0.05
 """How long a wrong token waits for its answer."""

@@ -110,7 +110,7 @@ class Tokens:
         return self._read("", ())
 
     def find(self, secret: str) -> Token | None:
-        """Return whom a secret stands for; None: nobody.
+        """Return whom a secret stands for; None: no client.
 
         Raises:
             StateUnusableError: That cannot be looked up now.

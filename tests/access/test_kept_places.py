@@ -57,6 +57,7 @@ WITHOUT_TEXT = {
     *("search", "get", "list", "log", "show", "history", "inbox list"),
     *("connect", "disconnect", "mcp", "completion", "help", "version"),
     *("hook session-start", "inject", "eject", "why", "project show", "project list"),
+    *("token add", "token list", "token revoke"),
     *("launch", "exec", "sessions", "attach", "kill", "eval run", "eval suggest"),
     *("git-hook status", "git-hook install", "git-hook remove", "git-hook run"),
     *("sync", "rebuild", "status", "doctor", "watch", "backup"),
