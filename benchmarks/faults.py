@@ -266,9 +266,9 @@ FAULTS = (
         module="mcp_server/server_state.py",
         code=(
             "_FIRST = []\n\n\n"
-            "def _memory_of(self, project, of=ServerState._memory_of):\n"
+            "def _memory_of(self, project, token, of=ServerState._memory_of):\n"
             "    _FIRST.extend(filter(None, [project]))\n"
-            "    return of(self, project and _FIRST[0])\n\n\n"
+            "    return of(self, project and _FIRST[0], token)\n\n\n"
             "ServerState._memory_of = _memory_of\n"
         ),
         says=r"memory_(search|history): .* is not answered by",
