@@ -19,6 +19,7 @@ from hivemind_memory.curation.lookup import (
     read_target,
 )
 from hivemind_memory.curation.reactivate import older_ids
+from hivemind_memory.curation.row_target import read_row
 from hivemind_memory.curation.selection import find_targets
 from hivemind_memory.errors import MemoryNotFoundError, UsageError
 from hivemind_memory.markdown.front_matter import split_front_matter
@@ -136,7 +137,7 @@ def _chain(
         return
     older = older_ids(context, index, target)
     for row in index.memories(key=target.key, scopes=frozenset({target.scope})):
-        read = read_target(context, row.path, MEMORY)
+        read = read_row(context, row)
         if read is None or read.path == target.path:
             continue
         if read.status == PENDING:

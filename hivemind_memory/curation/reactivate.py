@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from hivemind_memory.curation.lookup import CurationTarget, read_target
 from hivemind_memory.curation.own_name import free_own_name
+from hivemind_memory.curation.row_target import read_row
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.files.paths import path_in_scope
 from hivemind_memory.model.curation import MEMORY
@@ -153,7 +154,7 @@ def _with_id(
     """Return the memory of an id, in the scope and with the key of another."""
     for row in index.memories(memory_id=memory_id, scopes=frozenset({target.scope})):
         if row.key == target.key:
-            read = read_target(context, row.path, MEMORY, "older")
+            read = read_row(context, row, "older")
             return replace(read, key=row.key) if read else None
     return None
 

@@ -25,6 +25,7 @@ from hivemind_memory.curation.lookup import (
 )
 from hivemind_memory.curation.lookup_errors import names_near, not_found
 from hivemind_memory.curation.own_day import with_own_day
+from hivemind_memory.curation.row_target import read_row
 from hivemind_memory.curation.without_secrets import masked
 from hivemind_memory.errors import MemoryNotFoundError, NotSavedError, UsageError
 from hivemind_memory.markdown.front_matter import split_front_matter
@@ -250,7 +251,7 @@ class _TargetSearch:
     ) -> Iterator[CurationTarget]:
         """Yield the notes of some rows, each with the reason why it is selected."""
         for row in rows:
-            target = read_target(self._context, row.path, MEMORY)
+            target = read_row(self._context, row)
             if target is not None:
                 why = "named" if len(rows) == 1 else reasons.get(target.status, "named")
                 # Only the index knows a key that comes from the file name.

@@ -27,6 +27,7 @@ from hivemind_memory.curation.own_changes import (
     newer_change,
     own_changes,
 )
+from hivemind_memory.curation.row_target import read_row
 from hivemind_memory.curation.undo_errors import (
     EFFECT,
     built_upon,
@@ -356,7 +357,7 @@ def _now(
     """Yield an item as it is now; nothing if it is gone."""
     if item.kind != ENTRY:
         for row in _rows(index, item):
-            target = read_target(context, row.path, MEMORY)
+            target = read_row(context, row)
             if target is not None:
                 yield replace(target, key=row.key)
         return
