@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hivemind_memory.access.rules import Caller
-from hivemind_memory.curation import context, reactivate
+from hivemind_memory.curation import context, reactivate, row_target
 from hivemind_memory.curation.lookup import read_target
 from hivemind_memory.errors import (
     HivemindError,
@@ -369,7 +369,8 @@ def test_a_forget_reads_no_more_versions_than_it_needs(
         read.append(args[3])
         return read_target(*args)
 
-    monkeypatch.setattr(reactivate, "read_target", counted)
+    for module in (reactivate, row_target):
+        monkeypatch.setattr(module, "read_target", counted)
 
     done = bench.forget(session="evil")
 
