@@ -14,6 +14,7 @@ HivemindError
 │   └── NoteTooLargeError it is larger than max_note_mb, and is never read
 ├── MemoryNotFoundError   there is no memory of that key or id
 ├── NotSavedError         nothing was saved; the notes are as they were
+│   ├── NotWritableError  the caller may not write there
 │   └── KeyTakenError     an active memory has that key, and no reason was given
 ├── GitError              git failed, or cannot be used there
 │   └── ProjectUnknownError   it cannot be told which project a repository belongs to
@@ -148,6 +149,10 @@ class NoteTooLargeError(NoteUnreadableError):
 
 class NotSavedError(HivemindError):
     """Nothing was saved: the notes are as they were before the call."""
+
+
+class NotWritableError(NotSavedError):
+    """The caller may not write there; nothing was saved."""
 
 
 class MemoryNotFoundError(HivemindError):

@@ -12,7 +12,6 @@ import time
 from hivemind_memory.access.rules import NO_PROJECT, ProjectHere
 from hivemind_memory.config import CONFIG_NAME
 from hivemind_memory.environment import (
-    agent_scope_request,
     environ_without_hook,
     explicit_git,
     git_environ,
@@ -125,29 +124,6 @@ def open_memory(
         caller=find_caller(),
         here=lookup.here(find_caller) if is_auto else NO_PROJECT,
     )
-
-
-def open_connection_memory(
-    project: str,
-    *,
-    memory_dir: str | None = None,
-    workspace: str = "",
-    teams: str = "",
-    is_read_only: bool = False,
-) -> Memory:
-    """Return the memory as an agent that is connected over HTTP sees it.
-
-    *project* is ``none``, a name, or the absolute path of a folder, which stands for
-    the project of its repository. *teams* are separated by commas.
-    """
-    folder = project if os.path.isabs(project) else None
-    request = agent_scope_request(
-        workspace=workspace,
-        teams=teams,
-        project="auto" if folder else project,
-        is_read_only=is_read_only,
-    )
-    return open_memory(memory_dir=memory_dir, scope_request=request, folder=folder)
 
 
 def find_project(folder: str, memory: Memory, *, is_look: bool) -> ProjectFolder:

@@ -37,7 +37,7 @@ from hivemind_memory.mcp_server.server_description import (  # noqa: E402
     described_tools,
     first_answers,
 )
-from hivemind_memory.mcp_server.tools import LIMIT_CHARS  # noqa: E402
+from hivemind_memory.mcp_server.shaping import LIMIT_CHARS  # noqa: E402
 
 _MADE = "<!-- Made by scripts/generate_docs.py from the code; do not edit. -->"
 _CLI_INTRO = (

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from hivemind_memory.errors import (
     NotSavedError,
+    NotWritableError,
     ProjectUnknownError,
     ScopeError,
     UsageError,
@@ -58,9 +59,7 @@ AGENT_VARIABLES = {
 class Caller:
     """Who asks."""
 
-    workspace: str = ""
-    """Scope of its workspace, ``workspaces/web``; empty: none."""
-
+    workspace: str = ""  # its scope, ``workspaces/web``; empty: none
     teams: tuple[str, ...] = ()
     """Scopes of its teams; the first is the one that ``team`` alone means."""
 
@@ -80,6 +79,7 @@ class Caller:
     """It may not do what only a person may decide."""
 
     is_read_only: bool = False  # it may change nothing
+    public_projects: tuple[str, ...] = ()  # scopes that a visitor reads too
     project_problem: str = ""
     """Why it is not known which project is its own; empty: it is known."""
 
@@ -88,7 +88,7 @@ class Caller:
         """The scopes that it reads; None: all."""
         if self.is_owner:
             return None
-        own = (self.workspace, *self.teams, self.project)
+        own = (self.workspace, *self.teams, self.project, *self.public_projects)
         return frozenset({GLOBAL, *(scope for scope in own if scope)})
 
 
@@ -392,7 +392,7 @@ def check_writable(
         return
     scope = scope_of(path)
     where = "the global memory" if scope == GLOBAL else scope
-    raise NotSavedError(
+    raise NotWritableError(
         f"you cannot write to {where} from here.",
         hint="Leave out the file and scope, or name one of your own.",
         effect=effect or f"Nothing was saved to {path}",

@@ -125,6 +125,11 @@ _FILES = (
     ),
     (
         AGENTS,
+        "serve",
+        {"serve": "Serve agents and other programs on this machine over HTTP."},
+    ),
+    (
+        AGENTS,
         "token",
         {
             "token add": "Make a token for a client of hm mcp --http.",
@@ -264,6 +269,7 @@ READING = frozenset(
         "project list",
         "token list",
         "mcp",
+        "serve",
         "sessions",
         "git-hook status",
         "status",

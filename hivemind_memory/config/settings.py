@@ -322,6 +322,14 @@ class Settings:
             if isinstance(project, dict) and project.get("visibility") == "private"
         )
 
+    def public_projects(self) -> tuple[str, ...]:
+        """Return the scopes of the projects that visitors may read."""
+        return tuple(
+            f"projects/{slug}"
+            for slug, project in self.projects.items()
+            if isinstance(project, dict) and project.get("visibility") == "public"
+        )
+
     def own_types(self) -> dict[str, MemoryType]:
         """Return the types of a person's own; the table of types loads when needed."""
         if not self.types:

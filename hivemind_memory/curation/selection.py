@@ -27,7 +27,11 @@ from hivemind_memory.curation.lookup_errors import names_near, not_found
 from hivemind_memory.curation.own_day import with_own_day
 from hivemind_memory.curation.row_target import read_row
 from hivemind_memory.curation.without_secrets import masked
-from hivemind_memory.errors import MemoryNotFoundError, NotSavedError, UsageError
+from hivemind_memory.errors import (
+    MemoryNotFoundError,
+    NotWritableError,
+    UsageError,
+)
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.text import decode
 from hivemind_memory.model.clocks import in_zone
@@ -85,7 +89,7 @@ def find_targets(
     allowed = [target for target in targets if may_write(context.caller, target.path)]
     if targets and not allowed:
         where = targets[0].scope or "the global memory"
-        raise NotSavedError(
+        raise NotWritableError(
             f"you cannot write to {where} from here.",
             hint="Ask the owner of the memory.",
             effect="Nothing was changed",

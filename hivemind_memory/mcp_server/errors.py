@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 
 from mcp.server.mcpserver.exceptions import ToolError
@@ -17,7 +16,7 @@ from hivemind_memory.errors import (
     NoteNotFoundError,
     is_out_of_files,
 )
-from hivemind_memory.model.display import shorten
+from hivemind_memory.model.display import shorten, without_options
 from hivemind_memory.model.keys import closest
 
 FAILURE_STATEMENTS = {
@@ -48,8 +47,6 @@ _DOUBTS = {
 }
 """Tools that change something -> what is known after an unexpected error."""
 
-_COMMAND = re.compile(r"`[^`]*`")
-_OPTION = re.compile(r"(?<![\w-])--[a-z]")
 _MAX_CHARS = 500
 """Longest message: a name in it may be as long as an argument can be."""
 _MAX_NAME_CHARS = 60
@@ -70,24 +67,9 @@ def expected_error(tool: str, error: HivemindError) -> ToolError:
     # Whatever the memory raises while it writes, it raises before the note has it.
     if tool in FAILURE_STATEMENTS and not error.effect:
         sentences.append(FAILURE_STATEMENTS[tool])
-    if hint := _without_options(hint):
+    if hint := without_options(hint):
         sentences.append(f"Hint: {_sentence(hint)}")
     return ToolError(" ".join(sentences))
-
-
-def _without_options(hint: str) -> str:
-    """Return a hint without the clauses that tell an agent to pass an option.
-
-    An agent can pass none. A whole command is for a person, and stays whole.
-
-    >>> _without_options("`hm init` makes it; --memory-dir names another")
-    '`hm init` makes it'
-    """
-    clauses = hint.split("; ")
-    kept = [
-        clause for clause in clauses if not _OPTION.search(_COMMAND.sub("", clause))
-    ]
-    return "; ".join(kept)
 
 
 def unexpected_error(tool: str, error: Exception) -> ToolError:

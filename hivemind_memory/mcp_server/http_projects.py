@@ -63,7 +63,7 @@ class SessionProjects:
             await self._app(scope, receive, send)
             return
         try:
-            named, is_blank = _project_named_in(scope)
+            named, is_blank = project_named_in(scope)
         except UsageError as error:
             await _refuse(send, f"{error} {error.hint}")
             return
@@ -108,7 +108,7 @@ def is_blank_project(request: object) -> bool:
     return bool(getattr(request, "scope", {}).get(_IS_BLANK, False))
 
 
-def _project_named_in(scope: Scope) -> tuple[str, bool]:
+def project_named_in(scope: Scope) -> tuple[str, bool]:
     """Return the project that a request names, or none, and whether it seems to.
 
     Raises:

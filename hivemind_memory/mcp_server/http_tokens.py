@@ -9,13 +9,13 @@ refused at once.
 from __future__ import annotations
 
 import hmac
-import json
 from collections.abc import Callable
 
 import anyio
 import anyio.to_thread
 
 from hivemind_memory.errors import HivemindError
+from hivemind_memory.mcp_server.http_checks import Refuse, refuse_plainly
 from hivemind_memory.mcp_server.http_sessions import App, Receive, Scope, Send
 from hivemind_memory.state.tokens import Token
 
@@ -26,6 +26,7 @@ FAILED_WAIT_S = 0.05
 """How long a wrong token waits for its answer."""
 
 _TOKEN = "hivemind.token"  # noqa: S105 - a key of the scope of a request
+_VISITOR = "hivemind.visitor"
 _MISSING = "the token is missing or wrong"
 _TWO_SCOPES = (
     "this server was started with a project, team or workspace, so it takes no token"
@@ -37,7 +38,14 @@ class KnownClients:
     """An application that only requests of known clients reach in *app*."""
 
     def __init__(
-        self, app: App, own: str, find: FindToken | None, *, takes_scopes: bool
+        self,
+        app: App,
+        own: str,
+        find: FindToken | None,
+        *,
+        takes_scopes: bool,
+        is_open: Callable[[Scope], bool] | None = None,
+        refuse: Refuse = refuse_plainly,
     ) -> None:
         """Know the server's own token.
 
@@ -46,16 +54,25 @@ class KnownClients:
             own: The server's own token.
             find: Finds the others; None: there are none.
             takes_scopes: Whether tokens may have scopes of their own.
+            is_open: Whether a request without any token is passed on, as that of a
+                visitor; None: none is.
+            refuse: Answers the requests that are not passed on.
         """
         self._app = app
         self._own = f"bearer {own}".encode()
         self._find = find
         self._takes_scopes = takes_scopes
+        self._is_open = is_open
+        self._refuse = refuse
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on a request and who sends it, or refuse it."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
+            return
+        is_open = self._is_open
+        if is_open is not None and not _has_authorization(scope) and is_open(scope):
+            await self._app({**scope, _VISITOR: True}, receive, send)
             return
         scheme, _, secret = _authorization(scope).partition(b" ")
         given = scheme.lower() + b" " + secret.strip()
@@ -65,13 +82,15 @@ class KnownClients:
         try:
             token = await self._named(given)
         except HivemindError as error:
-            await _refuse(send, 503, f"the token cannot be looked up: {error}")
+            await self._refuse(
+                scope, send, 503, f"the token cannot be looked up: {error}"
+            )
             return
         if token is None:
             await anyio.sleep(FAILED_WAIT_S)
-            await _refuse(send, 401, _MISSING)
+            await self._refuse(scope, send, 401, _MISSING)
         elif token.has_scopes() and not self._takes_scopes:
-            await _refuse(send, 403, _TWO_SCOPES)
+            await self._refuse(scope, send, 403, _TWO_SCOPES)
         else:
             await self._app({**scope, _TOKEN: token}, receive, send)
 
@@ -98,20 +117,17 @@ def token_in(scope: Scope) -> Token | None:
     return token
 
 
+def is_visitor(scope: Scope) -> bool:
+    """Return whether a request has no token, and was passed on without one."""
+    return bool(scope.get(_VISITOR, False))
+
+
+def _has_authorization(scope: Scope) -> bool:
+    """Return whether a request tries to say who sends it."""
+    return any(name == b"authorization" for name, _ in scope["headers"])
+
+
 def _authorization(scope: Scope) -> bytes:
     """Return the only header that authorizes a request; empty: none, or several."""
     given = [value for name, value in scope["headers"] if name == b"authorization"]
     return given[0] if len(given) == 1 else b""
-
-
-async def _refuse(send: Send, status: int, error: str) -> None:
-    """Answer with an error."""
-    body = json.dumps({"error": error}).encode()
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-    ]
-    if status == 401:
-        headers.append((b"www-authenticate", b"Bearer"))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from pydantic import Field, field_validator
 
-from hivemind_memory.mcp_server.tools import ResultPart, place_of
+from hivemind_memory.mcp_server.shaping import ResultPart, place_of
 from hivemind_memory.model.memories import PENDING, STATUSES
 from hivemind_memory.model.save_hints import GlobalScopeHint, hint_texts
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from hivemind_memory.mcp_server.tools import (
+from hivemind_memory.mcp_server.shaping import (
     LIMIT_CHARS,
     one_line,
     place_of,
@@ -157,6 +157,12 @@ def shape_search(answer: SearchAnswer) -> SearchOut:
             " memory_get with path, from=start_line and lines returns the full text"
         )
     return SearchOut(hits=hits, report=_shape_report(answer.report, continuation))
+
+
+def empty_search(reason: str) -> SearchOut:
+    """Return the answer of a memory without notes."""
+    report = SearchSummary(mode="keyword", is_fresh=True, why_empty=reason)
+    return SearchOut(hits=[], report=report)
 
 
 def render_search(found: SearchOut) -> str:

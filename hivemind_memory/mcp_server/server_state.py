@@ -10,7 +10,7 @@ import logging
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 
 from hivemind_memory.errors import HivemindError
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 
 
 logger = logging.getLogger(__name__)
-
-_Key = tuple[str, "Token | None"]
-"""Project, and the named token of who asks."""
 
 WATCH_DELAY_S = 0.5
 """How long the watcher waits after the first answer, so that a client's first requests
@@ -78,7 +75,7 @@ class ServerState:
         self.has_scopes = has_scopes
         self._own_folder = own_folder if open_project is not None else ""
         self._own = ProjectMemory(open_memory)
-        self._of_project: OrderedDict[_Key, ProjectMemory] = OrderedDict()
+        self._of_project: OrderedDict[Hashable, ProjectMemory] = OrderedDict()
         self._max_projects = descriptor_share(MAX_PROJECTS, 1 / 16)
         self._stop = threading.Event()
         self._watcher: Watcher | None = None
@@ -103,24 +100,41 @@ class ServerState:
         Raises:
             HivemindError: It cannot be opened now; the next call tries again.
         """
-        shared = self._memory_of(project or self._own_folder, token)
-        lent = shared.lend()
-        try:
-            yield lent.memory
-        finally:
-            shared.give_back(lent)
-
-    def _memory_of(self, project: str, token: Token | None) -> ProjectMemory:
-        """Return what lends the memory of a project, which is not opened yet."""
-        if token is None and (not project or self._open_project is None):
-            return self._own
+        named = project or self._own_folder
+        if token is None and (not named or self._open_project is None):
+            with _lent(self._own) as memory:
+                yield memory
+            return
         # Its last use is another one with each call.
-        key = project, token and replaced(token, used_at=0)
+        token = token and replaced(token, used_at=0)
+        with self.lend((named, token), lambda: self._opened(named, token)) as memory:
+            yield memory
+
+    @contextmanager
+    def lend(
+        self, key: Hashable, open_memory: Callable[[], Memory]
+    ) -> Iterator[Memory]:
+        """Lend the memory of one of those who share this process, for one call.
+
+        Args:
+            key: Who calls, and for what; equal ones share a memory.
+            open_memory: Opens the memory as that one sees it.
+
+        Raises:
+            HivemindError: It cannot be opened now; the next call tries again.
+        """
+        with _lent(self._memory_of(key, open_memory)) as memory:
+            yield memory
+
+    def _memory_of(
+        self, key: Hashable, open_memory: Callable[[], Memory]
+    ) -> ProjectMemory:
+        """Return what lends a memory, which is not opened yet."""
         dropped = []
         with self._lock:
             known = self._of_project.get(key)
             if known is None:
-                known = ProjectMemory(lambda: self._opened(*key))
+                known = ProjectMemory(open_memory)
                 self._of_project[key] = known
             self._of_project.move_to_end(key)
             while len(self._of_project) > self._max_projects:
@@ -196,3 +210,13 @@ class ServerState:
         assert self._open_watcher is not None  # noqa: S101 - start() checked it
         self._watcher = self._open_watcher(memory)
         self._watcher.run(self._stop, lambda _event: None)
+
+
+@contextmanager
+def _lent(shared: ProjectMemory) -> Iterator[Memory]:
+    """Lend a memory for one call."""
+    lent = shared.lend()
+    try:
+        yield lent.memory
+    finally:
+        shared.give_back(lent)

@@ -8,29 +8,26 @@ objects. Its docstring is the description that the model reads.
 from __future__ import annotations
 
 import inspect
-from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from types import MethodType
 from typing import Annotated, Any, TypeVar, cast
 
-import anyio
 import anyio.to_thread
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
 from mcp.types import CallToolResult, TextContent, ToolAnnotations
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from hivemind_memory.errors import HivemindError, UsageError
+from hivemind_memory.mcp_server.call_limits import CallLimits
 from hivemind_memory.mcp_server.connections import Connection, Connections
 from hivemind_memory.mcp_server.errors import expected_error, unexpected_error
 from hivemind_memory.mcp_server.http_tokens import token_of
-from hivemind_memory.mcp_server.server_state import MAX_PROJECTS, ServerState
+from hivemind_memory.mcp_server.server_state import ServerState
 from hivemind_memory.model.agents import PROJECT_HEADER
-from hivemind_memory.model.display import shorten
 from hivemind_memory.model.memory_types import BUILT_IN
-from hivemind_memory.redaction import mask
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,13 +36,6 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result", bound=BaseModel)
 Tools = Iterator[Tool]
-
-LIMIT_CHARS = 20_000
-"""Most characters of note text in one result. Clients write a result above some 50,000
-characters of JSON to a file, and escaping can double a text."""
-
-MAX_CALLS = 16
-"""Calls of one project that run at once; its next ones wait."""
 
 ALWAYS_LOAD = {"anthropic/alwaysLoad": True}
 """Asks Claude Code to load a tool at the start rather than when it is searched for."""
@@ -107,12 +97,6 @@ WriteScopeName = Annotated[
         json_schema_extra={"enum": ["global", "project", "team", "workspace"]},
     ),
 ]
-
-
-class ResultPart(BaseModel):
-    """A part of a result that is read from a value with the same field names."""
-
-    model_config = ConfigDict(from_attributes=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,7 +165,7 @@ class ToolRunner:
         self._server_state = server_state
         self._connections = connections
         self._told: set[tuple[str, str]] = set()
-        self._limits: OrderedDict[str | None, anyio.CapacityLimiter] = OrderedDict()
+        self._limits: CallLimits[str | None] = CallLimits()
 
     async def run(
         self,
@@ -213,7 +197,7 @@ class ToolRunner:
             result, notice = await anyio.to_thread.run_sync(
                 call,
                 abandon_on_cancel=True,
-                limiter=self._limit_of(connection.project),
+                limiter=self._limits.of(connection.project),
             )
         except HivemindError as error:
             raise expected_error(tool, error) from error
@@ -230,20 +214,6 @@ class ToolRunner:
             content=[TextContent(type="text", text=text)],
             structured_content=result.model_dump(exclude_defaults=True),
         )
-
-    def _limit_of(self, project: str | None) -> anyio.CapacityLimiter:
-        """Return what bounds the threads of a project.
-
-        Its calls wait for each other's locks, and for git: with one bound for all, a
-        project whose calls hang would leave no thread to the others.
-        """
-        limit = self._limits.get(project)
-        if limit is None:
-            limit = self._limits[project] = anyio.CapacityLimiter(MAX_CALLS)
-        self._limits.move_to_end(project)
-        while len(self._limits) > MAX_PROJECTS:
-            self._limits.popitem(last=False)
-        return limit
 
 
 def make_tool(
@@ -284,28 +254,3 @@ def client_name(context: Context[Any]) -> str:
         return token.name
     client = context.session.client_params
     return client.client_info.name.strip()[:64] if client is not None else ""
-
-
-def place_of(path: str, start_line: int, end_line: int) -> str:
-    """Return a place as all results show it; ``split_place`` reads it back."""
-    return f"{path}:{start_line}-{end_line}"
-
-
-def one_line(text: str, limit_chars: int) -> str:
-    """Return what a note says of itself as one line: secrets masked, cut to a limit.
-
-    A line break in it would begin a line that is not quoted, and so could pass for a
-    part of the answer.
-    """
-    return shorten(" ".join(mask(text).split()), limit_chars)
-
-
-def untrusted_mark(status: str, source: str) -> str:
-    """Return the mark of what no person has accepted or is from outside; else nothing.
-
-    >>> untrusted_mark("pending", "external"), untrusted_mark("active", "")
-    (' UNTRUSTED, awaiting review, external', '')
-    """
-    reasons = ["awaiting review"] if status == "pending" else []
-    reasons += [source] if source else []
-    return f" UNTRUSTED, {', '.join(reasons)}" if reasons else ""

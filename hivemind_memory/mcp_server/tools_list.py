@@ -10,18 +10,20 @@ from mcp.types import CallToolResult
 from pydantic import BaseModel, Field
 
 from hivemind_memory.errors import NotesMissingError, UsageError
-from hivemind_memory.mcp_server.tools import (
+from hivemind_memory.mcp_server.shaping import (
     LIMIT_CHARS,
-    READS,
     ResultPart,
+    one_line,
+    untrusted_mark,
+)
+from hivemind_memory.mcp_server.tools import (
+    READS,
     ScopeName,
     ToolCall,
     ToolRunner,
     Tools,
     TypeNames,
     make_tool,
-    one_line,
-    untrusted_mark,
 )
 from hivemind_memory.model.curation import StoredMemory
 from hivemind_memory.model.display import count_text, shorten

@@ -14,12 +14,16 @@ from pydantic import BaseModel, Field
 
 from hivemind_memory.errors import UsageError
 from hivemind_memory.mcp_server.save_output import SaveOut, render_saved
+from hivemind_memory.mcp_server.shaping import (
+    LIMIT_CHARS,
+    ResultPart,
+    one_line,
+    place_of,
+)
 from hivemind_memory.mcp_server.tools import (
     ALWAYS_LOAD,
     CHANGES,
-    LIMIT_CHARS,
     READS,
-    ResultPart,
     SourceRef,
     ToolCall,
     ToolRunner,
@@ -28,8 +32,6 @@ from hivemind_memory.mcp_server.tools import (
     WriteScopeName,
     client_name,
     make_tool,
-    one_line,
-    place_of,
 )
 from hivemind_memory.model.curation import (
     ForgetResult,

@@ -8,12 +8,11 @@ from mcp.server.mcpserver import Context
 from mcp.types import CallToolResult
 from pydantic import BaseModel, Field
 
+from hivemind_memory.mcp_server.shaping import LIMIT_CHARS, ResultPart, place_of
 from hivemind_memory.mcp_server.tools import (
     ALWAYS_LOAD,
     APPENDS,
-    LIMIT_CHARS,
     READS,
-    ResultPart,
     SourceRef,
     ToolCall,
     ToolRunner,
@@ -21,7 +20,6 @@ from hivemind_memory.mcp_server.tools import (
     WriteScopeName,
     client_name,
     make_tool,
-    place_of,
 )
 from hivemind_memory.model.display import count_text
 from hivemind_memory.model.results import NoteLines, pending_notice

@@ -11,7 +11,7 @@ from pydantic import Field
 from hivemind_memory.errors import NotesMissingError
 from hivemind_memory.mcp_server.search_output import (
     SearchOut,
-    SearchSummary,
+    empty_search,
     render_search,
     shape_search,
 )
@@ -104,7 +104,7 @@ class SearchTool:
             try:
                 answer = memory.search(asked)
             except NotesMissingError as error:
-                return _empty_search(f"{error}; memory_write creates the first note")
+                return empty_search(f"{error}; memory_write creates the first note")
             memory.record_recall(answer)
             shown = shape_search(answer)
             reason = shown.report.reason
@@ -116,9 +116,3 @@ class SearchTool:
             return shown
 
         return await self._runner.run("memory_search", context, work, render_search)
-
-
-def _empty_search(reason: str) -> SearchOut:
-    """Return the answer of a memory without notes."""
-    report = SearchSummary(mode="keyword", is_fresh=True, why_empty=reason)
-    return SearchOut(hits=[], report=report)

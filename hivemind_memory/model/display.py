@@ -62,6 +62,10 @@ _EMOJI = (
 )
 
 
+_COMMAND = re.compile(r"`[^`]*`")
+_OPTION = re.compile(r"(?<![\w-])--[a-z]")
+
+
 def not_indexed_text(paths: Sequence[str], of_one: str, of_several: str) -> str:
     """Return that large notes are not indexed yet, and what an answer may so lack.
 
@@ -139,6 +143,21 @@ def shorten(text: str, limit_chars: int) -> str:
     if len(text) <= limit_chars:
         return text
     return f"{text[: limit_chars - 1]}…" if limit_chars > 0 else ""
+
+
+def without_options(hint: str) -> str:
+    """Return a hint without the clauses that tell a client to pass an option.
+
+    An agent or a program can pass none. A whole command is for a person: it stays.
+
+    >>> without_options("`hm init` makes it; --memory-dir names another")
+    '`hm init` makes it'
+    """
+    clauses = hint.split("; ")
+    kept = [
+        clause for clause in clauses if not _OPTION.search(_COMMAND.sub("", clause))
+    ]
+    return "; ".join(kept)
 
 
 def age_text(age_s: float) -> str:

@@ -11,7 +11,7 @@ import pytest
 from hivemind_memory.cli.main import main
 from hivemind_memory.curation.purge_stores import FILES_WITHOUT_TEXT, STORES
 from hivemind_memory.files.places import token_file
-from hivemind_memory.mcp_server.http import read_token
+from hivemind_memory.mcp_server.token_file import read_token
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import MemorySelector, NewMemory
 from hivemind_memory.model.query import Query

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.mcp_server.server import MemoryServer
-from hivemind_memory.mcp_server.tools import LIMIT_CHARS
+from hivemind_memory.mcp_server.shaping import LIMIT_CHARS
 from tests.mcp_server.agents import call, found, refused, text_of
 
 HAND = """---

@@ -14,10 +14,10 @@ import pytest
 from hivemind_memory import opening
 from hivemind_memory.errors import GitError
 from hivemind_memory.git import repository as git_repository
-from hivemind_memory.mcp_server import project_memory
+from hivemind_memory.mcp_server import client_memory, project_memory
+from hivemind_memory.mcp_server.call_limits import MAX_CALLS
 from hivemind_memory.mcp_server.server import make_server
 from hivemind_memory.mcp_server.server_state import ServerState
-from hivemind_memory.mcp_server.tools import MAX_CALLS
 from hivemind_memory.memory.memory import Memory
 from tests.mcp_server import test_http_sessions
 from tests.mcp_server.test_projects import ask, repository
@@ -66,7 +66,9 @@ def git(
 
 def state_of_connections() -> ServerState:
     """As ``hm mcp --http`` makes it."""
-    return ServerState(opening.open_memory, open_project=opening.open_connection_memory)
+    return ServerState(
+        opening.open_memory, open_project=client_memory.open_connection_memory
+    )
 
 
 def test_a_repository_in_which_git_hangs_stops_no_other_client(

@@ -27,8 +27,9 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from hivemind_memory.errors import HivemindError
-from hivemind_memory.mcp_server import http as http_server
-from hivemind_memory.mcp_server.http import listen, make_config, read_token
+from hivemind_memory.mcp_server import http_listen
+from hivemind_memory.mcp_server.http_listen import listen, make_config
+from hivemind_memory.mcp_server.token_file import read_token
 from tests.mcp_server.agents import (
     COMMAND,
     MODES,
@@ -448,7 +449,7 @@ def test_nine_hundred_half_open_connections_are_closed(
 ) -> None:
     """Requests are answered meanwhile, even where so many cannot be open at once."""
     briefly = functools.partial(make_config, client_wait_s=2.0)
-    monkeypatch.setattr(http_server, "make_config", briefly)
+    monkeypatch.setattr(http_listen, "make_config", briefly)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 2048)), hard))
     try:

@@ -14,6 +14,7 @@ import anyio
 import pytest
 
 from hivemind_memory import opening
+from hivemind_memory.mcp_server import client_memory
 from hivemind_memory.mcp_server.http_projects import (
     SessionProjects,
     project_of,
@@ -42,7 +43,7 @@ def clients(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Clients]:
     monkeypatch.delenv("HIVEMIND_PROJECT")
     state = ServerState(
         lambda: opening.open_memory(home=str(home)),
-        open_project=opening.open_connection_memory,
+        open_project=client_memory.open_connection_memory,
     )
     with serving(make_server(state, "5e551017")) as served:
         yield served

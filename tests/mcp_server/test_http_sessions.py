@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 import uvicorn
 
-from hivemind_memory.mcp_server.http import listen, make_app, make_config
+from hivemind_memory.mcp_server.http import make_app
+from hivemind_memory.mcp_server.http_listen import listen, make_config
 from hivemind_memory.mcp_server.server import MemoryServer
 from tests.mcp_server.agents import initialize_request
 

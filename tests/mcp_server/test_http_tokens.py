@@ -12,6 +12,7 @@ import pytest
 
 from hivemind_memory import environment, opening
 from hivemind_memory.curation.access_tokens import AccessTokens
+from hivemind_memory.mcp_server import client_memory
 from hivemind_memory.mcp_server import server as server_module
 from hivemind_memory.mcp_server.server import make_server
 from hivemind_memory.mcp_server.server_state import ServerState
@@ -60,8 +61,8 @@ def clients_of(
     request = environment.agent_scope_request(project=project or "none")
     state = ServerState(
         lambda: opening.open_memory(home=str(home), scope_request=request),
-        open_project=None if project else opening.open_connection_memory,
-        open_for_token=lambda named, token: opening.open_connection_memory(
+        open_project=None if project else client_memory.open_connection_memory,
+        open_for_token=lambda named, token: client_memory.open_connection_memory(
             project or named or "none",
             workspace=token.workspace,
             teams=",".join(token.teams),

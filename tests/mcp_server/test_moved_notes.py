@@ -13,6 +13,7 @@ import pytest
 from hivemind_memory import opening
 from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.files.places import places_of
+from hivemind_memory.mcp_server import client_memory
 from hivemind_memory.mcp_server.server_state import ServerState
 from hivemind_memory.memory.memory import Memory
 from tests.support.sandbox import ask, paths
@@ -47,7 +48,7 @@ def leader_of(home: Path, name: str) -> str:
 
 
 def open_project(project: str) -> Memory:
-    return opening.open_connection_memory(project)
+    return client_memory.open_connection_memory(project)
 
 
 @pytest.mark.parametrize("project", [None, "shop"])

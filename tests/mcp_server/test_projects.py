@@ -18,6 +18,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import ListRootsResult, Root
 
 from hivemind_memory import opening
+from hivemind_memory.mcp_server import client_memory
 from hivemind_memory.mcp_server.server import make_server
 from hivemind_memory.mcp_server.server_state import ServerState
 from tests.mcp_server.agents import piped
@@ -350,7 +351,7 @@ def test_roots_count_over_stdio_where_the_folder_says_nothing(
     state = ServerState(
         lambda: opening.open_memory(home=str(home)),
         None,
-        opening.open_connection_memory,
+        client_memory.open_connection_memory,
         own_folder=str(tmp_path),
     )
 

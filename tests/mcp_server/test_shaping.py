@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from hivemind_memory.mcp_server.search_output import render_search, shape_search
-from hivemind_memory.mcp_server.tools import LIMIT_CHARS
+from hivemind_memory.mcp_server.shaping import LIMIT_CHARS
 from hivemind_memory.mcp_server.tools_list import shape_list
 from hivemind_memory.mcp_server.tools_notes import shape_passage
 from hivemind_memory.model.note_path import NotePath

@@ -387,7 +387,7 @@ def _token(*, create: bool = False) -> str:
     """Return the token for HTTP, or what is shown as long as there is none."""
     from hivemind_memory import environment
     from hivemind_memory.files.places import token_file
-    from hivemind_memory.mcp_server.http import read_token
+    from hivemind_memory.mcp_server.token_file import read_token
 
     path = token_file(environment.resolve_home(None))
     if not create and not os.path.exists(path):

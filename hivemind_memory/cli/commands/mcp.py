@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from hivemind_memory.access.callers import ScopeRequest
     from hivemind_memory.curation.access_tokens import AccessTokens
     from hivemind_memory.mcp_server.server_state import ServerState
-    from hivemind_memory.memory.memory import Memory
     from hivemind_memory.state.tokens import Token
 
 PORT = 8737
@@ -86,6 +85,7 @@ def mcp(request: CommandRequest) -> int:
     # Before the SDK, whose own handler would draw boxes.
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
     require_sdk()
+    from hivemind_memory.mcp_server import client_memory
     from hivemind_memory.mcp_server.server_state import ServerState
 
     workspace, teams = values["workspace"] or "", values["team"] or ""
@@ -105,12 +105,16 @@ def mcp(request: CommandRequest) -> int:
         opening.open_watcher,
         None
         if given
-        else lambda named: opening.open_connection_memory(
+        else lambda named: client_memory.open_connection_memory(
             named, memory_dir=request.memory_dir, workspace=workspace, teams=teams
         ),
         own_folder=own_folder,
-        open_for_token=lambda named, token: _open_for_token(
-            request.memory_dir, given or named, token, (workspace, teams)
+        open_for_token=lambda named, token: client_memory.open_token_memory(
+            given or named,
+            token,
+            memory_dir=request.memory_dir,
+            workspace=workspace,
+            teams=teams,
         ),
         has_scopes=bool(scope_request.workspace or scope_request.teams),
     )
@@ -130,7 +134,7 @@ def mcp(request: CommandRequest) -> int:
                 port,
                 token_file,
                 _announce,
-                _find_token(request.memory_dir),
+                find_token(request.memory_dir),
             )
         else:
             from hivemind_memory.files.places import find_above
@@ -145,29 +149,11 @@ def mcp(request: CommandRequest) -> int:
     except BaseException:
         server_state.close(CLOSE_S)
         raise
-    _leave(server_state)
+    leave(server_state)
     return 0
 
 
-def _open_for_token(
-    memory_dir: str | None, project: str, token: Token, own: tuple[str, str]
-) -> Memory:
-    """Return the memory as the client of a named token sees it.
-
-    *own* are the workspace and the teams of the server.
-    """
-    from hivemind_memory import opening
-
-    return opening.open_connection_memory(
-        project or "none",
-        memory_dir=memory_dir,
-        workspace=token.workspace or own[0],
-        teams=",".join(token.teams) or own[1],
-        is_read_only=token.is_read_only,
-    )
-
-
-def _find_token(memory_dir: str | None) -> Callable[[str], Token | None]:
+def find_token(memory_dir: str | None) -> Callable[[str], Token | None]:
     """Return what finds whom a secret stands for, opened with its first use."""
     from functools import cache
 
@@ -278,7 +264,7 @@ def _announce(url: str, token_file: str) -> None:
     write_stderr(f"serving {url}\ntoken in {escape_line(token_file)}\n")
 
 
-def _leave(server_state: ServerState) -> None:
+def leave(server_state: ServerState) -> None:
     """Close what can be closed at once, and exit the process."""
     server_state.close(CLOSE_S)
     for stream in (sys.stdout, sys.stderr):

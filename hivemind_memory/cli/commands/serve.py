@@ -1,0 +1,207 @@
+"""hm serve: one server for agents and for other programs, on this machine only."""
+
+from __future__ import annotations
+
+import sys
+
+from hivemind_memory.cli.command import CommandRequest, Flag, command
+from hivemind_memory.cli.output import write_stderr
+from hivemind_memory.errors import UsageError
+from hivemind_memory.model.display import escape_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.mcp_server.http_sessions import App
+    from hivemind_memory.mcp_server.server_state import ServerState
+
+MAX_CONNECTIONS = 4096
+_WHAT = "`hm serve`"
+_LOCAL = ("127.0.0.1", "localhost")
+
+
+@command(
+    "serve",
+    description=(
+        "Serves agents over MCP and other programs over a REST API, on 127.0.0.1 only,"
+        " until Ctrl-C. A request must send a token as Authorization: Bearer TOKEN: the"
+        " server's own, which sees everything, or one that hm token add made. With"
+        " --public, whoever sends none may read what is public: the global memory, and"
+        " projects whose visibility is public in config.json. While it runs it keeps"
+        " the index up to date, as hm watch does."
+    ),
+    flags=(
+        Flag(
+            ("--port",),
+            "int",
+            "Port (8737); 0 takes any free one.",
+            metavar="N",
+            low=0,
+            high=65535,
+        ),
+        Flag(
+            ("--host",),
+            "text",
+            "Address to listen on; only 127.0.0.1 is taken.",
+            metavar="ADDRESS",
+        ),
+        Flag(
+            ("--token-file",),
+            "path",
+            "File with the server's own token, created if it does not exist (mcp-token"
+            " in the home folder).",
+            metavar="FILE",
+        ),
+        Flag(
+            ("--public",), "flag", "Let requests without a token read what is public."
+        ),
+    ),
+    examples=("hm serve", "hm serve --port 8800 --public"),
+)
+def serve(request: CommandRequest) -> int:
+    """Serve until the process is told to exit."""
+    import logging
+
+    from hivemind_memory import environment, opening
+    from hivemind_memory.cli.commands.mcp import (
+        CLOSE_S,
+        PORT,
+        find_token,
+        leave,
+        require_sdk,
+    )
+
+    values = request.values
+    _check_address(values["host"] or _LOCAL[0])
+    with opening.open_memory(memory_dir=request.memory_dir) as memory:
+        from hivemind_memory.access.rules import check_owner, check_person
+
+        check_person(memory.caller, _WHAT)
+        check_owner(memory.caller, _WHAT)
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
+    require_sdk()
+    from hivemind_memory.files import places
+    from hivemind_memory.mcp_server import client_memory
+    from hivemind_memory.mcp_server.http_listen import serve_app
+    from hivemind_memory.mcp_server.server_state import ServerState
+    from hivemind_memory.mcp_server.token_file import read_token
+
+    memory_dir = request.memory_dir
+    state = ServerState(
+        lambda: opening.open_memory(
+            memory_dir=memory_dir,
+            scope_request=environment.agent_scope_request(project="none"),
+        ),
+        opening.open_watcher,
+        lambda named: client_memory.open_connection_memory(
+            named, memory_dir=memory_dir
+        ),
+        open_for_token=lambda named, token: client_memory.open_token_memory(
+            named, token, memory_dir=memory_dir
+        ),
+    )
+    token_file = values["token_file"] or places.token_file(
+        environment.resolve_home(None)
+    )
+    token = read_token(token_file)
+    is_public = values["public"]
+
+    def make(port: int) -> App:
+        from hivemind_memory.http_api.app import make_app
+
+        return make_app(
+            _mounts(state, port, token, memory_dir),
+            port,
+            token,
+            find_token=find_token(memory_dir),
+            is_public=is_public,
+        )
+
+    port = PORT if values["port"] is None else values["port"]
+    _allow_files()
+    try:
+        state.start()
+        serve_app(
+            make,
+            port,
+            lambda address: _announce(address, token_file, is_public=is_public),
+            max_connections=MAX_CONNECTIONS,
+        )
+    except BaseException:
+        state.close(CLOSE_S)
+        raise
+    leave(state)
+    return 0
+
+
+def _mounts(
+    state: ServerState, port: int, token: str, memory_dir: str | None
+) -> dict[str, App]:
+    """Return what is served where; each part is loaded with its first request."""
+    from hivemind_memory import environment
+    from hivemind_memory.http_api.app import MCP, LateRoutes
+    from hivemind_memory.http_api.mcp_mount import LateApp
+
+    session = environment.new_session()
+
+    def make_mcp() -> App:
+        from hivemind_memory.mcp_server.http import make_mcp_app
+        from hivemind_memory.mcp_server.server import make_server
+
+        return make_mcp_app(make_server(state, session), port, token)
+
+    def make_frame() -> App:
+        from hivemind_memory.http_api.callers import CallerMemories
+        from hivemind_memory.http_api.frame import Frame
+        from hivemind_memory.http_api.route_groups import GROUPS
+        from hivemind_memory.mcp_server.upgrade import UpgradeCheck
+
+        return Frame(
+            GROUPS,
+            CallerMemories(state, memory_dir),
+            session,
+            UpgradeCheck().refuse_if_upgraded,
+        )
+
+    return {MCP: LateApp(make_mcp), "": LateRoutes(make_frame)}
+
+
+def _check_address(address: str) -> None:
+    """Refuse any address but that of this machine itself.
+
+    Raises:
+        UsageError: It is another one.
+    """
+    if address not in _LOCAL:
+        raise UsageError(
+            f"hm serve listens on 127.0.0.1 only, not on {address[:100]}: it has no"
+            " TLS, so a token and every note would cross the network readable.",
+            hint="To reach it from another machine, use an SSH tunnel:"
+            " ssh -L 8737:127.0.0.1:8737 HOST.",
+        )
+
+
+def _allow_files() -> None:
+    """Allow as many open files as the system lets this process have, within reason."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 4 * MAX_CONNECTIONS
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def _announce(address: str, token_file: str, *, is_public: bool) -> None:
+    """Say where the server is, where its token is, and what it serves."""
+    lines = [
+        f"serving {address}",
+        f"token in {escape_line(token_file)}",
+        f"agents: {address}/mcp",
+        f"programs: {address}/api/v1, described in {address}/api/v1/docs",
+    ]
+    if is_public:
+        lines.append("without a token: what is public can be read")
+    write_stderr("".join(f"{line}\n" for line in lines))

@@ -1,0 +1,139 @@
+"""The application of ``hm serve``: what is served where, and who gets through to it.
+
+Each request passes the checks of ``mcp_server/http_checks`` and ``http_tokens``, which
+``hm mcp --http`` has too, and then goes to one of the mounts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+
+import anyio.to_thread
+
+from hivemind_memory.http_api.mcp_mount import LateApp
+from hivemind_memory.mcp_server.http_checks import (
+    LocalClients,
+    refuse_plainly,
+    send_json,
+)
+from hivemind_memory.mcp_server.http_sessions import App, Receive, Scope, Send
+from hivemind_memory.mcp_server.http_tokens import FindToken, KnownClients
+
+HEALTH = "/healthz"
+MCP = "/mcp"
+API_MOUNTS = ("/api/v1", "/workspaces", "/v1")
+"""Beginnings of the paths that the routes of ``route_groups`` answer."""
+
+
+def make_app(
+    mounts: Mapping[str, App],
+    port: int,
+    token: str,
+    *,
+    find_token: FindToken | None = None,
+    is_public: bool = False,
+) -> App:
+    """Return an application that only requests of known clients reach.
+
+    Args:
+        mounts: Beginning of a path -> what answers there; ``""``: all other paths.
+        port: Where it listens.
+        token: The server's own.
+        find_token: Finds the tokens that have names; None: there are none.
+        is_public: Whether requests without a token may read what is public.
+    """
+
+    def is_open(scope: Scope) -> bool:
+        path, method = scope["path"], scope["method"]
+        if path == HEALTH:
+            return True
+        is_reading = method in {"GET", "HEAD"}
+        return is_public and is_reading and _mount_of(path, (MCP,)) is None
+
+    known = KnownClients(
+        Mounts(mounts),
+        token,
+        find_token,
+        takes_scopes=True,
+        is_open=is_open,
+        refuse=refuse,
+    )
+    return LocalClients(known, port, refuse)
+
+
+class Mounts:
+    """An application made of several, one for each beginning of a path."""
+
+    def __init__(self, mounts: Mapping[str, App]) -> None:
+        """Take them; see ``make_app``."""
+        self._mounts = mounts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+            return
+        if scope["path"] == HEALTH:
+            await send_json(send, 200, b'{"status":"ok"}')
+            return
+        mount = _mount_of(scope["path"], self._mounts)
+        await self._mounts[mount or ""](scope, receive, send)
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        """Start, and close what was started when the server ends."""
+        await receive()
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        for app in {id(app): app for app in self._mounts.values()}.values():
+            if isinstance(app, LateApp | LateRoutes):
+                await app.close()
+        await send({"type": "lifespan.shutdown.complete"})
+
+
+def _mount_of(path: str, mounts: Mapping[str, App] | Sequence[str]) -> str | None:
+    """Return the beginning under which a path is; None: under none of them."""
+    for mount in mounts:
+        if mount and (path == mount or path.startswith(f"{mount}/")):
+            return mount
+    return None
+
+
+class LateRoutes:
+    """The routes, whose schemas are built with the first request."""
+
+    def __init__(self, make_frame: Callable[[], App]) -> None:
+        """Build nothing yet.
+
+        Args:
+            make_frame: Returns what answers; called once, on a thread.
+        """
+        self._make_frame = make_frame
+        self._lock = asyncio.Lock()
+        self._frame: App | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if self._frame is None:
+            async with self._lock:
+                if self._frame is None:
+                    self._frame = await anyio.to_thread.run_sync(self._make_frame)
+        await self._frame(scope, receive, send)
+
+    async def close(self) -> None:
+        """End what goes on, such as streams of events."""
+        close = getattr(self._frame, "close", None)
+        if close is not None:
+            await close()
+
+
+async def refuse(scope: Scope, send: Send, status: int, error: str) -> None:
+    """Answer a request that is not passed on, in the form of its mount."""
+    if _mount_of(scope["path"], API_MOUNTS) is None:
+        await refuse_plainly(scope, send, status, error)
+        return
+    from hivemind_memory.http_api.failures import Failure, envelope_at
+    from hivemind_memory.http_api.frame import send_failure
+
+    failure = Failure(status, error)
+    await send_failure(send, failure, envelope_at(scope["path"]))

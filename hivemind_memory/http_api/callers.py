@@ -1,0 +1,139 @@
+"""Finds out who sends a request, and lends the memory as that one sees it.
+
+The token decides. A header may name a project where the token leaves that open, and a
+path may name a workspace; neither widens what the token may see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from hivemind_memory.curation.access_tokens import OWN
+from hivemind_memory.errors import ScopeError, UsageError
+from hivemind_memory.http_api.failures import Failure
+from hivemind_memory.mcp_server import client_memory
+from hivemind_memory.mcp_server.http_projects import project_named_in
+from hivemind_memory.mcp_server.http_sessions import Scope
+from hivemind_memory.mcp_server.http_tokens import is_visitor, token_in
+from hivemind_memory.mcp_server.server_state import ServerState
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.memory import Memory
+    from hivemind_memory.state.tokens import Token
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asker:
+    """Who sends a request, and for what."""
+
+    token: Token | None = None
+    """None: the server's own, or a visitor."""
+
+    is_visitor: bool = False
+    project: str = ""
+    """As the request names it; empty: it names none."""
+
+    workspace: str = ""
+    """As the path names it; empty: it names none."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in what it writes; empty: a visitor."""
+        if self.token is not None:
+            return self.token.name
+        return "" if self.is_visitor else OWN
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether it may change nothing."""
+        return self.is_visitor or (self.token is not None and self.token.is_read_only)
+
+
+def asker_of(scope: Scope) -> Asker:
+    """Return who sends a request, as far as its headers say.
+
+    Raises:
+        UsageError: It names the project ``auto``: the server has no folder of a client.
+    """
+    if is_visitor(scope):
+        return Asker(is_visitor=True)
+    token = token_in(scope)
+    if token is not None and token.project:
+        return Asker(token=token)
+    project, is_blank = project_named_in({**scope, "query_string": b""})
+    if is_blank:
+        raise UsageError(
+            "The header Hivemind-Project is empty or an unset variable.",
+            hint="Give the name of a project, the absolute path of a folder, or none.",
+        )
+    return Asker(token=token, project=project)
+
+
+class CallerMemories:
+    """Lends the memory of each caller. Threads share it."""
+
+    def __init__(self, server_state: ServerState, memory_dir: str | None) -> None:
+        """Open nothing yet.
+
+        Args:
+            server_state: Keeps the memories that are open.
+            memory_dir: Folder of notes; None: that of the home folder.
+        """
+        self._state = server_state
+        self._memory_dir = memory_dir
+
+    @contextmanager
+    def lend(self, asker: Asker) -> Iterator[Memory]:
+        """Lend the memory for one request.
+
+        Raises:
+            Failure: The workspace in the path is not the caller's.
+            HivemindError: It cannot be opened now.
+        """
+        if asker.workspace:
+            asker = _in_workspace(asker)
+        with self._state.lend(asker, lambda: self._open(asker)) as memory:
+            yield memory
+
+    def _open(self, asker: Asker) -> Memory:
+        """Return the memory as a caller sees it."""
+        if asker.is_visitor:
+            return client_memory.open_visitor_memory(self._memory_dir)
+        token = asker.token
+        if token is None and not (asker.project or asker.workspace):
+            return client_memory.open_owner_connection_memory(self._memory_dir)
+        if token is not None:
+            return client_memory.open_token_memory(
+                asker.project, token, memory_dir=self._memory_dir
+            )
+        try:
+            return client_memory.open_connection_memory(
+                asker.project or "none",
+                memory_dir=self._memory_dir,
+                workspace=asker.workspace,
+            )
+        except ScopeError:
+            if asker.workspace:
+                raise no_workspace() from None
+            raise
+
+
+def no_workspace() -> Failure:
+    """Return the failure of a workspace that is not the caller's, or not there."""
+    return Failure(404, "workspace not found")
+
+
+def _in_workspace(asker: Asker) -> Asker:
+    """Return the caller in the workspace that the path names.
+
+    Raises:
+        Failure: A named token has another one, or none; a visitor has none.
+    """
+    token = asker.token
+    if asker.is_visitor or (token is not None and token.workspace != asker.workspace):
+        raise no_workspace()
+    # Its own token names it already: no second memory is opened for it.
+    return asker if token is None else replace(asker, workspace="")

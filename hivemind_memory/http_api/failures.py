@@ -1,0 +1,169 @@
+"""What a request that fails is answered with: a status, and a sentence in an envelope.
+
+A route raises a ``HivemindError``, as ``Memory`` does, or a ``Failure`` where the
+answer has a form of its own. Both become an answer here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+
+from pydantic import ValidationError
+
+from hivemind_memory.errors import (
+    TOO_MANY_FILES,
+    ConfigError,
+    HivemindError,
+    IndexUnusableError,
+    KeyTakenError,
+    LineNotFoundError,
+    MemoryNotFoundError,
+    NoteNotFoundError,
+    NotesMissingError,
+    NoteUnreadableError,
+    NotSavedError,
+    NotWritableError,
+    StateUnusableError,
+    UsageError,
+    is_out_of_files,
+)
+from hivemind_memory.model.display import shorten, without_options
+from hivemind_memory.redaction import mask
+
+logger = logging.getLogger(__name__)
+
+INVALID_JSON = "invalid JSON"
+NO_ROUTE = "no route"
+READ_ONLY = "this token only reads"
+_MAX_CHARS = 1_000
+
+_STATUSES: tuple[tuple[type[HivemindError], int], ...] = (
+    (ConfigError, 503),
+    (UsageError, 400),
+    (MemoryNotFoundError, 404),
+    (NoteNotFoundError, 404),
+    (LineNotFoundError, 404),
+    (KeyTakenError, 409),
+    (NotWritableError, 403),
+    (NotSavedError, 409),
+    (NotesMissingError, 503),
+    (NoteUnreadableError, 503),
+    (IndexUnusableError, 503),
+    (StateUnusableError, 503),
+)
+"""Kind of error -> status; the first that fits. Every other kind: 503."""
+
+
+class Failure(Exception):  # noqa: N818 - it is an answer, not a defect
+    """A request is answered with a status and a sentence."""
+
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        *,
+        hint: str = "",
+        details: Sequence[Mapping[str, str]] = (),
+        more: Mapping[str, object] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        """Make the failure.
+
+        Args:
+            status: 400 to 599.
+            message: What is wrong.
+            hint: The next thing to try.
+            details: ``{"field", "problem"}`` for each field that is wrong.
+            more: Further members of the envelope.
+            headers: Of the answer.
+        """
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.hint = hint
+        self.details = details
+        self.more = more or {}
+        self.headers = headers or {}
+
+
+Envelope = Callable[[Failure], dict[str, object]]
+"""Returns the JSON object that answers a failure."""
+
+
+def plain_envelope(failure: Failure) -> dict[str, object]:
+    """Return ``{"error", "hint"?, "details"?}``, the form of our own routes."""
+    envelope: dict[str, object] = {"error": failure.message}
+    if failure.hint:
+        envelope["hint"] = failure.hint
+    if failure.details:
+        envelope["details"] = list(failure.details)
+    return {**envelope, **failure.more}
+
+
+ENVELOPES: dict[str, Envelope] = {}
+"""First part of a path -> the form of its failures, where it is not the plain one."""
+
+
+def envelope_at(path: str) -> Envelope:
+    """Return the form of the failures of a path, whether there is a route or not."""
+    return ENVELOPES.get(path.split("/", 2)[1] if path else "", plain_envelope)
+
+
+def failure_of(error: Exception) -> Failure:
+    """Return how an error of the memory is answered; an unexpected one is logged."""
+    if isinstance(error, Failure):
+        return error
+    if isinstance(error, HivemindError):
+        status = next(
+            (code for kind, code in _STATUSES if isinstance(error, kind)), 503
+        )
+        return Failure(
+            status,
+            shorten(mask(str(error)), _MAX_CHARS),
+            hint=shorten(mask(without_options(error.hint)), _MAX_CHARS),
+        )
+    logger.error("a request failed", exc_info=error)
+    if is_out_of_files(error):
+        return Failure(503, TOO_MANY_FILES, hint="Try again in a while.")
+    return Failure(
+        500,
+        f"unexpected error ({type(error).__name__})",
+        hint="Look whether it was done before you try again; `hm doctor` may find the"
+        " cause.",
+    )
+
+
+def failure_of_fields(error: ValidationError) -> Failure:
+    """Return how a body or a query of the wrong form is answered, without its values.
+
+    The first problem is the sentence, all of them are the details.
+    """
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    if found[0]["type"] == "json_invalid":
+        return Failure(400, INVALID_JSON)
+    details = [
+        {"field": _field(one["loc"]), "problem": _problem(one["type"], one["msg"])}
+        for one in found[:20]
+    ]
+    first = details[0]
+    return Failure(400, f"{first['field']}: {first['problem']}", details=details)
+
+
+def _field(place: Sequence[int | str]) -> str:
+    """Return the name of a field, ``body`` for the whole."""
+    return shorten(".".join(str(part) for part in place) or "body", 60)
+
+
+def _problem(kind: str, message: str) -> str:
+    """Return what is wrong with a field, in our words where there are some."""
+    ours = {
+        "missing": "is required",
+        "extra_forbidden": "unknown field",
+        "model_type": "must be an object",
+        "model_attributes_type": "must be an object",
+    }.get(kind)
+    if ours:
+        return ours
+    message = message.removeprefix("Value error, ").removeprefix("Input ")
+    return shorten(f"{message[:1].lower()}{message[1:]}", 200)

@@ -1,0 +1,239 @@
+"""Runs the routes: reads what they take, calls them on threads, sends what they return.
+
+Whatever a route need not decide is decided here: paths, methods, sizes, JSON, fields,
+who asks, and how a failure is answered.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+from urllib.parse import parse_qsl
+
+import anyio.to_thread
+from pydantic import ValidationError
+
+from hivemind_memory.http_api.callers import (
+    Asker,
+    CallerMemories,
+    asker_of,
+    no_workspace,
+)
+from hivemind_memory.http_api.failures import (
+    READ_ONLY,
+    Envelope,
+    Failure,
+    envelope_at,
+    failure_of,
+    failure_of_fields,
+)
+from hivemind_memory.http_api.path_table import PathTable
+from hivemind_memory.http_api.routes import Call, Fields, Route, RouteGroup
+from hivemind_memory.mcp_server.call_limits import CallLimits
+from hivemind_memory.mcp_server.http_checks import send_json
+from hivemind_memory.mcp_server.http_sessions import Receive, Scope, Send
+
+MAX_BODY_BYTES = 1024 * 1024
+_TOO_LARGE = "the body is larger than 1 MiB"
+_Reply = tuple[int, bytes | None, dict[str, str]]
+"""Status, JSON (None: no body), further headers."""
+
+
+class ClientLeftError(Exception):
+    """The client left before its request was whole: there is nobody to answer."""
+
+
+class Frame:
+    """The application that answers the routes of some groups."""
+
+    def __init__(
+        self,
+        groups: Sequence[RouteGroup],
+        memories: CallerMemories,
+        session: str,
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Take the routes.
+
+        Args:
+            groups: Each of their paths occurs once for each method.
+            memories: Lends the memory of a caller.
+            session: Name of this process, recorded in what is written.
+            check: Raises a ``HivemindError`` if nothing may be answered now.
+        """
+        self._table = PathTable(route for group in groups for route in group.routes)
+        self._memories = memories
+        self._session = session
+        self._check = check
+        self._limits: CallLimits[Asker] = CallLimits()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        envelope = envelope_at(scope["path"])
+        try:
+            status, body, headers = await self._answer(scope, receive)
+        except ClientLeftError:
+            return
+        # Whatever happened, the client gets a sentence; the log gets the traceback.
+        except Exception as error:  # noqa: BLE001 - ``failure_of`` logs it
+            await send_failure(send, failure_of(error), envelope)
+            return
+        pairs = tuple(
+            (name.encode(), value.encode()) for name, value in headers.items()
+        )
+        if body is None:
+            start = {"type": "http.response.start", "status": status}
+            await send({**start, "headers": list(pairs)})
+            await send({"type": "http.response.body", "body": b""})
+        else:
+            await send_json(send, status, body, pairs)
+
+    async def _answer(self, scope: Scope, receive: Receive) -> _Reply:
+        """Return the answer to a request.
+
+        Raises:
+            ClientLeftError: It does not arrive whole.
+            Exception: It fails; see ``failure_of``.
+        """
+        asker = asker_of(scope)
+        route, path = self._table.find(scope["method"], scope["raw_path"])
+        if route.is_change and asker.is_read_only:
+            raise Failure(403, READ_ONLY)
+        if route.group.workspace:
+            workspace = path[route.group.workspace]
+            asker = Asker(
+                token=asker.token, is_visitor=asker.is_visitor, workspace=workspace
+            )
+        given: dict[str, Any] = {}
+        query = _query_of(scope["query_string"], route.query)
+        if query is not None:
+            given["query"] = query
+        if route.method in {"POST", "PUT", "PATCH", "DELETE"}:
+            body = await _body_of(scope, receive)
+            if route.body is not None:
+                given["body"] = _checked_body(body, route.body)
+
+        def work() -> _Reply:
+            self._check()
+            with self._memories.lend(asker) as memory:
+                call = Call(
+                    memory=memory,
+                    by=asker.name,
+                    session=self._session,
+                    path=path,
+                    headers=_headers_of(scope),
+                    is_named=asker.token is not None,
+                )
+                answer = route.work(call, **given)
+                return route.status, _json_of(route, answer), call.reply_headers
+
+        try:
+            # When the client leaves, the thread is abandoned and not stopped: a write
+            # that has begun is finished.
+            return await anyio.to_thread.run_sync(
+                work, abandon_on_cancel=True, limiter=self._limits.of(asker)
+            )
+        except Failure as failure:
+            if (
+                route.if_no_workspace is not None
+                and failure.message == no_workspace().message
+            ):
+                return 200, json.dumps(route.if_no_workspace).encode(), {}
+            raise
+
+
+async def send_failure(send: Send, failure: Failure, envelope: Envelope) -> None:
+    """Answer with a failure."""
+    body = json.dumps(envelope(failure), separators=(",", ":")).encode()
+    headers = tuple(
+        (name.encode(), value.encode()) for name, value in failure.headers.items()
+    )
+    await send_json(send, failure.status, body, headers)
+
+
+def _headers_of(scope: Scope) -> dict[str, str]:
+    """Return the headers of a request; of several with one name, the last."""
+    return {
+        name.decode("latin-1"): value.decode("latin-1")
+        for name, value in scope["headers"]
+    }
+
+
+def _query_of(text: bytes, fields: type[Fields] | None) -> Fields | None:
+    """Return what a query string says; None: the route takes none.
+
+    Raises:
+        Failure: It does not have the form.
+    """
+    try:
+        pairs = parse_qsl(text.decode("ascii"), keep_blank_values=True, errors="strict")
+    except UnicodeError:
+        raise Failure(400, "the query string is not UTF-8") from None
+    named = dict(pairs)
+    if len(named) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise _field_failure(twice[:60], "is given more than once")
+    if fields is None:
+        if named:
+            raise _field_failure(next(iter(named))[:60], "unknown field")
+        return None
+    try:
+        return fields.model_validate(named)
+    except ValidationError as error:
+        raise failure_of_fields(error) from error
+
+
+def _field_failure(name: str, problem: str) -> Failure:
+    """Return the failure of one field."""
+    details = [{"field": name, "problem": problem}]
+    return Failure(400, f"{name}: {problem}", details=details)
+
+
+def _checked_body(body: bytes, fields: type[Fields]) -> Fields:
+    """Return what a body says.
+
+    Raises:
+        Failure: It is not JSON, or does not have the form.
+    """
+    try:
+        return fields.model_validate_json(body, strict=True)
+    except ValidationError as error:
+        raise failure_of_fields(error) from error
+
+
+async def _body_of(scope: Scope, receive: Receive) -> bytes:
+    """Return the body of a request.
+
+    Raises:
+        ClientLeftError: It does not arrive whole.
+        Failure: It is too large; the rest is not read, and the connection closed.
+    """
+    too_large = Failure(413, _TOO_LARGE, headers={"connection": "close"})
+    parts: list[bytes] = []
+    size = 0
+    for name, value in scope["headers"]:
+        if name == b"content-length" and int(value) > MAX_BODY_BYTES:
+            raise too_large
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientLeftError
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        if size > MAX_BODY_BYTES:
+            raise too_large
+        if not message.get("more_body", False):
+            return b"".join(parts)
+
+
+def _json_of(route: Route, answer: Any) -> bytes | None:
+    """Return the JSON of an answer; None: the route has none."""
+    if route.adapter is None:
+        return None
+    try:
+        return route.adapter.dump_json(answer, by_alias=True)
+    except ValueError:
+        # The name of a file may hold bytes that are no text.
+        return json.dumps(route.adapter.dump_python(answer, by_alias=True)).encode()

@@ -1,0 +1,228 @@
+"""Declares routes: what each takes and returns, and what does the work.
+
+A group of routes is a module of its own. Each route is a function; its signature says
+what the frame reads, checks and documents:
+
+    routes = RouteGroup("/api/v1", tag="memories")
+
+    @routes.get("/memories/{id}")
+    def read_memory(call: Call) -> MemoryOut:
+        '''Return one memory.'''
+
+A parameter ``query`` or ``body`` is a ``Fields`` model, made from the query string or
+from the JSON of the request; the return value is a model, or a list of them. The first
+line of the docstring is the summary in the OpenAPI document, the rest the description.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter
+
+from hivemind_memory.http_api.failures import Envelope, plain_envelope
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.memory import Memory
+
+Work = TypeVar("Work", bound=Callable[..., Any])
+
+
+class Fields(BaseModel):
+    """What a request takes, in its body or in its query: these fields and no others."""
+
+    model_config = ConfigDict(
+        extra="forbid", populate_by_name=True, allow_inf_nan=False
+    )
+
+
+class Answer(BaseModel):
+    """What a request is answered with."""
+
+    model_config = ConfigDict(
+        from_attributes=True, populate_by_name=True, serialize_by_alias=True
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One request, as a route sees it."""
+
+    memory: Memory
+    """As the caller sees it, in the workspace that the path names if it names one."""
+
+    by: str
+    """Name of the caller's token, recorded in what it writes; empty: a visitor."""
+
+    session: str
+    """Name of this server process, recorded in what is written."""
+
+    path: Mapping[str, str]
+    """Name in the path of the route -> what the request has there."""
+
+    headers: Mapping[str, str]
+    """Of the request, by their names in lower case."""
+
+    is_named: bool = False
+    """The caller has a named token."""
+
+    reply_headers: dict[str, str] = field(default_factory=dict)
+    """Further headers of the answer, to be filled in."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Route:
+    """One method of one path."""
+
+    method: str
+    path: str
+    """Of the whole address: ``/api/v1/memories/{id}``. ``{path...}`` takes the rest."""
+
+    work: Callable[..., Any]
+    group: RouteGroup
+    status: int = 200
+    is_change: bool
+    """A token that only reads is refused."""
+
+    errors: tuple[int, ...] = ()
+    """Statuses of its own failures, beside those that the frame has for all."""
+
+    example: Any = None
+    """An answer, for the OpenAPI document."""
+
+    if_no_workspace: Any = None
+    """The answer where the workspace in the path is not the caller's; None: 404."""
+
+    @cached_property
+    def hints(self) -> dict[str, Any]:
+        """The types in the signature of the work."""
+        return get_type_hints(self.work, include_extras=True)
+
+    @property
+    def query(self) -> type[Fields] | None:
+        """What the query string is made into; None: it has none."""
+        found: type[Fields] | None = self.hints.get("query")
+        return found
+
+    @property
+    def body(self) -> type[Fields] | None:
+        """What the body is made into; None: it has none."""
+        found: type[Fields] | None = self.hints.get("body")
+        return found
+
+    @cached_property
+    def adapter(self) -> TypeAdapter[Any] | None:
+        """What makes JSON of the answer; None: the answer has no body."""
+        answer = self.hints.get("return")
+        return None if answer in {None, type(None)} else TypeAdapter(answer)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names in the path, in order."""
+        parts = self.path.split("/")
+        return tuple(
+            part[1:-1].removesuffix("...") for part in parts if part[:1] == "{"
+        )
+
+    @property
+    def summary(self) -> str:
+        """What it does, in one line."""
+        return (inspect.getdoc(self.work) or "").partition("\n")[0].removesuffix(".")
+
+    @property
+    def description(self) -> str:
+        """The rest of what there is to know."""
+        return (inspect.getdoc(self.work) or "").partition("\n")[2].strip()
+
+
+class RouteGroup:
+    """The routes of one module, below one prefix."""
+
+    def __init__(
+        self,
+        prefix: str,
+        *,
+        tag: str,
+        envelope: Envelope = plain_envelope,
+        workspace: str = "",
+    ) -> None:
+        """Have no route yet.
+
+        Args:
+            prefix: Beginning of their paths: ``/api/v1``.
+            tag: What they are about; the heading in the OpenAPI document.
+            envelope: Makes the answer of a failure.
+            workspace: The name in their paths that is a workspace; empty: none is.
+        """
+        self.prefix = prefix
+        self.tag = tag
+        self.envelope = envelope
+        self.workspace = workspace
+        self.routes: list[Route] = []
+
+    def get(self, path: str, **more: Any) -> Callable[[Work], Work]:
+        """Declare a route that reads; see ``route``."""
+        return self.route("GET", path, is_change=False, **more)
+
+    def post(self, path: str, **more: Any) -> Callable[[Work], Work]:
+        """Declare a route that makes something; see ``route``."""
+        return self.route("POST", path, **more)
+
+    def put(self, path: str, **more: Any) -> Callable[[Work], Work]:
+        """Declare a route that sets something; see ``route``."""
+        return self.route("PUT", path, **more)
+
+    def patch(self, path: str, **more: Any) -> Callable[[Work], Work]:
+        """Declare a route that changes something; see ``route``."""
+        return self.route("PATCH", path, **more)
+
+    def delete(self, path: str, **more: Any) -> Callable[[Work], Work]:
+        """Declare a route that takes something away; see ``route``."""
+        return self.route("DELETE", path, **more)
+
+    def route(
+        self,
+        method: str,
+        path: str,
+        *,
+        status: int = 200,
+        is_change: bool = True,
+        errors: Sequence[int] = (),
+        example: Any = None,
+        if_no_workspace: Any = None,
+    ) -> Callable[[Work], Work]:
+        """Declare the function below as the work of a route.
+
+        Args:
+            method: In capitals.
+            path: Below the prefix; ``{id}`` is one part of it, ``{path...}`` the rest.
+            status: Of the answer.
+            is_change: Whether it changes anything; a ``POST`` may only read.
+            errors: Statuses of the failures that it raises itself.
+            example: An answer, for the OpenAPI document.
+            if_no_workspace: The answer where the workspace in the path is not the
+                caller's; None: 404 ``workspace not found``.
+        """
+
+        def declare(work: Work) -> Work:
+            self.routes.append(
+                Route(
+                    method=method,
+                    path=self.prefix + path,
+                    work=work,
+                    group=self,
+                    status=status,
+                    is_change=is_change,
+                    errors=tuple(errors),
+                    example=example,
+                    if_no_workspace=if_no_workspace,
+                )
+            )
+            return work
+
+        return declare

@@ -1,0 +1,104 @@
+"""The schemas that several routes share: the row of a memory, names in a query."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field
+from pydantic.alias_generators import to_camel
+
+from hivemind_memory.http_api.routes import Answer
+from hivemind_memory.model.scope import GLOBAL
+from hivemind_memory.redaction import mask
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.model.curation import StoredMemory
+
+ROW_EXAMPLE = {
+    "id": "01KAJ7Q0XW5T3M8Z2V9C4D6E1F",
+    "teamName": "",
+    "key": "deploy-day",
+    "content": "We deploy on Tuesdays.",
+    "type": "decision",
+    "isActive": True,
+    "supersedesId": None,
+    "supersedeReason": None,
+    "updatedBy": "default",
+    "createdAt": "2026-11-21T09:30:00+01:00",
+    "updatedAt": "2026-11-21T09:30:00+01:00",
+    "importance": 0.8,
+    "scope": "projects/shop",
+    "visibility": "public",
+    "accessCount": 3,
+    "lastAccessedAt": "2026-11-22T10:00:00+01:00",
+    "status": "active",
+    "path": "projects/shop/decisions/deploy-day.md",
+}
+
+
+def _split_names(value: object) -> object:
+    """Return the names of a text that separates them by commas."""
+    if isinstance(value, str):
+        return [part.strip() for part in value.split(",") if part.strip()]
+    return value
+
+
+Names = Annotated[
+    list[str],
+    BeforeValidator(_split_names, json_schema_input_type=str),
+    Field(max_length=50),
+]
+"""Names in a query, separated by commas."""
+
+
+class Row(Answer):
+    """One memory."""
+
+    model_config = Answer.model_config | {"alias_generator": to_camel}
+
+    id: str = Field(description="its id; a path where a person gave it none")
+    team_name: str = Field(description="its team; empty: another scope")
+    key: str
+    content: str
+    type: str
+    is_active: bool
+    supersedes_id: str | None = Field(description="id of the version before")
+    supersede_reason: str | None = Field(description="why it replaced that version")
+    updated_by: str = Field(description="who wrote it: an agent, a token, a person")
+    created_at: str
+    updated_at: str
+    importance: float
+    scope: str = Field(description="``global``, ``projects/shop``, ``teams/red`` …")
+    visibility: str = Field(description="public or private")
+    access_count: int = Field(description="how often it was recalled")
+    last_accessed_at: str | None
+    status: str = Field(description="active, superseded, pending or forgotten")
+    path: str = Field(description="its note, below the notes folder")
+
+
+def row_of(
+    memory: StoredMemory, *, access_count: int = 0, last_accessed_at: str = ""
+) -> Row:
+    """Return the row of a memory, its secrets masked."""
+    kind, _, name = memory.scope.partition("/")
+    return Row(
+        id=memory.id or memory.path,
+        team_name=name if kind == "teams" else "",
+        key=mask(memory.key),
+        content=mask(memory.text),
+        type=memory.type,
+        is_active=memory.status == "active",
+        supersedes_id=next(iter(memory.supersedes), None),
+        supersede_reason=mask(memory.reason) or None,
+        updated_by=mask(memory.by),
+        created_at=memory.created,
+        updated_at=memory.updated or memory.created,
+        importance=memory.importance,
+        scope="global" if memory.scope == GLOBAL else memory.scope,
+        visibility=memory.visibility or "public",
+        access_count=access_count,
+        last_accessed_at=last_accessed_at or None,
+        status=memory.status,
+        path=memory.path,
+    )

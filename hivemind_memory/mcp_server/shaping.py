@@ -1,0 +1,43 @@
+"""What all results share: their limit, and how they show a place, a line and a mark."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+from hivemind_memory.model.display import shorten
+from hivemind_memory.redaction import mask
+
+LIMIT_CHARS = 20_000
+"""Most characters of note text in one result. Clients write a result above some 50,000
+characters of JSON to a file, and escaping can double a text."""
+
+
+class ResultPart(BaseModel):
+    """A part of a result that is read from a value with the same field names."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+
+def place_of(path: str, start_line: int, end_line: int) -> str:
+    """Return a place as all results show it; ``split_place`` reads it back."""
+    return f"{path}:{start_line}-{end_line}"
+
+
+def one_line(text: str, limit_chars: int) -> str:
+    """Return what a note says of itself as one line: secrets masked, cut to a limit.
+
+    A line break in it would begin a line that is not quoted, and so could pass for a
+    part of the answer.
+    """
+    return shorten(" ".join(mask(text).split()), limit_chars)
+
+
+def untrusted_mark(status: str, source: str) -> str:
+    """Return the mark of what no person has accepted or is from outside; else nothing.
+
+    >>> untrusted_mark("pending", "external"), untrusted_mark("active", "")
+    (' UNTRUSTED, awaiting review, external', '')
+    """
+    reasons = ["awaiting review"] if status == "pending" else []
+    reasons += [source] if source else []
+    return f" UNTRUSTED, {', '.join(reasons)}" if reasons else ""

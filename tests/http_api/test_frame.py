@@ -1,0 +1,173 @@
+"""What the frame answers for all routes: checks, sizes, forms, paths, methods."""
+
+from __future__ import annotations
+
+import signal
+import socket
+from pathlib import Path
+
+import pytest
+
+from tests.http_api.served import Served, add_token, save, serving
+from tests.support.forked import HM, finish
+
+ROUTE = "/api/v1/search"
+
+
+def test_a_memory_is_read_and_found(served: Served) -> None:
+    """By its key or id; a search finds it."""
+    known = save("deploy-day", "We deploy on Tuesdays.", type="decision")
+
+    for name in ("deploy-day", known):
+        row = served.ask("GET", f"/api/v1/memories/{name}").json()
+        assert row["content"] == "We deploy on Tuesdays."
+        assert (row["id"], row["scope"], row["isActive"]) == (known, "global", True)
+    [hit] = served.ask("GET", f"{ROUTE}?q=when+do+we+deploy").json()["hits"]
+    assert hit["key"] == "deploy-day"
+
+
+@pytest.mark.parametrize(
+    ("headers", "status", "error"),
+    [
+        ({"Host": "evil.example"}, 421, "this name is not served here"),
+        ({"Host": "127.0.0.1:1"}, 421, "this name is not served here"),
+        ({"Host": "localhost.evil.example"}, 421, "this name is not served here"),
+        ({"Origin": "http://evil.example"}, 403, "Invalid Origin header"),
+        ({"Origin": "null"}, 403, "Invalid Origin header"),
+        ({"Origin": "https://127.0.0.1"}, 403, "Invalid Origin header"),
+        ({"Authorization": ""}, 401, "the token is missing or wrong"),
+        ({"Authorization": "Bearer"}, 401, "the token is missing or wrong"),
+        ({"Authorization": "Bearer wrong"}, 401, "the token is missing or wrong"),
+        ({"Authorization": "Basic d3Jvbmc="}, 401, "the token is missing or wrong"),
+    ],
+)
+def test_the_checks_come_in_order(
+    served: Served, headers: dict[str, str], status: int, error: str
+) -> None:
+    """Name, origin, token: before anything is said of a route."""
+    for path in (ROUTE, "/api/v1/none", "/workspaces/a/memory", "/"):
+        answer = served.ask("GET", path, headers=headers)
+
+        assert (answer.status_code, answer.json()) == (status, {"error": error})
+        is_asked_for = answer.headers.get("www-authenticate") == "Bearer"
+        assert is_asked_for == (status == 401)
+
+
+def test_own_names_and_origins_are_served(served: Served) -> None:
+    """A browser on this machine may open any of them."""
+    port = served.url.rpartition(":")[2]
+    for name in ("127.0.0.1", "localhost", "[::1]", "LOCALHOST"):
+        headers = {"Host": f"{name}:{port}", "Origin": f"http://{name}:{port}"}
+        assert served.ask("GET", ROUTE, headers=headers).status_code == 200
+
+
+def test_paths_and_methods_that_there_are_not(served: Served) -> None:
+    """404 says nothing of what there is; 405 says what is allowed."""
+    for path in ("/", "/api/v1", "/api/v1/none", "/api/v1/memories/a/b/c", "/%ff"):
+        answer = served.ask("GET", path)
+        assert (answer.status_code, answer.json()) == (404, {"error": "no route"})
+    answer = served.ask("PUT", ROUTE)
+    assert (answer.status_code, answer.json()) == (405, {"error": "method not allowed"})
+    assert answer.headers["allow"] == "GET, HEAD"
+
+
+@pytest.mark.parametrize(
+    ("query", "error"),
+    [
+        ("colour=red", "colour: unknown field"),
+        ("max_results=0", "max_results: should be greater than or equal to 1"),
+        ("q=a&q=b", "q: is given more than once"),
+        ("q=%ff", "the query string is not UTF-8"),
+    ],
+)
+def test_a_query_of_the_wrong_form_is_refused(
+    served: Served, query: str, error: str
+) -> None:
+    """The sentence names the field, and what is wrong with it."""
+    answer = served.ask("GET", f"{ROUTE}?{query}")
+
+    assert (answer.status_code, answer.json()["error"]) == (400, error)
+
+
+def test_health_needs_no_token_and_head_has_no_body(served: Served) -> None:
+    """A program that waits for the server has none."""
+    assert served.ask("GET", "/healthz", token=None).json() == {"status": "ok"}
+    answer = served.ask("HEAD", ROUTE)
+    assert (answer.status_code, answer.content) == (200, b"")
+
+
+def test_a_visitor_is_let_in_only_with_public(home: Path) -> None:
+    """And then to read what is public, and never with a wrong token."""
+    assert home.is_dir()
+    save("open", "The kitchen is open.")
+    with serving() as closed:
+        assert closed.ask("GET", ROUTE, token=None).status_code == 401
+    with serving("--public") as served:
+        found = served.ask("GET", f"{ROUTE}?q=kitchen", token=None).json()
+        assert [hit["key"] for hit in found["hits"]] == ["open"]
+        assert served.ask("POST", ROUTE, token=None).status_code == 401
+        assert served.ask("GET", ROUTE, token="wrong").status_code == 401
+        assert served.ask("GET", "/mcp", token=None).status_code == 401
+
+
+def test_a_token_sees_its_own_project_alone(served: Served) -> None:
+    """What it may not see is answered as what is not there, byte for byte."""
+    hidden = save("plan", "The blog moves.", scope="project/blog")
+    token = add_token("ci", project="shop")
+
+    for name in (hidden, "plan"):
+        answer = served.ask("GET", f"/api/v1/memories/{name}", token=token)
+        absent = served.ask("GET", f"/api/v1/memories/{name[:-1]}x", token=token)
+        expected = absent.content.replace(f"{name[:-1]}x".encode(), name.encode())
+        assert (answer.status_code, answer.content) == (404, expected)
+    found = served.ask("GET", f"{ROUTE}?q=blog+moves", token=token).json()
+    assert found["hits"] == []
+    assert served.ask("GET", f"{ROUTE}?q=blog+moves").json()["hits"]
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)]
+)
+def test_it_ends_when_it_is_told_to(served: Served, number: int, code: int) -> None:
+    """Also while a client holds a connection open; it has nothing to say then."""
+    host, port = served.url.removeprefix("http://").split(":")
+    assert served.ask("GET", ROUTE).status_code == 200
+    with socket.create_connection((host, int(port))):
+        served.process.send_signal(number)
+
+        assert served.process.wait(30) == code
+    assert served.process.stderr is not None
+    assert served.process.stderr.read() == ""
+
+
+def test_a_port_that_is_taken_names_its_process(served: Served) -> None:
+    """Usually it is another server that was forgotten."""
+    port = served.url.rpartition(":")[2]
+
+    done = finish([*HM, "serve", "--port", port])
+
+    assert done.returncode == 1
+    first = done.stderr.decode().splitlines()[0]
+    assert f"Address already in use by process {served.process.pid} (" in first
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0", "::", "192.168.1.7", "example.org"])
+def test_another_address_is_refused_with_the_reason(home: Path, address: str) -> None:
+    """A token and every note would cross the network readable."""
+    assert home.is_dir()
+    done = finish([*HM, "serve", "--port", "0", "--host", address])
+
+    assert done.returncode == 2
+    assert "listens on 127.0.0.1 only" in done.stderr.decode()
+
+
+def test_an_agents_shell_starts_none(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would have the rights of its owner."""
+    assert home.is_dir()
+    for name, value in (("CLAUDECODE", "1"), ("HIVEMIND_PROJECT", "shop")):
+        with monkeypatch.context() as patch:
+            patch.setenv(name, value)
+            done = finish([*HM, "serve", "--port", "0"])
+            assert done.returncode == 2, done.stderr
