@@ -15,6 +15,7 @@ HivemindError
 ├── MemoryNotFoundError   there is no memory of that key or id
 ├── NotSavedError         nothing was saved; the notes are as they were
 │   ├── NotWritableError  the caller may not write there
+│   ├── VersionChangedError  another version is active than the one to be replaced
 │   └── KeyTakenError     an active memory has that key, and no reason was given
 ├── GitError              git failed, or cannot be used there
 │   └── ProjectUnknownError   it cannot be told which project a repository belongs to
@@ -153,6 +154,10 @@ class NotSavedError(HivemindError):
 
 class NotWritableError(NotSavedError):
     """The caller may not write there; nothing was saved."""
+
+
+class VersionChangedError(NotSavedError):
+    """Another version is active than the one to be replaced; nothing was saved."""
 
 
 class MemoryNotFoundError(HivemindError):

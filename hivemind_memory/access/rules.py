@@ -66,12 +66,9 @@ class Caller:
     project: str = ""
     """Scope of its project; empty: none."""
 
-    is_root: bool = True
-    """It may write to the global scope, which every caller reads."""
+    is_root: bool = True  # it may write to the global scope, which every caller reads
 
-    is_member: bool = True
-    """It may see what is private; a visitor may not."""
-
+    is_member: bool = True  # it may see what is private; a visitor may not
     is_owner: bool = False
     """The person whose machine it is, at a shell: they see every scope."""
 
@@ -90,6 +87,10 @@ class Caller:
             return None
         own = (self.workspace, *self.teams, self.project, *self.public_projects)
         return frozenset({GLOBAL, *(scope for scope in own if scope)})
+
+    def may_see(self, visibility: str) -> bool:
+        """Return whether it sees a memory of its scopes that says this of itself."""
+        return self.is_member or visibility != PRIVATE
 
 
 OWNER = Caller(is_owner=True)

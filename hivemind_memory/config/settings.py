@@ -322,6 +322,10 @@ class Settings:
             if isinstance(project, dict) and project.get("visibility") == "private"
         )
 
+    def visibility_of(self, scope: str, said: str) -> str:
+        """Return public or private, as a memory says of itself or else its scope is."""
+        return said or ("private" if scope in self.private_scopes() else "public")
+
     def public_projects(self) -> tuple[str, ...]:
         """Return the scopes of the projects that visitors may read."""
         return tuple(

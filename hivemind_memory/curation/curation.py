@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.curation.inbox import AcceptedClaim
+    from hivemind_memory.curation.news import News
     from hivemind_memory.curation.projects import Projects
     from hivemind_memory.model.changes import Change, DoneResult, UndoResult
     from hivemind_memory.model.curation import (
@@ -27,13 +28,14 @@ if TYPE_CHECKING:
         MemorySelector,
         NewMemory,
         PurgeResult,
+        RecallCounts,
         RestoreResult,
         SaveResult,
         StoredMemory,
         TextCandidate,
         UnfinishedPurge,
     )
-    from hivemind_memory.model.listing import MemoryFilter, WrittenItem
+    from hivemind_memory.model.listing import MemoryFilter, MemoryPage, WrittenItem
     from hivemind_memory.model.ports import InjectionRecords
 
 
@@ -152,14 +154,23 @@ class Curation:
         with self._lock:
             return list_memories(self._context, wanted)
 
-    def recall_counts(
-        self, memories: Sequence[StoredMemory]
-    ) -> dict[tuple[str, str], int]:
-        """Return scope, id -> how often a memory was recalled."""
-        from hivemind_memory.curation.recalls import recall_counts
+    def list_page(
+        self, wanted: MemoryFilter, *, offset: int = 0, limit: int = 50
+    ) -> MemoryPage:
+        """Return a page of the typed memories that fit; see ``memory_page``."""
+        from hivemind_memory.curation.memory_page import memory_page
 
         with self._lock:
-            return recall_counts(self._context, memories)
+            return memory_page(self._context, wanted, offset=offset, limit=limit)
+
+    def recalls(
+        self, memories: Sequence[StoredMemory]
+    ) -> dict[tuple[str, str], RecallCounts]:
+        """Return scope, id -> how often and when memories were recalled, if ever."""
+        from hivemind_memory.curation.recalls import recall_times
+
+        with self._lock:
+            return recall_times(self._context, memories)
 
     def log(self, wanted: MemoryFilter) -> tuple[WrittenItem, ...]:
         """Return the entries and memories that were written, newest first.
@@ -216,11 +227,7 @@ class Curation:
     def link(
         self, start: str, end: str, kind: str, *, weight: float = 1.0
     ) -> LinkResult:
-        """Link two memories; see ``links.link``.
-
-        Raises:
-            HivemindError: Nothing was linked; the message says why.
-        """
+        """Link two memories; see ``links.link``."""
         from hivemind_memory.curation.links import link
 
         with self._context.changing("Nothing was linked"):
@@ -229,11 +236,7 @@ class Curation:
             return replace(linked, is_indexed=is_indexed)
 
     def unlink(self, start: str, end: str, kind: str) -> LinkResult:
-        """Remove a link between two memories; see ``links.unlink``.
-
-        Raises:
-            HivemindError: Nothing was changed; the message says why.
-        """
+        """Remove a link between two memories; see ``links.unlink``."""
         from hivemind_memory.curation.links import unlink
 
         with self._context.changing():
@@ -244,11 +247,7 @@ class Curation:
     def mark_done(
         self, ref: str, *, scope: str = "", is_open: bool = False
     ) -> DoneResult:
-        """Mark a memory as done today, or as open again; see ``done.mark_done``.
-
-        Raises:
-            HivemindError: Nothing was changed; the message says why.
-        """
+        """Mark a memory as done today, or as open again; see ``done.mark_done``."""
         from hivemind_memory.curation.done import mark_done
 
         with self._context.changing():
@@ -331,11 +330,7 @@ class Curation:
             return record_restored(self._context, restore(self._context, selector))
 
     def undo(self, change_id: str = "", *, is_dry_run: bool = False) -> UndoResult:
-        """Take back a change; see ``undo.undo``.
-
-        Raises:
-            HivemindError: Nothing was changed; the message says why.
-        """
+        """Take back a change; see ``undo.undo``."""
         from hivemind_memory.curation.undo import undo
 
         with self._context.changing():
@@ -385,6 +380,13 @@ class Curation:
             if not is_dry_run:
                 record(context, PURGE)
             return purged
+
+    @property
+    def news(self) -> News:
+        """What tells which memories were saved, superseded and forgotten."""
+        from hivemind_memory.curation.news import News
+
+        return News(self._context)
 
     @property
     def projects(self) -> Projects:

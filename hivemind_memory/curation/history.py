@@ -12,11 +12,13 @@ from hivemind_memory.curation.certainty import check_certain
 from hivemind_memory.curation.locate import find_entry
 from hivemind_memory.curation.lookup import (
     find_memory,
+    is_name,
     load_memory,
+    rows_named,
 )
 from hivemind_memory.curation.lookup_errors import not_found
 from hivemind_memory.curation.own_day import with_own_day
-from hivemind_memory.curation.recalls import recalls_of
+from hivemind_memory.curation.recalls import recall_times
 from hivemind_memory.curation.status_names import as_of
 from hivemind_memory.curation.without_secrets import masked, memories_for
 from hivemind_memory.model.curation import (
@@ -67,6 +69,9 @@ def history(context: CurationContext, ref: str, *, scope: str | None = None) -> 
         MemoryNotFoundError: The caller sees no such memory.
         UsageError: Several scopes have the key, and none comes first.
     """
+    if not context.caller.is_member:
+        public = _public_memory(context, ref)
+        return History(key=public.key, scope=public.scope, memories=(public,))
     ref = with_own_day(context, ref.strip())
     index = context.index.fresh(is_lookup=True)
     entry = find_entry(context, index, ref, scope)
@@ -94,6 +99,9 @@ def show(
         MemoryNotFoundError: The caller sees no such memory.
         UsageError: Several scopes have the key, and none comes first.
     """
+    if not context.caller.is_member:
+        public = _public_memory(context, ref)
+        return MemoryDetails(memory=public, chain=(public,))
     ref = with_own_day(context, ref.strip())
     index = context.index.fresh(is_lookup=True)
     entry = find_entry(context, index, ref, scope)
@@ -115,6 +123,28 @@ def show(
         recall=_recalls_of(context, memory),
         warnings=_large_note_warnings(context),
     )
+
+
+def _public_memory(context: CurationContext, ref: str) -> StoredMemory:
+    """Return the active memory that a name means to a visitor, and no other version.
+
+    Raises:
+        MemoryNotFoundError: There is none that is public; nothing else is said.
+    """
+    ref = ref.strip()
+    index = context.index.fresh(is_lookup=True)
+    rows = rows_named(index, ref, context.caller.scopes) if is_name(ref) else []
+    for row in rows:
+        memory = load_memory(context, row.path)
+        if (
+            memory is not None
+            and row.type
+            and row.status == ACTIVE
+            and context.caller.may_see(memory.visibility)
+        ):
+            (shown,) = _shown(context, [memory])
+            return replace(shown, supersedes=(), reason="")
+    raise not_found(ref)
 
 
 def _shown(
@@ -296,7 +326,5 @@ def _large_note_warnings(context: CurationContext) -> tuple[str, ...]:
 
 def _recalls_of(context: CurationContext, memory: StoredMemory) -> RecallCounts:
     """Return how often a memory was recalled."""
-    found = recalls_of(context, [memory])
-    count, last = found.get((memory.scope, memory.id), (0, 0))
-    at = context.clocks.local_iso(last) if last else ""
-    return RecallCounts(access_count=count, last_accessed_at=at)
+    found = recall_times(context, [memory])
+    return found.get((memory.scope, memory.id), RecallCounts())

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.model.curation import StoredMemory
     from hivemind_memory.model.listing import MemoryFilter
+    from hivemind_memory.model.memories import MemoryRow
     from hivemind_memory.model.note_path import NotePath
+    from hivemind_memory.model.ports import MemoryIndex
 
 
 def list_memories(
@@ -39,10 +41,40 @@ def list_memories(
     """
     if not context.caller.is_member:
         return ()
-    from hivemind_memory.model.memory_types import all_types, resolve_type
+    from hivemind_memory.model.memory_types import all_types
+
+    index = context.index.fresh(is_lookup=True)
+    today = context.clocks.today()
+    source_ref = wanted.source_ref.strip()
+    found = []
+    for row in fitting_rows(context, index, wanted):
+        memory = load_memory(context, row.path)
+        if memory is None or not _is_by(wanted.by, memory.by):
+            continue
+        if memory.source_ref.startswith(source_ref):
+            found.append((row.type, as_of(memory, today)))
+    if len(wanted.types) > 1:
+        # In the order of a section; the sort keeps the newest first within a type.
+        order = list(all_types(context.types))
+        # By the type that was found: the note may have been edited since.
+        found.sort(key=lambda pair: order.index(pair[0]))
+    return memories_for(context.caller, (memory for _, memory in found))
+
+
+def fitting_rows(
+    context: CurationContext, index: MemoryIndex, wanted: MemoryFilter
+) -> list[MemoryRow]:
+    """Return the typed memories that fit, newest first, as the index knows them.
+
+    Who wrote them, and from what, only their notes say.
+
+    Raises:
+        ScopeError: The filter names a scope that the caller does not have.
+        UnknownTypeError: There is no such type.
+    """
+    from hivemind_memory.model.memory_types import resolve_type
 
     types = {resolve_type(name, context.types).name for name in wanted.types}
-    index = context.index.fresh(is_lookup=True)
     rows = index.memories(scopes=_scopes(context, wanted.scope))
     if wanted.folder:
         paths = context.folder.signatures()
@@ -50,30 +82,14 @@ def list_memories(
         folder = folder_named(wanted.folder, seen)
         rows = [row for row in rows if is_below(row.path, folder)]
     today, local_iso = context.clocks.today(), context.clocks.local_iso
-    source_ref = wanted.source_ref.strip()
-    found = []
-    for row in rows:
-        is_type = row.type in types if types else bool(row.type)
-        is_status = status_name(row, today) in wanted.statuses
-        is_from = wanted.source in ("", row.source)
-        if not (
-            is_type
-            and is_status
-            and is_from
-            and is_since(row.created, wanted.since, local_iso)
-        ):
-            continue
-        memory = load_memory(context, row.path)
-        if memory is None or not _is_by(wanted.by, memory.by):
-            continue
-        if memory.source_ref.startswith(source_ref):
-            found.append((row.type, as_of(memory, today)))
-    if len(types) > 1:
-        # In the order of a section; the sort keeps the newest first within a type.
-        order = list(all_types(context.types))
-        # By the type that was found: the note may have been edited since.
-        found.sort(key=lambda pair: order.index(pair[0]))
-    return memories_for(context.caller, (memory for _, memory in found))
+    return [
+        row
+        for row in rows
+        if (row.type in types if types else bool(row.type))
+        and status_name(row, today) in wanted.statuses
+        and wanted.source in ("", row.source)
+        and is_since(row.created, wanted.since, local_iso)
+    ]
 
 
 def read_log(context: CurationContext, wanted: MemoryFilter) -> tuple[WrittenItem, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hivemind_memory.errors import HivemindError
+from hivemind_memory.model.curation import RecallCounts
 from hivemind_memory.state.recall_log import RecallLog
 
 TYPE_CHECKING = False
@@ -24,12 +25,17 @@ def recalls_of(
     return log.counts([(memory.scope, memory.id) for memory in memories if memory.id])
 
 
-def recall_counts(
+def recall_times(
     context: CurationContext, memories: Collection[StoredMemory]
-) -> dict[ScopedId, int]:
-    """Return how often memories were recalled, of those that ever were."""
-    found = recalls_of(context, memories)
-    return {ref: count for ref, (count, _) in found.items()}
+) -> dict[ScopedId, RecallCounts]:
+    """Return how often and when memories were recalled, of those that ever were."""
+    local_iso = context.clocks.local_iso
+    return {
+        ref: RecallCounts(
+            access_count=count, last_accessed_at=local_iso(last) if last else ""
+        )
+        for ref, (count, last) in recalls_of(context, memories).items()
+    }
 
 
 def _settle(context: CurationContext, log: RecallLog, refs: Collection[str]) -> None:

@@ -18,6 +18,7 @@ from hivemind_memory.curation.lookup import known_key, parse_memory
 from hivemind_memory.curation.lookup_one import find_one
 from hivemind_memory.curation.own_name import free_own_name
 from hivemind_memory.curation.supersede import (
+    check_version,
     create_note,
     find_active,
     has_same_content,
@@ -106,6 +107,8 @@ def save(
         candidates = tuple(near(new.content)) if near else ()
         new = replace(new, key=_spelled(index, new))
         old, others = find_active(context, index, new.scope, new.key)
+        if new.replaces:
+            check_version(old, new)
         new = replace(
             new,
             related=_resolve(context, index, new, new.related, old),

@@ -18,6 +18,7 @@ from hivemind_memory.errors import (
     NoteNotFoundError,
     NoteUnreadableError,
     NotSavedError,
+    VersionChangedError,
 )
 from hivemind_memory.files.errors import save_error
 from hivemind_memory.files.paths import parse_note_path, path_in_scope
@@ -81,6 +82,21 @@ def given_values(new: NewMemory, type_name: str) -> dict[str, object]:
     given = {key: field for key, field in values.items() if field not in (None, "", [])}
     # An empty value in `more` clears that of the predecessor.
     return {**given, **new.more}
+
+
+def check_version(old: MemoryFile | None, new: NewMemory) -> None:
+    """Raise if the active memory is not the version that is to be replaced.
+
+    Raises:
+        VersionChangedError: It is another one, or there is none.
+    """
+    found = "" if old is None else str(old.front.values.get("id", ""))
+    if found != new.replaces:
+        raise VersionChangedError(
+            f"{new.key} has changed since you read it.",
+            hint="Read it again, then decide.",
+            effect="Nothing was saved",
+        )
 
 
 def has_same_content(

@@ -22,6 +22,10 @@ from hivemind_memory.mcp_server.http_tokens import FindToken, KnownClients
 
 HEALTH = "/healthz"
 MCP = "/mcp"
+DOCUMENT, PAGE = "/api/v1/openapi.json", "/api/v1/docs"
+OPEN_PATHS = frozenset({HEALTH, DOCUMENT, PAGE})
+"""What needs no token, for it says nothing of the memory."""
+
 API_MOUNTS = ("/api/v1", "/workspaces", "/v1")
 """Beginnings of the paths that the routes of ``route_groups`` answer."""
 
@@ -46,7 +50,7 @@ def make_app(
 
     def is_open(scope: Scope) -> bool:
         path, method = scope["path"], scope["method"]
-        if path == HEALTH:
+        if path in OPEN_PATHS:
             return True
         is_reading = method in {"GET", "HEAD"}
         return is_public and is_reading and _mount_of(path, (MCP,)) is None
@@ -86,7 +90,7 @@ class Mounts:
         await send({"type": "lifespan.startup.complete"})
         await receive()
         for app in {id(app): app for app in self._mounts.values()}.values():
-            if isinstance(app, LateApp | LateRoutes):
+            if isinstance(app, LateApp):
                 await app.close()
         await send({"type": "lifespan.shutdown.complete"})
 
@@ -120,11 +124,11 @@ class LateRoutes:
                     self._frame = await anyio.to_thread.run_sync(self._make_frame)
         await self._frame(scope, receive, send)
 
-    async def close(self) -> None:
-        """End what goes on, such as streams of events."""
-        close = getattr(self._frame, "close", None)
-        if close is not None:
-            await close()
+    def end_streams(self) -> None:
+        """End the streams of events: the server waits for all answers to end."""
+        end = getattr(self._frame, "end_streams", None)
+        if end is not None:
+            end()
 
 
 async def refuse(scope: Scope, send: Send, status: int, error: str) -> None:

@@ -26,6 +26,7 @@ from hivemind_memory.errors import (
     NotWritableError,
     StateUnusableError,
     UsageError,
+    VersionChangedError,
     is_out_of_files,
 )
 from hivemind_memory.model.display import shorten, without_options
@@ -46,6 +47,7 @@ _STATUSES: tuple[tuple[type[HivemindError], int], ...] = (
     (LineNotFoundError, 404),
     (KeyTakenError, 409),
     (NotWritableError, 403),
+    (VersionChangedError, 412),
     (NotSavedError, 409),
     (NotesMissingError, 503),
     (NoteUnreadableError, 503),

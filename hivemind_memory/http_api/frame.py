@@ -20,6 +20,7 @@ from hivemind_memory.http_api.callers import (
     asker_of,
     no_workspace,
 )
+from hivemind_memory.http_api.event_feed import EventFeed
 from hivemind_memory.http_api.failures import (
     READ_ONLY,
     Envelope,
@@ -29,15 +30,15 @@ from hivemind_memory.http_api.failures import (
     failure_of_fields,
 )
 from hivemind_memory.http_api.path_table import PathTable
-from hivemind_memory.http_api.routes import Call, Fields, Route, RouteGroup
+from hivemind_memory.http_api.routes import Call, Fields, Route, RouteGroup, Stream
 from hivemind_memory.mcp_server.call_limits import CallLimits
 from hivemind_memory.mcp_server.http_checks import send_json
 from hivemind_memory.mcp_server.http_sessions import Receive, Scope, Send
 
 MAX_BODY_BYTES = 1024 * 1024
 _TOO_LARGE = "the body is larger than 1 MiB"
-_Reply = tuple[int, bytes | None, dict[str, str]]
-"""Status, JSON (None: no body), further headers."""
+_Reply = tuple[int, "bytes | Stream | None", dict[str, str]]
+"""Status, JSON or a stream (None: no body), further headers."""
 
 
 class ClientLeftError(Exception):
@@ -66,6 +67,7 @@ class Frame:
         self._memories = memories
         self._session = session
         self._check = check
+        self._feed = EventFeed(lambda: memories.lend(Asker()))
         self._limits: CallLimits[Asker] = CallLimits()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -73,6 +75,9 @@ class Frame:
         envelope = envelope_at(scope["path"])
         try:
             status, body, headers = await self._answer(scope, receive)
+            if body is not None and not isinstance(body, bytes):
+                await body(receive, send)
+                return
         except ClientLeftError:
             return
         # Whatever happened, the client gets a sentence; the log gets the traceback.
@@ -88,6 +93,10 @@ class Frame:
             await send({"type": "http.response.body", "body": b""})
         else:
             await send_json(send, status, body, pairs)
+
+    def end_streams(self) -> None:
+        """End what goes on: the server is about to end."""
+        self._feed.close()
 
     async def _answer(self, scope: Scope, receive: Receive) -> _Reply:
         """Return the answer to a request.
@@ -123,9 +132,12 @@ class Frame:
                     session=self._session,
                     path=path,
                     headers=_headers_of(scope),
+                    feed=self._feed,
                     is_named=asker.token is not None,
                 )
                 answer = route.work(call, **given)
+                if route.media != "application/json":
+                    return route.status, answer, call.reply_headers
                 return route.status, _json_of(route, answer), call.reply_headers
 
         try:

@@ -1,25 +1,390 @@
-"""The routes of memories: read."""
+"""The routes of memories: list, read, save, change, forget, restore, show history."""
 
 from __future__ import annotations
 
-from hivemind_memory.errors import MemoryNotFoundError
+from typing import Annotated, Literal
+
+from pydantic import Field
+from pydantic.alias_generators import to_camel
+
+from hivemind_memory.errors import (
+    KeyTakenError,
+    MemoryNotFoundError,
+    NotesMissingError,
+    VersionChangedError,
+)
 from hivemind_memory.http_api.failures import Failure
-from hivemind_memory.http_api.routes import Call, RouteGroup
-from hivemind_memory.http_api.schemas import ROW_EXAMPLE, Row, row_of
+from hivemind_memory.http_api.routes import Answer, Call, Fields, RouteGroup
+from hivemind_memory.http_api.schemas import (
+    ROW_EXAMPLE,
+    Names,
+    Row,
+    Rows,
+    row_of,
+    rows_of,
+    version_of,
+)
+from hivemind_memory.model.curation import (
+    MemoryDetails,
+    MemorySelector,
+    NewMemory,
+    StoredMemory,
+)
+from hivemind_memory.model.listing import MemoryFilter
+from hivemind_memory.model.save_hints import hint_texts
+
+MAX_LIMIT = 100
+STATUSES = ("active", "superseded", "pending", "forgotten", "expired", "done")
 
 routes = RouteGroup("/api/v1", tag="memories")
+
+_Text = Annotated[str, Field(max_length=100_000)]
+_Short = Annotated[str, Field(max_length=1_100)]
+_Refs = Annotated[list[_Short], Field(max_length=50)]
+
+
+class ListFields(Fields):
+    """Which memories a list shows, and which part of it."""
+
+    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = 50
+    offset: Annotated[int, Field(ge=0, le=10_000_000)] = 0
+    q: Annotated[str, Field(max_length=1_000, description="words that it contains")] = (
+        ""
+    )
+    type: Names = Field(default=[], description="only these types")
+    scope: Annotated[_Short, Field(description="only this scope: projects/shop")] = ""
+    team: Annotated[_Short, Field(description="only this team")] = ""
+    status: Literal[
+        "active", "superseded", "pending", "forgotten", "expired", "done", "all"
+    ] = "active"
+
+
+class Page(Answer):
+    """Some of the memories that fit."""
+
+    data: list[Row] = Field(description="newest first")
+    total: int = Field(description="how many fit")
+
+
+class SaveFields(Fields):
+    """What a memory is saved with."""
+
+    key: Annotated[_Short, Field(description="short lasting name: deploy-day")]
+    content: Annotated[_Text, Field(description="what is to be remembered")]
+    type: Annotated[_Short, Field(description="default: context")] = ""
+    supersede_reason: Annotated[
+        str, Field(max_length=2_000, description="why it replaces the active one")
+    ] = ""
+    importance: Annotated[
+        float | None, Field(ge=0, le=1, description="default: as its type")
+    ] = None
+    scope: Annotated[_Short, Field(description="default: the token's own")] = ""
+    visibility: Annotated[_Short, Field(description="public or private")] = ""
+    related: _Refs = Field(default=[], description="keys or ids")
+    contradicts: _Refs = Field(default=[], description="keys or ids")
+    expires: Annotated[_Short, Field(description="last day: 2026-12-31")] = ""
+    tags: _Refs = Field(default=[], description="words for it")
+    source_ref: Annotated[_Short, Field(description="file or URL it comes from")] = ""
+
+
+class ChangeFields(Fields):
+    """What changes in a memory; what is left out stays."""
+
+    supersede_reason: Annotated[
+        str, Field(min_length=1, max_length=2_000, description="why it changes")
+    ]
+    content: Annotated[_Text | None, Field(description="the new text")] = None
+    type: _Short = ""
+    importance: Annotated[float | None, Field(ge=0, le=1)] = None
+    visibility: _Short = ""
+    expires: _Short = ""
+    tags: _Refs = Field(default=[])
+
+
+class SavedRow(Row):
+    """A memory that was saved."""
+
+    is_new: bool = Field(description="false: it said exactly this already")
+    warnings: list[str]
+    hints: list[str] = Field(description="what might be done better")
+
+
+class Forgotten(Answer):
+    """What forgetting did."""
+
+    success: Literal[True] = True
+    deleted: bool = Field(description="false: there was nothing to forget")
+
+
+class Edge(Answer):
+    """A link of a memory to another one."""
+
+    model_config = Answer.model_config | {"alias_generator": to_camel}
+
+    kind: str = Field(description="related_to, updates or contradicts")
+    weight: float
+    is_outgoing: bool = Field(description="it begins at this memory")
+    id: str = Field(description="of the other one, or as it is written there")
+    key: str
+    path: str = Field(description="empty: it is not there")
+
+
+class Edges(Answer):
+    """The links of a memory."""
+
+    data: list[Edge]
+
+
+@routes.get("/memories", example={"data": [ROW_EXAMPLE], "total": 1})
+def list_memories(call: Call, query: ListFields) -> Page:
+    """List memories, newest first."""
+    if query.team and query.scope:
+        raise Failure(400, "team: cannot be given together with scope")
+    wanted = MemoryFilter(
+        types=tuple(query.type),
+        scope=query.scope or (f"team/{query.team}" if query.team else ""),
+        statuses=STATUSES if query.status == "all" else (query.status,),
+        words=query.q,
+    )
+    try:
+        page = call.memory.curation.list_page(
+            wanted, offset=query.offset, limit=query.limit
+        )
+    except NotesMissingError:
+        return Page(data=[], total=0)
+    return Page(data=rows_of(call, page.memories), total=page.total)
 
 
 @routes.get("/memories/{id}", errors=(404,), example=ROW_EXAMPLE)
 def read_memory(call: Call) -> Row:
-    """Return one memory by its id, key or path."""
+    """Return one memory by its id, key or path.
+
+    Its ``ETag`` names this version; ``If-Match`` of a change or a deletion takes it.
+    """
+    return _found_row(call, _details(call))
+
+
+@routes.post(
+    "/memories",
+    status=201,
+    errors=(409,),
+    sample={
+        "key": "deploy-day",
+        "content": "We deploy on Tuesdays.",
+        "type": "decision",
+    },
+    example={**ROW_EXAMPLE, "isNew": True, "warnings": [], "hints": []},
+)
+def save_memory(call: Call, body: SaveFields) -> SavedRow:
+    """Save a memory under a key.
+
+    If the key has an active memory, a reason is required; without one the answer is
+    409, and ``entry`` is the active one.
+    """
+    new = NewMemory(
+        key=body.key,
+        content=body.content,
+        type=body.type,
+        reason=body.supersede_reason,
+        importance=body.importance,
+        scope=body.scope,
+        visibility=body.visibility,
+        related=tuple(body.related),
+        contradicts=tuple(body.contradicts),
+        expires=body.expires,
+        tags=tuple(body.tags),
+        source_ref=body.source_ref,
+        by=call.by,
+        session=call.session,
+    )
+    return _saved(call, new)
+
+
+@routes.patch(
+    "/memories/{id}",
+    errors=(404, 409, 412, 428),
+    takes_headers={"If-Match": "the ETag of the version that you have read, or *"},
+    sample={"content": "We deploy on Mondays.", "supersede_reason": "a new rota"},
+    example={**ROW_EXAMPLE, "isNew": True, "warnings": [], "hints": []},
+)
+def change_memory(call: Call, body: ChangeFields) -> SavedRow:
+    """Replace a memory by a newer version of it.
+
+    ``If-Match`` must have the ``ETag`` of the version that was read, or ``*``. If
+    another one is active, the answer is 412, and ``entry`` is that one.
+    """
+    if "if-match" not in call.headers:
+        raise Failure(
+            428,
+            "If-Match is required",
+            hint="Send the ETag of the version that you have read, or *.",
+        )
+    memory = _details(call).memory
+    _check_match(call, _found_row(call, MemoryDetails(memory=memory)))
+    if memory.status != "active" or not memory.id:
+        raise Failure(
+            409,
+            f"Memory '{call.path['id']}' is {memory.status}, so it cannot be changed"
+            if memory.id
+            else "only a saved memory can be changed",
+            more={"entry": row_of(call, memory).model_dump(by_alias=True)},
+        )
+    new = NewMemory(
+        key=memory.key,
+        content=memory.text if body.content is None else body.content,
+        type=body.type,
+        reason=body.supersede_reason,
+        importance=body.importance,
+        scope=memory.scope or "global",
+        visibility=body.visibility,
+        expires=body.expires,
+        tags=tuple(body.tags),
+        by=call.by,
+        session=call.session,
+        replaces=memory.id,
+    )
     try:
-        details = call.memory.curation.show(call.path["id"])
-    except MemoryNotFoundError:
-        raise Failure(404, f"Memory '{call.path['id']}' not found") from None
-    recall = details.recall
-    return row_of(
-        details.memory,
-        access_count=recall.access_count,
-        last_accessed_at=recall.last_accessed_at,
+        return _saved(call, new)
+    except VersionChangedError as error:
+        current = _details(call, memory.key).memory
+        raise _changed(call, row_of(call, current)) from error
+
+
+@routes.delete(
+    "/memories/{id}",
+    errors=(412,),
+    takes_headers={"If-Match": "the ETag of the version to forget"},
+    example={"success": True, "deleted": True},
+)
+def forget_memory(call: Call) -> Forgotten:
+    """Forget a memory: it is hidden, and can be restored.
+
+    With ``If-Match``, only the version that has this ``ETag``.
+    """
+    try:
+        if "if-match" in call.headers:
+            _check_match(call, _found_row(call, _details(call)))
+        forgotten = call.memory.curation.forget(MemorySelector(name=call.path["id"]))
+    except (MemoryNotFoundError, NotesMissingError):
+        return Forgotten(deleted=False)
+    except Failure as failure:
+        if failure.status == 404:
+            return Forgotten(deleted=False)
+        raise
+    if not forgotten.memories and forgotten.failed:
+        raise Failure(503, f"not forgotten: {forgotten.failed[0].why}")
+    call.reply_headers.pop("etag", None)
+    return Forgotten(deleted=bool(forgotten.memories))
+
+
+@routes.post("/memories/{id}/restore", errors=(404,), example=ROW_EXAMPLE)
+def restore_memory(call: Call) -> Row:
+    """Show a forgotten memory again."""
+    try:
+        call.memory.curation.restore(MemorySelector(name=call.path["id"]))
+    except (MemoryNotFoundError, NotesMissingError):
+        raise _not_found(call) from None
+    return _found_row(call, _details(call))
+
+
+@routes.get("/memories/{id}/chain", errors=(404,), example={"data": [ROW_EXAMPLE]})
+def read_chain(call: Call) -> Rows:
+    """Return all versions of a memory, newest first."""
+    try:
+        history = call.memory.curation.history(call.path["id"])
+    except (MemoryNotFoundError, NotesMissingError):
+        raise _not_found(call) from None
+    return Rows(data=rows_of(call, history.memories))
+
+
+@routes.get(
+    "/memories/{id}/edges",
+    errors=(404,),
+    example={
+        "data": [
+            {
+                "kind": "related_to",
+                "weight": 1.0,
+                "isOutgoing": True,
+                "id": "01KAJ7Q0XW5T3M8Z2V9C4D6E2G",
+                "key": "rollback",
+                "path": "projects/shop/rollback.md",
+            }
+        ]
+    },
+)
+def read_edges(call: Call) -> Edges:
+    """Return the links of a memory, in both directions."""
+    return Edges(data=[Edge.model_validate(one) for one in _details(call).edges])
+
+
+def _details(call: Call, name: str = "") -> MemoryDetails:
+    """Return the memory that the path, or a name, means.
+
+    Raises:
+        Failure: The caller sees none.
+    """
+    try:
+        return call.memory.curation.show(name or call.path["id"])
+    except (MemoryNotFoundError, NotesMissingError):
+        raise _not_found(call) from None
+
+
+def _not_found(call: Call) -> Failure:
+    """Return the failure of a memory that is not there, or not for the caller."""
+    return Failure(404, f"Memory '{call.path['id']}' not found")
+
+
+def _found_row(call: Call, details: MemoryDetails) -> Row:
+    """Return the row of a memory, and name its version in the headers."""
+    row = row_of(call, details.memory, details.recall)
+    call.reply_headers["etag"] = version_of(row)
+    return row
+
+
+def _check_match(call: Call, row: Row) -> None:
+    """Raise unless ``If-Match`` names the version that a row is.
+
+    Raises:
+        Failure: It names others.
+    """
+    given = [one.strip() for one in call.headers["if-match"].split(",")]
+    if "*" not in given and version_of(row) not in given:
+        raise _changed(call, row)
+
+
+def _changed(call: Call, row: Row) -> Failure:
+    """Return the failure of a version that is no longer the active one."""
+    return Failure(
+        412,
+        f"Memory '{call.path['id']}' has changed since you read it",
+        more={
+            "expected": call.headers["if-match"],
+            "current": version_of(row),
+            "entry": row.model_dump(by_alias=True),
+        },
+    )
+
+
+def _saved(call: Call, new: NewMemory) -> SavedRow:
+    """Save a memory and return its row.
+
+    Raises:
+        Failure: Its key is taken, and no reason is given.
+    """
+    try:
+        saved = call.memory.curation.save(new)
+    except KeyTakenError as error:
+        more = {}
+        if isinstance(error.current, StoredMemory):
+            entry = _details(call, error.current.path).memory
+            more["entry"] = row_of(call, entry).model_dump(by_alias=True)
+        message = f'Active entry exists for key "{new.key}", supersede_reason required'
+        raise Failure(409, message, more=more) from error
+    row = _found_row(call, _details(call, saved.id or saved.path))
+    return SavedRow(
+        **row.model_dump(),
+        is_new=saved.is_new,
+        warnings=list(saved.warnings),
+        hints=list(hint_texts(saved.hints, global_scope='"scope": "global"')),
     )

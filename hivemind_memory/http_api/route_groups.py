@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from hivemind_memory.http_api import memories, search
+from hivemind_memory.http_api import events, links, memories, notes, search, status
 from hivemind_memory.http_api.routes import RouteGroup
 
-GROUPS: tuple[RouteGroup, ...] = (memories.routes, search.routes)
+GROUPS: tuple[RouteGroup, ...] = (
+    memories.routes,
+    links.routes,
+    search.routes,
+    notes.routes,
+    status.routes,
+    events.routes,
+)

@@ -20,11 +20,13 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, Protocol, TypeVar, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from hivemind_memory.http_api.event_feed import EventFeed
 from hivemind_memory.http_api.failures import Envelope, plain_envelope
+from hivemind_memory.mcp_server.http_sessions import Receive, Send
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,6 +51,31 @@ class Answer(BaseModel):
     )
 
 
+class Stream(Protocol):
+    """An answer that goes on: a route returns it, and the frame runs it."""
+
+    async def __call__(self, receive: Receive, send: Send) -> None:
+        """Send the answer, from its first byte."""
+        ...
+
+
+class FieldProblem(BaseModel):
+    """What is wrong with one field."""
+
+    field: str
+    problem: str
+
+
+class PlainFailure(BaseModel):
+    """Why a request failed."""
+
+    model_config = ConfigDict(extra="allow")
+
+    error: str = Field(description="what is wrong")
+    hint: str = Field(default="", description="the next thing to try")
+    details: list[FieldProblem] = []
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
     """One request, as a route sees it."""
@@ -67,6 +94,9 @@ class Call:
 
     headers: Mapping[str, str]
     """Of the request, by their names in lower case."""
+
+    feed: EventFeed
+    """Tells what changes in the memory."""
 
     is_named: bool = False
     """The caller has a named token."""
@@ -95,6 +125,15 @@ class Route:
     example: Any = None
     """An answer, for the OpenAPI document."""
 
+    sample: Any = None
+    """A body, for the OpenAPI document."""
+
+    takes_headers: Mapping[str, str] = field(default_factory=dict)
+    """Name of a header that it heeds -> what it means."""
+
+    media: str = "application/json"
+    """Type of the answer; another one is that of a ``Stream``."""
+
     if_no_workspace: Any = None
     """The answer where the workspace in the path is not the caller's; None: 404."""
 
@@ -117,7 +156,9 @@ class Route:
 
     @cached_property
     def adapter(self) -> TypeAdapter[Any] | None:
-        """What makes JSON of the answer; None: the answer has no body."""
+        """What makes JSON of the answer; None: it has no body, or is a stream."""
+        if self.media != "application/json":
+            return None
         answer = self.hints.get("return")
         return None if answer in {None, type(None)} else TypeAdapter(answer)
 
@@ -149,6 +190,7 @@ class RouteGroup:
         *,
         tag: str,
         envelope: Envelope = plain_envelope,
+        failure: type[BaseModel] = PlainFailure,
         workspace: str = "",
     ) -> None:
         """Have no route yet.
@@ -157,11 +199,13 @@ class RouteGroup:
             prefix: Beginning of their paths: ``/api/v1``.
             tag: What they are about; the heading in the OpenAPI document.
             envelope: Makes the answer of a failure.
+            failure: The schema of such an answer.
             workspace: The name in their paths that is a workspace; empty: none is.
         """
         self.prefix = prefix
         self.tag = tag
         self.envelope = envelope
+        self.failure = failure
         self.workspace = workspace
         self.routes: list[Route] = []
 
@@ -193,8 +237,7 @@ class RouteGroup:
         status: int = 200,
         is_change: bool = True,
         errors: Sequence[int] = (),
-        example: Any = None,
-        if_no_workspace: Any = None,
+        **more: Any,
     ) -> Callable[[Work], Work]:
         """Declare the function below as the work of a route.
 
@@ -204,9 +247,7 @@ class RouteGroup:
             status: Of the answer.
             is_change: Whether it changes anything; a ``POST`` may only read.
             errors: Statuses of the failures that it raises itself.
-            example: An answer, for the OpenAPI document.
-            if_no_workspace: The answer where the workspace in the path is not the
-                caller's; None: 404 ``workspace not found``.
+            more: Further fields of ``Route``, by their names.
         """
 
         def declare(work: Work) -> Work:
@@ -219,8 +260,7 @@ class RouteGroup:
                     status=status,
                     is_change=is_change,
                     errors=tuple(errors),
-                    example=example,
-                    if_no_workspace=if_no_workspace,
+                    **more,
                 )
             )
             return work

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from hashlib import sha256
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 from pydantic.alias_generators import to_camel
 
-from hivemind_memory.http_api.routes import Answer
+from hivemind_memory.http_api.routes import Answer, Call
 from hivemind_memory.model.scope import GLOBAL
 from hivemind_memory.redaction import mask
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.model.curation import StoredMemory
+    from hivemind_memory.model.curation import RecallCounts, StoredMemory
 
 ROW_EXAMPLE = {
     "id": "01KAJ7Q0XW5T3M8Z2V9C4D6E1F",
@@ -77,10 +79,20 @@ class Row(Answer):
     path: str = Field(description="its note, below the notes folder")
 
 
-def row_of(
-    memory: StoredMemory, *, access_count: int = 0, last_accessed_at: str = ""
-) -> Row:
-    """Return the row of a memory, its secrets masked."""
+class Rows(Answer):
+    """Several memories."""
+
+    data: list[Row]
+
+
+def row_of(call: Call, memory: StoredMemory, recall: RecallCounts | None = None) -> Row:
+    """Return the row of a memory, its secrets masked.
+
+    Args:
+        call: Who asks.
+        memory: As its note has it.
+        recall: How often it was recalled; None: never.
+    """
     kind, _, name = memory.scope.partition("/")
     return Row(
         id=memory.id or memory.path,
@@ -96,9 +108,21 @@ def row_of(
         updated_at=memory.updated or memory.created,
         importance=memory.importance,
         scope="global" if memory.scope == GLOBAL else memory.scope,
-        visibility=memory.visibility or "public",
-        access_count=access_count,
-        last_accessed_at=last_accessed_at or None,
+        visibility=call.memory.settings.visibility_of(memory.scope, memory.visibility),
+        access_count=recall.access_count if recall else 0,
+        last_accessed_at=(recall.last_accessed_at or None) if recall else None,
         status=memory.status,
         path=memory.path,
     )
+
+
+def rows_of(call: Call, memories: Sequence[StoredMemory]) -> list[Row]:
+    """Return the rows of some memories."""
+    recalls = call.memory.curation.recalls(memories)
+    return [row_of(call, one, recalls.get((one.scope, one.id))) for one in memories]
+
+
+def version_of(row: Row) -> str:
+    """Return the ``ETag`` of a row: another one after any change of the memory."""
+    told = row.model_dump_json(exclude={"access_count", "last_accessed_at"})
+    return f'"{sha256(told.encode("utf-8", "replace")).hexdigest()[:20]}"'

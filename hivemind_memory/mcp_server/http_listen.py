@@ -52,6 +52,7 @@ def serve_app(
     announce: Callable[[str], None],
     *,
     max_connections: int = MAX_CONNECTIONS,
+    before_end: Callable[[], None] = lambda: None,
 ) -> None:
     """Serve until the process is told to end.
 
@@ -60,6 +61,7 @@ def serve_app(
         port: Port on the loopback address; 0: any free one.
         announce: Called with the address, without a path, once clients may connect.
         max_connections: Connections at once; see ``MAX_CONNECTIONS``.
+        before_end: Called when the server is told to end, before it waits for answers.
 
     Raises:
         HivemindError: The port is taken.
@@ -74,9 +76,22 @@ def serve_app(
         # own; one that does nothing leaves time to close what is open.
         before = signal.signal(signal.SIGTERM, lambda _number, _frame: None)
         try:
-            uvicorn.Server(config).run(sockets=[listening])
+            _Server(config, before_end).run(sockets=[listening])
         finally:
             signal.signal(signal.SIGTERM, before)
+
+
+class _Server(uvicorn.Server):
+    """Lets the application end what would go on for ever."""
+
+    def __init__(self, config: uvicorn.Config, before_end: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._before_end = before_end
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End streams, then wait for answers and close."""
+        self._before_end()
+        await super().shutdown(sockets)
 
 
 def make_config(

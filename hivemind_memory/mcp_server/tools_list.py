@@ -151,7 +151,8 @@ class ListTool:
 def _list_memories(call: ToolCall, wanted: MemoryFilter, after: str) -> MemoriesOut:
     """Return the memories that fit a filter."""
     found = call.memory.curation.list_memories(wanted)
-    counts = call.memory.curation.recall_counts(found)
+    recalls = call.memory.curation.recalls(found)
+    counts = {ref: recall.access_count for ref, recall in recalls.items()}
     return shape_memories(found, counts, after, wanted)
 
 

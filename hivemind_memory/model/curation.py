@@ -48,6 +48,9 @@ class NewMemory:
     source_ref: str = ""
     """What it was derived from, ``specs/ios.md#L40``."""
 
+    replaces: str = ""
+    """Id of the version that it must replace; empty: whichever is active."""
+
     more: Mapping[str, object] = field(default_factory=dict)
     """Further lines of its front matter, as ``confidence``."""
 

@@ -14,6 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
+    from hivemind_memory.model.curation import StoredMemory
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryFilter:
@@ -40,6 +42,18 @@ class MemoryFilter:
 
     folder: str = ""
     """The folder that they are in or below, as a caller names it; empty: any."""
+
+    words: str = ""
+    """Words that the key or the text contains, in any case; for a page of a list."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryPage:
+    """Some of the memories that fit a filter."""
+
+    memories: tuple[StoredMemory, ...]
+    total: int
+    """How many fit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -88,6 +88,32 @@ class ChangeLog:
         """Return all changes, newest first."""
         return list(self._select("ORDER BY number DESC"))
 
+    def after(self, number: int) -> list[tuple[int, Change]]:
+        """Return the changes after a number with theirs, oldest first."""
+        if not is_there(self._state.path):
+            return []
+        sql = (
+            f"SELECT number, {_COLUMNS} FROM changes"
+            " WHERE notes = ? AND number > ? ORDER BY number"
+        )
+
+        def read(connection: apsw.Connection) -> list[tuple[int, Change]]:
+            rows = connection.execute(sql, (self._state.notes, number))
+            return [(int(str(row[0])), _change_of(row[1:])) for row in rows]
+
+        return self._state.run(read, PROMISE_WAIT_MS)
+
+    def last_number(self) -> int:
+        """Return the number of the newest change; 0: there is none."""
+        if not is_there(self._state.path):
+            return 0
+        sql = "SELECT coalesce(max(number), 0) FROM changes"
+
+        def read(connection: apsw.Connection) -> int:
+            return int(str(connection.execute(sql).fetchall()[0][0]))
+
+        return self._state.run(read, PROMISE_WAIT_MS)
+
     def in_effect(self) -> Iterator[Change]:
         """Return the changes that are in effect and are no undo, newest first."""
         return self._select("AND is_undo = 0 AND undone_by = '' ORDER BY number DESC")

@@ -41,8 +41,8 @@ def recalls(memory: Memory, caller: Caller) -> int:
         [listed] = [
             one for one in asking.curation.list_memories(MemoryFilter()) if one.id
         ]
-        counts = asking.curation.recall_counts([listed])
-        assert list(counts.values()) == [shown.recall.access_count][: len(counts)]
+        counts = asking.curation.recalls([listed])
+        assert list(counts.values()) == [shown.recall][: len(counts)]
         return shown.recall.access_count
 
 
@@ -150,9 +150,11 @@ def test_a_counter_from_before_it_had_a_scope_goes_to_the_only_note_with_its_id(
 
         with memory.as_caller(SITE) as site:
             found = site.curation.list_memories(MemoryFilter())
-            counts = site.curation.recall_counts(found)
+            counts = site.curation.recalls(found)
 
-        assert counts == {("projects/site", ids[1]): 7}
+        assert {ref: one.access_count for ref, one in counts.items()} == {
+            ("projects/site", ids[1]): 7
+        }
     state = apsw.Connection(str(sandbox.home / "state.db"))
     assert state.execute("SELECT scope, count FROM recalls").fetchall() == [
         ("projects/site", 7)

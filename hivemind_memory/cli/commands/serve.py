@@ -105,16 +105,24 @@ def serve(request: CommandRequest) -> int:
     token = read_token(token_file)
     is_public = values["public"]
 
+    mounts: dict[str, App] = {}
+
     def make(port: int) -> App:
         from hivemind_memory.http_api.app import make_app
 
+        mounts.update(_mounts(state, port, token, memory_dir))
         return make_app(
-            _mounts(state, port, token, memory_dir),
+            mounts,
             port,
             token,
             find_token=find_token(memory_dir),
             is_public=is_public,
         )
+
+    def end_streams() -> None:
+        end = getattr(mounts.get(""), "end_streams", None)
+        if end is not None:
+            end()
 
     port = PORT if values["port"] is None else values["port"]
     _allow_files()
@@ -125,6 +133,7 @@ def serve(request: CommandRequest) -> int:
             port,
             lambda address: _announce(address, token_file, is_public=is_public),
             max_connections=MAX_CONNECTIONS,
+            before_end=end_streams,
         )
     except BaseException:
         state.close(CLOSE_S)
@@ -138,7 +147,7 @@ def _mounts(
 ) -> dict[str, App]:
     """Return what is served where; each part is loaded with its first request."""
     from hivemind_memory import environment
-    from hivemind_memory.http_api.app import MCP, LateRoutes
+    from hivemind_memory.http_api.app import DOCUMENT, MCP, PAGE, LateRoutes
     from hivemind_memory.http_api.mcp_mount import LateApp
 
     session = environment.new_session()
@@ -162,7 +171,19 @@ def _mounts(
             UpgradeCheck().refuse_if_upgraded,
         )
 
-    return {MCP: LateApp(make_mcp), "": LateRoutes(make_frame)}
+    def make_openapi() -> App:
+        from hivemind_memory.http_api.openapi_page import OpenApi
+        from hivemind_memory.http_api.route_groups import GROUPS
+
+        return OpenApi(GROUPS)
+
+    openapi = LateRoutes(make_openapi)
+    return {
+        MCP: LateApp(make_mcp),
+        DOCUMENT: openapi,
+        PAGE: openapi,
+        "": LateRoutes(make_frame),
+    }
 
 
 def _check_address(address: str) -> None:

@@ -1,0 +1,63 @@
+"""Lists typed memories a page at a time; only the notes of the page are read."""
+
+from __future__ import annotations
+
+from hivemind_memory.curation.listing import fitting_rows
+from hivemind_memory.curation.lookup import load_memory
+from hivemind_memory.curation.status_names import as_of
+from hivemind_memory.curation.without_secrets import memories_for
+from hivemind_memory.model.listing import MemoryPage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.curation.context import CurationContext
+    from hivemind_memory.model.curation import StoredMemory
+    from hivemind_memory.model.listing import MemoryFilter
+
+
+def memory_page(
+    context: CurationContext, wanted: MemoryFilter, *, offset: int, limit: int
+) -> MemoryPage:
+    """Return some of the typed memories that fit, newest first, and how many do.
+
+    A visitor is shown what is public.
+
+    Args:
+        context: Of the caller.
+        wanted: Types, scope, statuses and words; the rest of it does not count.
+        offset: How many to pass over, at least 0.
+        limit: How many to return, at least 1.
+
+    Raises:
+        ScopeError: The filter names a scope that the caller does not have.
+        UnknownTypeError: There is no such type.
+    """
+    index = context.index.fresh(is_lookup=True)
+    rows = fitting_rows(context, index, wanted)
+    words = wanted.words.casefold().split()
+    if context.caller.is_member and not words:
+        loaded = [
+            load_memory(context, row.path) for row in rows[offset : offset + limit]
+        ]
+        found, total = [one for one in loaded if one is not None], len(rows)
+    else:
+        every = (load_memory(context, row.path) for row in rows)
+        fitting = [
+            one
+            for one in every
+            if one is not None
+            and context.caller.may_see(one.visibility)
+            and _has_words(one, words)
+        ]
+        found, total = fitting[offset : offset + limit], len(fitting)
+    today = context.clocks.today()
+    shown = memories_for(context.caller, (as_of(one, today) for one in found))
+    return MemoryPage(memories=shown, total=total)
+
+
+def _has_words(memory: StoredMemory, words: list[str]) -> bool:
+    """Return whether the key or the text of a memory contains all words."""
+    if not words:
+        return True
+    text = f"{memory.key}\n{memory.text}".casefold()
+    return all(word in text for word in words)

@@ -1,0 +1,211 @@
+"""Finds out what changes in the memory, whichever process changes it, and tells it.
+
+Two files say that something changed: ``state.db``, whose log of changes all processes
+write, and the index. They are looked at only while somebody listens, and read only
+after they have changed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+
+import anyio.to_thread
+
+from hivemind_memory.errors import HivemindError
+from hivemind_memory.model.news import INDEXED, NewsItem
+from hivemind_memory.model.scope import scope_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.access.rules import Caller
+    from hivemind_memory.memory import Memory
+
+logger = logging.getLogger(__name__)
+
+POLL_S = 0.4
+"""How long a change may go unnoticed."""
+
+MAX_WAITING = 1_000
+"""News that wait for one client; more, and its stream ends: it reads too slowly."""
+
+_Stamp = tuple[tuple[int, int], ...]
+
+
+class Listener:
+    """What one client is told: only what it may read."""
+
+    def __init__(self, caller: Caller) -> None:
+        """Wait for news.
+
+        Args:
+            caller: Whom the client stands for.
+        """
+        self._caller = caller
+        self._waiting: list[NewsItem] = []
+        self.woken = asyncio.Event()
+        self.is_over = False
+        """No more news come: the server ends, or the client reads too slowly."""
+
+    def offer(self, news: Iterable[NewsItem]) -> None:
+        """Keep what the client may read of some news."""
+        self._waiting += filter(self._may_read, news)
+        if len(self._waiting) > MAX_WAITING:
+            self.is_over = True
+        if self._waiting or self.is_over:
+            self.woken.set()
+
+    def take(self) -> list[NewsItem]:
+        """Return what waits."""
+        self.woken.clear()
+        taken, self._waiting = self._waiting, []
+        return taken
+
+    def end(self) -> None:
+        """Say that nothing more comes."""
+        self.is_over = True
+        self.woken.set()
+
+    def _may_read(self, item: NewsItem) -> bool:
+        """Return whether the client may know of a change."""
+        scopes = self._caller.scopes
+        if scopes is not None and item.scope not in scopes:
+            return False
+        if self._caller.is_member:
+            return True
+        is_known = item.visibility is not None and not item.is_entry
+        return is_known and self._caller.may_see(item.visibility or "")
+
+
+class EventFeed:
+    """Tells listeners what changes. Runs on the event loop, reads on threads."""
+
+    def __init__(self, lend: Callable[[], AbstractContextManager[Memory]]) -> None:
+        """Look at nothing yet.
+
+        Args:
+            lend: Lends the memory as its owner sees it.
+        """
+        self._lend = lend
+        self._listeners: set[Listener] = set()
+        self._lock = asyncio.Lock()
+        self._task: asyncio.Task[None] | None = None
+        self._stamp: _Stamp = ()
+        self._last = 0
+        self._notes: dict[str, tuple[object, ...]] = {}
+
+    async def add(self, listener: Listener, after: int | None) -> None:
+        """Tell a listener what changes from now on.
+
+        Args:
+            listener: Of a client that connects.
+            after: Number of the last change that it knows; it is told what came since.
+                None: it knows none.
+
+        Raises:
+            HivemindError: The memory cannot be read now.
+        """
+        async with self._lock:
+            if self._task is None:
+                await anyio.to_thread.run_sync(self._begin)
+                self._task = asyncio.get_running_loop().create_task(self._watch())
+            if after is not None and after < self._last:
+                missed = await anyio.to_thread.run_sync(self._changes_after, after)
+                listener.offer(item for item in missed if item.number <= self._last)
+            self._listeners.add(listener)
+
+    def remove(self, listener: Listener) -> None:
+        """Tell a listener nothing more; without any, nothing is looked at."""
+        self._listeners.discard(listener)
+        if not self._listeners and self._task is not None:
+            self._task.cancel()
+            self._task = None
+
+    def close(self) -> None:
+        """End all streams."""
+        for listener in self._listeners:
+            listener.end()
+
+    async def _watch(self) -> None:
+        """Look for changes until cancelled."""
+        while True:
+            await asyncio.sleep(POLL_S)
+            try:
+                news = await anyio.to_thread.run_sync(self._news)
+            except HivemindError as error:
+                logger.warning("cannot look for changes, trying again: %s", error)
+                continue
+            # One failed look must not end all streams.
+            except Exception:
+                logger.exception("cannot look for changes, trying again")
+                continue
+            if news:
+                for listener in self._listeners:
+                    listener.offer(news)
+
+    def _begin(self) -> None:
+        """Remember how everything is now."""
+        with self._lend() as memory:
+            self._stamp = _stamp_of(memory)
+            self._last = memory.curation.news.last_number()
+            self._notes = _notes_of(memory)
+
+    def _changes_after(self, after: int) -> tuple[NewsItem, ...]:
+        """Return what the log has after a number."""
+        with self._lend() as memory:
+            return memory.curation.news.after(after)
+
+    def _news(self) -> list[NewsItem]:
+        """Return what has changed since the last look."""
+        with self._lend() as memory:
+            stamp = _stamp_of(memory)
+            if stamp == self._stamp:
+                return []
+            news = list(memory.curation.news.after(self._last))
+            notes = _notes_of(memory)
+        changed = sorted(
+            path
+            for path in notes.keys() | self._notes.keys()
+            if notes.get(path) != self._notes.get(path)
+        )
+        news += (
+            NewsItem(
+                kind=INDEXED,
+                path=path,
+                scope=scope_of(path),
+                is_entry=True,
+            )
+            for path in changed
+        )
+        self._stamp, self._notes = stamp, notes
+        self._last = max([self._last, *(item.number for item in news)])
+        return news
+
+
+def _stamp_of(memory: Memory) -> _Stamp:
+    """Return what changes whenever the log of changes or the index does."""
+    places = memory.places
+    names = (memory.state().path, places.index_file)
+    return tuple(
+        _size_and_time(name + ending) for name in names for ending in ("", "-wal")
+    )
+
+
+def _size_and_time(path: str) -> tuple[int, int]:
+    """Return size and time of a file; zeros: it is not there."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return 0, 0
+    return found.st_size, found.st_mtime_ns
+
+
+def _notes_of(memory: Memory) -> dict[str, tuple[object, ...]]:
+    """Return path -> what the index knows of each note, as far as it shows a change."""
+    return {
+        note.path: (note.size_bytes, note.updated_at, note.chunk_count, note.title)
+        for note in memory.list()
+    }

@@ -1,0 +1,124 @@
+"""The route that streams what changes, as server-sent events."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+
+from hivemind_memory.http_api.event_feed import EventFeed, Listener
+from hivemind_memory.http_api.routes import Call, RouteGroup, Stream
+from hivemind_memory.mcp_server.http_sessions import Receive, Send
+from hivemind_memory.model.news import NewsItem
+from hivemind_memory.model.scope import GLOBAL
+
+PING_S = 20.0
+"""Between two comments on a quiet stream, so that a client that is gone is noticed."""
+
+MAX_STREAM_S = 300.0
+"""A stream ends after so long, and its client connects again, with its token: one that
+was revoked meanwhile is refused."""
+
+routes = RouteGroup("/api/v1", tag="events")
+
+
+class EventStream(Stream):
+    """One client's stream."""
+
+    def __init__(self, feed: EventFeed, listener: Listener, after: int | None) -> None:
+        """Have sent nothing yet.
+
+        Args:
+            feed: Tells what changes.
+            listener: What the client may read.
+            after: Number of the last change that it knows; None: it knows none.
+        """
+        self._feed = feed
+        self._listener = listener
+        self._after = after
+
+    async def __call__(self, receive: Receive, send: Send) -> None:
+        """Send news until the client leaves, or the stream has lasted long enough."""
+        await self._feed.add(self._listener, self._after)
+        loop = asyncio.get_running_loop()
+        leaving = loop.create_task(_disconnect(receive))
+        try:
+            headers = [
+                (b"content-type", b"text/event-stream"),
+                (b"cache-control", b"no-store"),
+            ]
+            start = {"type": "http.response.start", "status": 200}
+            await send({**start, "headers": headers})
+            await _send_text(send, "retry: 2000\n\n")
+            # Not all at once: streams that were opened together end one by one.
+            ends_s = loop.time() + MAX_STREAM_S * random.uniform(0.8, 1)  # noqa: S311
+            while not leaving.done() and loop.time() < ends_s:
+                await _wait(self._listener, leaving)
+                if news := self._listener.take():
+                    await _send_text(send, "".join(map(_event_of, news)))
+                elif self._listener.is_over:
+                    break
+                else:
+                    await _send_text(send, ":\n\n")
+            await send({"type": "http.response.body", "body": b""})
+        finally:
+            leaving.cancel()
+            self._feed.remove(self._listener)
+
+
+@routes.get(
+    "/events",
+    media="text/event-stream",
+    takes_headers={"Last-Event-ID": "id of the last event that was received"},
+    example="id: 12\nevent: saved\n"
+    'data: {"at":"2026-11-21T09:30:00+01:00","id":"01KAJ7Q0XW5T3M8Z2V9C4D6E1F",'
+    '"path":"projects/shop/deploy-day.md","scope":"projects/shop"}\n\n',
+)
+def events(call: Call) -> Stream:
+    """Stream what changes, as server-sent events.
+
+    ``saved`` and ``forgotten`` name a memory or an entry, ``superseded`` the version
+    that was replaced, ``indexed`` a note that the index has taken in or dropped. Events
+    tell ids and paths, no texts, and only of what the caller may read. The stream ends
+    after some minutes; connect again with ``Last-Event-ID`` to miss nothing.
+    """
+    given = call.headers.get("last-event-id", "")
+    after = int(given) if given.isascii() and given.isdigit() else None
+    return EventStream(call.feed, Listener(call.memory.caller), after)
+
+
+async def _wait(listener: Listener, leaving: asyncio.Task[None]) -> None:
+    """Wait for news, for the client to leave, or until a comment is due."""
+    woken = asyncio.get_running_loop().create_task(listener.woken.wait())
+    try:
+        await asyncio.wait(
+            (woken, leaving), timeout=PING_S, return_when=asyncio.FIRST_COMPLETED
+        )
+    finally:
+        woken.cancel()
+
+
+async def _disconnect(receive: Receive) -> None:
+    """Return when the client has left."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _send_text(send: Send, text: str) -> None:
+    """Send a part of the stream."""
+    body = text.encode("utf-8", "replace")
+    await send({"type": "http.response.body", "body": body, "more_body": True})
+
+
+def _event_of(item: NewsItem) -> str:
+    """Return an event as the stream has it."""
+    told = {
+        "at": item.at,
+        "id": item.id,
+        "path": item.path,
+        "scope": "global" if item.scope == GLOBAL else item.scope,
+        "byId": item.by_id,
+    }
+    data = json.dumps({name: value for name, value in told.items() if value})
+    number = f"id: {item.number}\n" if item.number else ""
+    return f"{number}event: {item.kind}\ndata: {data}\n\n"
