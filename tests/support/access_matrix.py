@@ -445,12 +445,12 @@ class Side:
 
     async def _call(self, client: Client, tool: str, given: dict[str, Any]) -> Answer:
         """Call one tool."""
-        placed = {name: self._placed(value) for name, value in given.items()}
+        placed = {name: self.placed(value) for name, value in given.items()}
         result = await client.call_tool(tool, placed)
         [content] = result.content
         assert isinstance(content, TextContent)
         said = json.dumps(result.structured_content, sort_keys=True)
-        return f"{tool} {given}", self._told(
+        return f"{tool} {given}", self.told(
             f"{result.is_error}\n{content.text}\n{said}"
         )
 
@@ -461,7 +461,7 @@ class Side:
         for name, variable in names.items():
             os.environ[f"HIVEMIND_{variable}"] = opened.get(name, "")
         os.environ["HIVEMIND_HOME"] = str(self.home)
-        return [(" ".join(line), self._told(self._run(line))) for line in lines]
+        return [(" ".join(line), self.told(self._run(line))) for line in lines]
 
     def _run(self, line: tuple[str, ...]) -> str:
         """Run one command."""
@@ -469,7 +469,7 @@ class Side:
         stdin, sys.stdin = sys.stdin, io.TextIOWrapper(io.BytesIO())
         try:
             with redirect_stdout(out), redirect_stderr(err), at_one_time():
-                code = main.main([str(self._placed(word)) for word in line])
+                code = main.main([str(self.placed(word)) for word in line])
                 out.flush()
                 err.flush()
         finally:
@@ -477,15 +477,15 @@ class Side:
         printed = [one.buffer.getvalue().decode() for one in (out, err)]
         return f"{code}\n{printed[0]}\n{printed[1]}"
 
-    def _placed(self, value: Any) -> Any:
+    def placed(self, value: Any) -> Any:
         """Return an argument with the path of this home filled in."""
         if isinstance(value, list):
-            return [self._placed(one) for one in value]
+            return [self.placed(one) for one in value]
         return (
             value.replace("{home}", str(self.home)) if isinstance(value, str) else value
         )
 
-    def _told(self, text: str) -> str:
+    def told(self, text: str) -> str:
         """Return an answer without what differs between runs: home, times, ids."""
         known = {ulid(number) for number in range(100)}
         home = str(self.home)
@@ -509,7 +509,7 @@ class Side:
                 continue
             if (scope_of(path) == hidden) == is_hidden:
                 text = file.read_text(encoding="utf-8")
-                found[self._told(path)] = text if is_hidden else self._told(text)
+                found[self.told(path)] = text if is_hidden else self.told(text)
         return found
 
 
@@ -523,7 +523,7 @@ def _in_order(line: str) -> str:
     except ValueError:
         return line
     if isinstance(value, dict):
-        for name in ("memories", "forgotten"):
+        for name in ("memories", "forgotten", "data"):
             if isinstance(value.get(name), list):
                 value[name] = sorted(map(json.dumps, value[name]))
     return json.dumps(value)
@@ -547,7 +547,7 @@ class Twins:
         Else all that would write was refused, and its answers prove little.
         """
         seen = open_notes(CALLERS[self.without.caller][1], self.hidden)
-        before = {path: self.without._told(text) for path, text in seen.items()}
+        before = {path: self.without.told(text) for path, text in seen.items()}
         return self.without.tree(is_hidden=False, hidden=self.hidden) != before
 
     def leaks(self, ask: Callable[[Side], list[Answer]]) -> list[str]:

@@ -12,7 +12,6 @@ from hivemind_memory.model.display import escape_line
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.mcp_server.http_sessions import App
-    from hivemind_memory.mcp_server.server_state import ServerState
 
 MAX_CONNECTIONS = 4096
 _WHAT = "`hm serve`"
@@ -107,10 +106,15 @@ def serve(request: CommandRequest) -> int:
 
     mounts: dict[str, App] = {}
 
+    session = environment.new_session()
+
     def make(port: int) -> App:
         from hivemind_memory.http_api.app import make_app
+        from hivemind_memory.http_api.mounts import make_mounts
 
-        mounts.update(_mounts(state, port, token, memory_dir))
+        mounts.update(
+            make_mounts(state, port, token, memory_dir=memory_dir, session=session)
+        )
         return make_app(
             mounts,
             port,
@@ -140,50 +144,6 @@ def serve(request: CommandRequest) -> int:
         raise
     leave(state)
     return 0
-
-
-def _mounts(
-    state: ServerState, port: int, token: str, memory_dir: str | None
-) -> dict[str, App]:
-    """Return what is served where; each part is loaded with its first request."""
-    from hivemind_memory import environment
-    from hivemind_memory.http_api.app import DOCUMENT, MCP, PAGE, LateRoutes
-    from hivemind_memory.http_api.mcp_mount import LateApp
-
-    session = environment.new_session()
-
-    def make_mcp() -> App:
-        from hivemind_memory.mcp_server.http import make_mcp_app
-        from hivemind_memory.mcp_server.server import make_server
-
-        return make_mcp_app(make_server(state, session), port, token)
-
-    def make_frame() -> App:
-        from hivemind_memory.http_api.callers import CallerMemories
-        from hivemind_memory.http_api.frame import Frame
-        from hivemind_memory.http_api.route_groups import GROUPS
-        from hivemind_memory.mcp_server.upgrade import UpgradeCheck
-
-        return Frame(
-            GROUPS,
-            CallerMemories(state, memory_dir),
-            session,
-            UpgradeCheck().refuse_if_upgraded,
-        )
-
-    def make_openapi() -> App:
-        from hivemind_memory.http_api.openapi_page import OpenApi
-        from hivemind_memory.http_api.route_groups import GROUPS
-
-        return OpenApi(GROUPS)
-
-    openapi = LateRoutes(make_openapi)
-    return {
-        MCP: LateApp(make_mcp),
-        DOCUMENT: openapi,
-        PAGE: openapi,
-        "": LateRoutes(make_frame),
-    }
 
 
 def _check_address(address: str) -> None:

@@ -1,0 +1,63 @@
+"""What is served where; each part is loaded with its first request."""
+
+from __future__ import annotations
+
+from hivemind_memory.http_api.app import DOCUMENT, MCP, PAGE, LateRoutes
+from hivemind_memory.http_api.mcp_mount import LateApp
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.mcp_server.http_sessions import App
+    from hivemind_memory.mcp_server.server_state import ServerState
+
+
+def make_mounts(
+    state: ServerState,
+    port: int,
+    token: str,
+    *,
+    memory_dir: str | None,
+    session: str,
+) -> dict[str, App]:
+    """Return beginnings of paths and what answers there, as ``make_app`` takes them.
+
+    Args:
+        state: Keeps the memories that are open.
+        port: Where the server listens.
+        token: The server's own.
+        memory_dir: Folder of notes; None: that of the home folder.
+        session: Name of this process, recorded in what is written.
+    """
+
+    def make_mcp() -> App:
+        from hivemind_memory.mcp_server.http import make_mcp_app
+        from hivemind_memory.mcp_server.server import make_server
+
+        return make_mcp_app(make_server(state, session), port, token)
+
+    def make_frame() -> App:
+        from hivemind_memory.http_api.callers import CallerMemories
+        from hivemind_memory.http_api.frame import Frame
+        from hivemind_memory.http_api.route_groups import GROUPS
+        from hivemind_memory.mcp_server.upgrade import UpgradeCheck
+
+        return Frame(
+            GROUPS,
+            CallerMemories(state, memory_dir),
+            session,
+            UpgradeCheck().refuse_if_upgraded,
+        )
+
+    def make_openapi() -> App:
+        from hivemind_memory.http_api.openapi_page import OpenApi
+        from hivemind_memory.http_api.route_groups import GROUPS
+
+        return OpenApi(GROUPS)
+
+    openapi = LateRoutes(make_openapi)
+    return {
+        MCP: LateApp(make_mcp),
+        DOCUMENT: openapi,
+        PAGE: openapi,
+        "": LateRoutes(make_frame),
+    }

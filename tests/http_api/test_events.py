@@ -1,0 +1,123 @@
+"""The stream of events: what changed, whoever changed it, for whom it is."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import httpx
+
+from hivemind_memory import opening
+from hivemind_memory.model.curation import MemorySelector
+from tests.http_api.served import TIMEOUT_S, Served, add_token, save, serving
+
+EVENTS = "/api/v1/events"
+
+
+@contextmanager
+def listening(served: Served, token: str = "", **headers: str) -> Iterator[Events]:
+    """Open a stream; what changes from now on is in it."""
+    sent = {name.replace("_", "-"): value for name, value in headers.items()}
+    if token != "visitor":
+        sent["Authorization"] = f"Bearer {token or served.token}"
+    url = served.url + EVENTS
+    with (
+        httpx.Client(trust_env=False, timeout=TIMEOUT_S) as client,
+        client.stream("GET", url, headers=sent) as stream,
+    ):
+        assert stream.status_code == 200, stream.read()
+        assert stream.headers["content-type"] == "text/event-stream"
+        lines = stream.iter_lines()
+        assert (next(lines), next(lines)) == ("retry: 2000", "")
+        yield Events(lines)
+
+
+class Events:
+    """What a client receives."""
+
+    def __init__(self, lines: Iterator[str]) -> None:
+        self._lines = lines
+        self.number = 0
+
+    def next(self, kind: str) -> dict[str, str]:
+        """Return the next event of a kind."""
+        name = ""
+        for line in self._lines:
+            if line.startswith("id: "):
+                self.number = int(line[4:])
+            if line.startswith("event: "):
+                name = line[7:]
+            elif line.startswith("data: ") and name == kind:
+                data: dict[str, str] = json.loads(line[6:])
+                return data
+        raise AssertionError("the stream has ended")
+
+
+def test_what_another_process_changes_is_told(served: Served) -> None:
+    """The server need not be the one that saves."""
+    with listening(served) as events:
+        first = save("deploy-day", "We deploy on Tuesdays.", "project/shop")
+
+        told = events.next("saved")
+        assert (told["id"], told["scope"]) == (first, "projects/shop")
+        assert events.next("indexed")["path"] == told["path"]
+        second = save("deploy-day", "On Mondays.", "project/shop", reason="a new rota")
+        assert events.next("superseded") == {
+            **events_data(told, second),
+            "id": first,
+            "byId": second,
+        }
+        with opening.open_memory() as memory:
+            memory.curation.forget(MemorySelector(name=second))
+        assert events.next("forgotten")["id"] == second
+
+
+def events_data(told: dict[str, str], _: str) -> dict[str, str]:
+    """What an event says in any case; the time is of the same minute, or the next."""
+    return {"at": told["at"], "scope": told["scope"]}
+
+
+def test_only_what_a_client_may_read_is_told(home: Path) -> None:
+    """A token of one project hears nothing of another; a visitor nothing private."""
+    assert home.is_dir()
+    with serving("--public") as served, ExitStack() as stack:
+        shop = add_token("ci", project="shop")
+        of_shop = stack.enter_context(listening(served, shop))
+        visitor = stack.enter_context(listening(served, "visitor"))
+
+        save("hidden", "Of the blog.", "project/blog")
+        save("mine", "Of nobody else.", visibility="private")
+        ours = save("ours", "Of the shop.", "project/shop")
+        everyones = save("open", "For everyone.")
+
+        mine = of_shop.next("saved")
+        assert mine["scope"] == "global"
+        assert of_shop.next("saved")["id"] == ours
+        assert visitor.next("saved")["id"] == everyones
+
+
+def test_a_client_that_connects_again_misses_nothing(served: Served) -> None:
+    """It names the last event that it has."""
+    with listening(served) as events:
+        save("one", "The first one.")
+        events.next("saved")
+    known = events.number
+    second, third = save("two", "The second."), save("three", "And a third text.")
+
+    with listening(served, Last_Event_ID=str(known)) as events:
+        assert [events.next("saved")["id"] for _ in "23"] == [second, third]
+
+
+def test_the_server_ends_while_clients_listen(served: Served) -> None:
+    """At once, and with nothing to say."""
+    with ExitStack() as stack:
+        for _ in range(20):
+            stack.enter_context(listening(served))
+        served.process.send_signal(signal.SIGTERM)
+
+        assert served.process.wait(TIMEOUT_S) == 0
+    assert served.process.stderr is not None
+    assert served.process.stderr.read() == ""
