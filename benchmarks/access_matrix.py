@@ -1,6 +1,6 @@
-"""Every tool and command for every pair of scopes: does an answer reveal too much?
+"""Every tool, command and route for every pair of scopes: what does an answer reveal?
 
-    python -m benchmarks.access_matrix [--pair N] [--calls tools|commands] [--show 5]
+    python -m benchmarks.access_matrix [--pair N] [--calls tools|commands|routes] [--show 5]
 
 For each caller and each scope that it may not see, two homes are made: one with the
 scope and one without. Whatever is tried, the answers have to be the same, byte for
@@ -25,12 +25,15 @@ from tests.support.access_matrix import (
     tool_reads,
     tool_writes,
 )
+from tests.support.http_matrix import http_reads, http_writes
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pair", type=int, default=None, help="only this one")
-    parser.add_argument("--calls", choices=("tools", "commands"), default=None)
+    parser.add_argument(
+        "--calls", choices=("tools", "commands", "routes"), default=None
+    )
     parser.add_argument("--show", type=int, default=5, help="leaks that are printed")
     given = parser.parse_args()
     os.environ["HIVEMIND_EMBEDDING_PROVIDER"] = "none"
@@ -39,7 +42,7 @@ def main() -> int:
         os.environ.pop(name, None)
     pairs = PAIRS if given.pair is None else PAIRS[given.pair : given.pair + 1]
     started = time.monotonic()
-    counts = {"tools": 0, "commands": 0}
+    counts = {"tools": 0, "commands": 0, "routes": 0}
     leaks: list[str] = []
     for caller, hidden in pairs:
         for kind in counts:
@@ -53,7 +56,8 @@ def main() -> int:
         print(leak, end="\n\n")
     print(
         f"{len(pairs)} pairs of caller and scope, {counts['tools']} calls of tools,"
-        f" {counts['commands']} commands: {len(leaks)} leaks;"
+        f" {counts['commands']} commands, {counts['routes']} requests:"
+        f" {len(leaks)} leaks;"
         f" {time.monotonic() - started:.0f} s"
     )
     return 1 if leaks else 0
@@ -72,6 +76,9 @@ def tried(folder: Path, kind: str, caller: str, hidden: str) -> tuple[int, list[
             return side.tools(calls)
 
         return len(calls), twins.leaks(ask)
+    if kind == "routes":
+        requests = [*http_reads(hidden), *http_writes(hidden), *http_reads(hidden)]
+        return len(requests), twins.leaks(lambda side: ask(side, requests))
     lines = [*command_reads(hidden), *command_writes(hidden), *command_reads(hidden)]
     return len(lines), twins.leaks(lambda side: side.commands(lines))
 

@@ -32,6 +32,18 @@ _FINDS_NOTHING = (
 
 FAULTS = (
     Fault(
+        name="a token sees what the server itself sees",
+        rig="access_matrix --pair 0 --calls routes",
+        module="http_api/callers.py",
+        code=(
+            "assert CallerMemories._open\n"
+            "CallerMemories._open = lambda self, _: (\n"
+            "    client_memory.open_owner_connection_memory(self._memory_dir)\n"
+            ")\n"
+        ),
+        says=r"[1-9]\d* leaks",
+    ),
+    Fault(
         name="a torn entry is left in its note",
         rig="kill_writes --kills 40",
         module="notes/recovery.py",

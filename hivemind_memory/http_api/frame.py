@@ -157,7 +157,9 @@ class Frame:
 
 async def send_failure(send: Send, failure: Failure, envelope: Envelope) -> None:
     """Answer with a failure."""
-    body = json.dumps(envelope(failure), separators=(",", ":")).encode()
+    text = json.dumps(envelope(failure), ensure_ascii=False, separators=(",", ":"))
+    # The name of a file may hold bytes that are no text: an escape of JSON.
+    body = text.encode("utf-8", "backslashreplace")
     headers = tuple(
         (name.encode(), value.encode()) for name, value in failure.headers.items()
     )

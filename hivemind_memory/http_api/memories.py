@@ -52,8 +52,10 @@ class ListFields(Fields):
         ""
     )
     type: Names = Field(default=[], description="only these types")
-    scope: Annotated[_Short, Field(description="only this scope: projects/shop")] = ""
-    team: Annotated[_Short, Field(description="only this team")] = ""
+    scope: Annotated[
+        str, Field(max_length=200, description="only this scope: projects/shop")
+    ] = ""
+    team: Annotated[str, Field(max_length=200, description="only this team")] = ""
     status: Literal[
         "active", "superseded", "pending", "forgotten", "expired", "done", "all"
     ] = "active"
@@ -167,7 +169,7 @@ def read_memory(call: Call) -> Row:
 @routes.post(
     "/memories",
     status=201,
-    errors=(409,),
+    errors=(404, 409),
     sample={
         "key": "deploy-day",
         "content": "We deploy on Tuesdays.",
@@ -204,6 +206,7 @@ def save_memory(call: Call, body: SaveFields) -> SavedRow:
     "/memories/{id}",
     errors=(404, 409, 412, 428),
     takes_headers={"If-Match": "the ETag of the version that you have read, or *"},
+    needs_headers=("If-Match",),
     sample={"content": "We deploy on Mondays.", "supersede_reason": "a new rota"},
     example={**ROW_EXAMPLE, "isNew": True, "warnings": [], "hints": []},
 )

@@ -106,7 +106,7 @@ def _parameters(route: Route, schemas: dict[str, Any]) -> Iterable[dict[str, Any
         yield {
             "name": name,
             "in": "header",
-            "required": False,
+            "required": name in route.needs_headers,
             "schema": {"type": "string"},
             "description": text,
         }

@@ -131,6 +131,9 @@ class Route:
     takes_headers: Mapping[str, str] = field(default_factory=dict)
     """Name of a header that it heeds -> what it means."""
 
+    needs_headers: tuple[str, ...] = ()
+    """Those of them without which it is refused."""
+
     media: str = "application/json"
     """Type of the answer; another one is that of a ``Stream``."""
 

@@ -39,16 +39,29 @@ ROW_EXAMPLE = {
 }
 
 
+MAX_NAMES_CHARS = 1_000
+
+
 def _split_names(value: object) -> object:
-    """Return the names of a text that separates them by commas."""
+    """Return the names of a text that separates them by commas.
+
+    Raises:
+        ValueError: It is too long.
+    """
     if isinstance(value, str):
+        if len(value) > MAX_NAMES_CHARS:
+            message = f"should have at most {MAX_NAMES_CHARS} characters"
+            raise ValueError(message)
         return [part.strip() for part in value.split(",") if part.strip()]
     return value
 
 
 Names = Annotated[
     list[str],
-    BeforeValidator(_split_names, json_schema_input_type=str),
+    BeforeValidator(
+        _split_names,
+        json_schema_input_type=Annotated[str, Field(max_length=MAX_NAMES_CHARS)],
+    ),
     Field(max_length=50),
 ]
 """Names in a query, separated by commas."""

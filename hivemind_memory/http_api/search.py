@@ -25,7 +25,7 @@ routes = RouteGroup("/api/v1", tag="search")
 class SearchFields(Fields):
     """What a search takes."""
 
-    q: Annotated[str, Field(description="a question or words", max_length=20_000)] = ""
+    q: Annotated[str, Field(description="a question or words", max_length=4_000)] = ""
     max_results: Annotated[
         int | None, Field(ge=1, le=MAX_RESULTS, description="default: as configured")
     ] = None
@@ -33,7 +33,9 @@ class SearchFields(Fields):
         float | None, Field(ge=0, le=1, description="lower finds more")
     ] = None
     types: Names = Field(default=[], description="only these types")
-    scope: Annotated[str, Field(description="only this scope: projects/shop")] = ""
+    scope: Annotated[
+        str, Field(max_length=200, description="only this scope: projects/shop")
+    ] = ""
 
 
 @routes.get("/search", example={"hits": [], "report": {"mode": "keyword"}})

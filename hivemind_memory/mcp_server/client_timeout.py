@@ -8,6 +8,7 @@ an answer is read.
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import ClassVar
 
 import h11
@@ -75,6 +76,23 @@ class ClientTimeout(H11Protocol):
         """Stop waiting."""
         super().connection_lost(exc)
         self._stop_waiting()
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is not HTTP, or has too long a head, as all else: in JSON."""
+        body = json.dumps({"error": msg.removesuffix(".")}).encode()
+        headers = [
+            (b"content-type", b"application/json"),
+            (b"content-length", str(len(body)).encode()),
+            (b"connection", b"close"),
+        ]
+        events = (
+            h11.Response(status_code=400, headers=headers, reason=b"Bad Request"),
+            h11.Data(data=body),
+            h11.EndOfMessage(),
+        )
+        for event in events:
+            self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
 
     def give_up(self) -> None:
         """Close the connection at once, whatever is not sent yet."""

@@ -40,6 +40,9 @@ SWITCH_S = 0.001
 dozens of times, when it reads a file or asks the index; with Python's 5 ms each time,
 one megabyte that another project writes makes it twice as slow."""
 
+MAX_HEAD_BYTES = 128 * 1024
+"""Of the first line of a request and its headers: a long question is in the first."""
+
 MAX_CONNECTIONS = 1024
 """Connections that are open at once; a request on one more is answered with status 503.
 They take five eighths of the descriptors at most, of which streams and clients that
@@ -122,6 +125,7 @@ def make_config(
         lifespan="on",
         log_config=None,
         access_log=False,
+        h11_max_incomplete_event_size=MAX_HEAD_BYTES,
         timeout_graceful_shutdown=1,
         backlog=ACCEPTED_AT_ONCE,
         limit_concurrency=max_connections or descriptor_share(MAX_CONNECTIONS, 5 / 8),
