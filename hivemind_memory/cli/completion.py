@@ -329,6 +329,16 @@ def _writers(memory_dir: str | None) -> Iterable[str]:
         )
 
 
+def _tags(memory_dir: str | None) -> Iterable[str]:
+    """Return the tags of the memories."""
+    from hivemind_memory import opening
+    from hivemind_memory.model.listing import MemoryFilter
+
+    with opening.open_memory(memory_dir=memory_dir) as memory:
+        memories = memory.curation.list_memories(MemoryFilter())
+    return dict.fromkeys(tag for memory in memories for tag in memory.tags)
+
+
 def _scopes(memory_dir: str | None) -> Iterable[str]:
     """Return the scopes of the memories."""
     from hivemind_memory import opening
@@ -370,6 +380,7 @@ KINDS: dict[str, Callable[[str | None], Iterable[str]]] = {
     "scopes": _scopes,
     "sessions": _sessions,
     "shells": _shells,
+    "tags": _tags,
     "types": _types,
     "writers": _writers,
 }

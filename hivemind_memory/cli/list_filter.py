@@ -26,6 +26,7 @@ STATUS_FLAGS = {
 def memory_filter(values: Mapping[str, Any]) -> MemoryFilter:
     """Return which memories the options select."""
     from hivemind_memory.model.listing import MemoryFilter
+    from hivemind_memory.model.tags import parse_tags
 
     status = values.get("status")
     statuses: tuple[str, ...] = (str(status),) if status else ()
@@ -42,6 +43,7 @@ def memory_filter(values: Mapping[str, Any]) -> MemoryFilter:
         source=values["source"] or "",
         source_ref=values.get("source_ref") or "",
         folder=values.get("folder") or "",
+        tags=parse_tags(values.get("tag") or ()),
         statuses=statuses or MemoryFilter().statuses,
     )
 

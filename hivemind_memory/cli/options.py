@@ -72,6 +72,29 @@ ONLY_SOURCE_REF = Flag(
     "Only items derived from a source that begins with this.",
     metavar="REF",
 )
+TAGS = Flag(
+    ("--tag", "--tags"),
+    "text",
+    "Tags to find it by, separated by commas.",
+    metavar="WORDS",
+    completes="tags",
+    is_many=True,
+)
+ONLY_TAG = Flag(
+    ("--tag",),
+    "text",
+    "Only items with this tag; with commas, or given again, with all of them.",
+    metavar="WORD",
+    completes="tags",
+    is_many=True,
+)
+IN_FOLDER = Flag(
+    ("--in",),
+    "text",
+    "Only notes below this folder, such as projects/shop/api.",
+    metavar="FOLDER",
+    completes="folders",
+)
 FORCE = Flag(("--force",), "flag", "Store the text even if it was purged before.")
 
 NOTE = Argument(

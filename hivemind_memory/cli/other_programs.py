@@ -21,7 +21,7 @@ _SERVE = "hm mcp --http"
 _RENAME = "hm project rename NAME NEW"
 _ANSWERS: Mapping[str, tuple[str, ...]] = {
     _SEARCH: (
-        *("find", "grep", "rg", "recall", "query", "ask", "lookup", "locate", "match"),
+        *("rg", "recall", "query", "ask", "lookup", "locate", "match"),
         *("retrieve", "fetch", "fzf", "where", "context", "similar", "q", "s"),
     ),
     _WRITE: (
@@ -29,7 +29,7 @@ _ANSWERS: Mapping[str, tuple[str, ...]] = {
         *("capture", "put", "memorize", "memorise", "add-note", "store", "w"),
     ),
     _SAVE: ("set", "update", "upsert", "replace", "create", "pin", "fact"),
-    _GET: ("cat", "read", "print", "view", "less", "head", "tail", "dump"),
+    _GET: ("read", "print", "view", "less", "head", "tail", "dump"),
     _LIST: ("ll", "dir", "notes", "memories", "types", "keys", "all", "tree"),
     _FORGET: (
         *("delete", "remove", "del", "erase", "drop", "unset", "discard", "hide"),
@@ -48,7 +48,7 @@ _ANSWERS: Mapping[str, tuple[str, ...]] = {
     "hm disconnect": ("uninstall", "unregister", "disable", "remove-agent"),
     "hm backup FILE": ("export", "dump-all", "archive", "snapshot"),
     "hm restore-backup FILE": ("restore-from", "unarchive"),
-    "hm save --tags WORDS KEY TEXT": ("tag", "label", "tags"),
+    "hm list --tag WORD": ("tag", "label", "tags"),
     "hm config set openai_api_key -": ("login", "auth", "key", "apikey"),
     "hm config": ("settings", "options", "preferences", "config-edit", "configure"),
     "hm show KEY": ("info", "describe", "details", "inspect", "display", "stat"),
@@ -117,7 +117,7 @@ def session_pointer(words: Sequence[str]) -> str:
 def pointer(word: str) -> str:
     """Return what a person who typed *word* probably wants, or nothing.
 
-    >>> pointer("grep")
+    >>> pointer("rg")
     'Did you mean `hm search QUERY`?'
     """
     folded = word.lower()

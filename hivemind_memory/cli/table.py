@@ -321,7 +321,15 @@ GROUPS = {
 }
 """Group -> summary, heading, and the command it runs when none is named."""
 
-ALIASES = {"ls": "list", "rm": "forget", "add": "write", "close": "done"}
+ALIASES = {
+    "ls": "list",
+    "rm": "forget",
+    "add": "write",
+    "close": "done",
+    "find": "search",
+    "grep": "search",
+    "cat": "get",
+}
 """What people type by habit -> the command it stands for."""
 
 

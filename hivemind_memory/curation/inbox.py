@@ -173,6 +173,7 @@ def _entry_memory(path: NotePath, entry: FoundEntry) -> StoredMemory:
         session=written.session,
         source=written.source,
         source_ref=written.ref,
+        tags=written.tags,
     )
 
 

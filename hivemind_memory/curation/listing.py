@@ -16,6 +16,7 @@ from hivemind_memory.model.clocks import is_since, seconds_of
 from hivemind_memory.model.curation import ENTRY, MEMORY
 from hivemind_memory.model.listing import WrittenItem, folder_named, is_below
 from hivemind_memory.model.scope import scope_of
+from hivemind_memory.model.tags import has_tags
 from hivemind_memory.notes.entry_edits import entries_in
 
 TYPE_CHECKING = False
@@ -51,7 +52,8 @@ def list_memories(
         memory = load_memory(context, row.path)
         if memory is None or not _is_by(wanted.by, memory.by):
             continue
-        if memory.source_ref.startswith(source_ref):
+        is_tagged = not wanted.tags or has_tags(memory.tags, wanted.tags)
+        if is_tagged and memory.source_ref.startswith(source_ref):
             found.append((row.type, as_of(memory, today)))
     if len(wanted.types) > 1:
         # In the order of a section; the sort keeps the newest first within a type.
@@ -66,7 +68,7 @@ def fitting_rows(
 ) -> list[MemoryRow]:
     """Return the typed memories that fit, newest first, as the index knows them.
 
-    Who wrote them, and from what, only their notes say.
+    Who wrote them, from what, and with which tags, only their notes say.
 
     Raises:
         ScopeError: The filter names a scope that the caller does not have.

@@ -38,7 +38,8 @@ def locate(context: CurationContext, name: str) -> tuple[str, int, int]:
     """Return note, first and last line of what a name means; without lines: 0.
 
     The path of an existing note means that note and needs no index. Any other
-    name is looked up as everywhere: id, key, path without ``.md``.
+    name is looked up as everywhere: id, key, path without ``.md``. At last it may be
+    the end of the path of one note, ``deploy`` for ``projects/shop/deploy.md``.
 
     Args:
         context: Of the caller.
@@ -48,7 +49,7 @@ def locate(context: CurationContext, name: str) -> tuple[str, int, int]:
         ForgottenError: It is forgotten.
         MemoryNotFoundError: The caller sees nothing of that name.
         NoteNotFoundError: No note is there, and another was probably meant.
-        UsageError: Its numbers are of no lines.
+        UsageError: Its numbers are of no lines, or several notes have that name.
     """
     name = with_own_day(context, name.strip())
     path, start_line, end_line = split_place(name)
@@ -67,6 +68,10 @@ def locate(context: CurationContext, name: str) -> tuple[str, int, int]:
         except ForgottenError:
             raise
         except MemoryNotFoundError:
+            if named := _notes_named(context, index, note):
+                note = _only_one(path, named)
+                lines = (start_line, end_line)
+                return (note, *_checked_lines(name, *lines, is_place=is_place))
             if name and "." not in name and "/" not in name:
                 raise
             _refuse_missing(context, index, note)
@@ -114,6 +119,8 @@ def find_entry(
                 by=written.by,
                 session=written.session,
                 source=written.source,
+                source_ref=written.ref,
+                tags=written.tags,
             )
     return None
 
@@ -142,6 +149,36 @@ def _refuse_missing(context: CurationContext, index: MemoryIndex, path: str) -> 
         message = f"There is no note {path}. Did you mean {meant}?"
         hint = "`hm list` shows all notes."
         raise NoteNotFoundError(message, hint=hint, similar=meant)
+
+
+def _notes_named(context: CurationContext, index: MemoryIndex, path: str) -> list[str]:
+    """Return the notes that the caller sees whose paths end with *path*."""
+    caller = context.caller
+    if not caller.is_member or path_problem(path):
+        return []
+    found = [
+        str(other)
+        for other in sorted(context.folder.signatures())
+        if other.endswith(f"/{path}") and may_read(caller, other)
+    ]
+    if found:
+        rows = index.memories(scopes=caller.scopes, statuses={FORGOTTEN})
+        hidden = {row.path for row in rows}
+        found = [other for other in found if other not in hidden]
+    return found
+
+
+def _only_one(name: str, paths: list[str]) -> str:
+    """Return the only path of several; they are those that *name* may mean.
+
+    Raises:
+        UsageError: There are more.
+    """
+    if len(paths) > 1:
+        shown = ", ".join(paths[:5]) + (" and others" if len(paths) > 5 else "")
+        message = f"{len(paths)} notes are called {name}."
+        raise UsageError(message, hint=f"Name one by its path: {shown}.")
+    return paths[0]
 
 
 def _similar_path(path: str, paths: Iterable[str]) -> str:

@@ -30,6 +30,7 @@ from hivemind_memory.model.memories import (
 )
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import scope_of
+from hivemind_memory.model.tags import tags_in
 from hivemind_memory.notes.edge import targets
 from hivemind_memory.notes.entry_edits import entries_in
 from hivemind_memory.notes.memory_file import body_of
@@ -48,10 +49,6 @@ if TYPE_CHECKING:
     from hivemind_memory.model.memories import MemoryRow
     from hivemind_memory.model.ports import MemoryIndex
     from hivemind_memory.notes.entry_edits import FoundEntry
-
-
-MAX_LISTED = 200
-"""Items read from one list of a front matter."""
 
 
 def find_memory(
@@ -252,7 +249,7 @@ def parse_memory(path: NotePath, text: str, context: CurationContext) -> StoredM
         is_pinned=header.is_pinned,
         expires=text_of(front.values, "expires"),
         done=text_of(front.values, "done"),
-        tags=texts_of(front.values, "tags"),
+        tags=tags_in(front.values.get("tags")),
         claim={
             name: text_of(front.values, name)
             for name in CLAIM_FIELDS
@@ -267,17 +264,6 @@ def text_of(values: Mapping[str, object], key: str) -> str:
     if isinstance(value, bool):
         return "true" if value else ""
     return str(value).strip() if isinstance(value, str | int | float) else ""
-
-
-def texts_of(values: Mapping[str, object], key: str) -> tuple[str, ...]:
-    """Return the texts of a value: a text, a list of texts, or of ``{id: …}``."""
-    value = values.get(key)
-    found = (
-        str(item).strip()
-        for item in (value if isinstance(value, list) else [value])[:MAX_LISTED]
-        if isinstance(item, str | int | float) and not isinstance(item, bool)
-    )
-    return tuple(entry for entry in found if entry)
 
 
 def own_scope(context: CurationContext) -> str:

@@ -176,7 +176,13 @@ class BlockReader:
         says = parse_provenance(masked)
         if says is None:
             return line
-        same = replace(provenance, by=says.by, session=says.session, ref=says.ref)
+        same = replace(
+            provenance,
+            by=says.by,
+            session=says.session,
+            ref=says.ref,
+            tags=says.tags,
+        )
         return masked if says == same else line
 
     def _keep(self, path: NotePath, blocks: tuple[_Block, ...]) -> None:

@@ -44,6 +44,7 @@ def render_provenance(provenance: Provenance, *, forgotten_at: str = "") -> str:
         "session": provenance.session,
         "source": provenance.source,
         "ref": provenance.ref,
+        "tags": ",".join(provenance.tags),
         "at": provenance.at,
     }
     if provenance.is_forgotten:
@@ -77,6 +78,7 @@ def parse_provenance(line: str) -> Provenance | None:
         session=values.get("session", ""),
         source=source if source in SOURCES else EXTERNAL,
         ref=values.get("ref", ""),
+        tags=tuple(filter(None, values.get("tags", "").split(","))),
         is_forgotten="forgotten" in values,
     )
 

@@ -8,12 +8,39 @@ from hivemind_memory.model.filters import SearchFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any
 
+    from hivemind_memory.access.rules import Caller
+    from hivemind_memory.files.folder import NotesFolder
     from hivemind_memory.model.memory_types import MemoryType
 
 
-def parse_filter(
+def filter_of(
+    words: dict[str, Any],
+    types: Mapping[str, MemoryType],
+    find_scope: Callable[[str], str],
+    folder: NotesFolder,
+    caller: Caller,
+) -> SearchFilter:
+    """Return the filter of a search, its scope and folder as the caller names them.
+
+    Raises:
+        NoteNotFoundError: The caller sees no note below a folder of that name.
+        ScopeError: The caller does not have that scope.
+    """
+    named = words.pop("scope", "")
+    scope = find_scope(named) if named else None
+    if words.get("folder"):
+        from hivemind_memory.access.rules import may_read
+        from hivemind_memory.model.listing import folder_named
+
+        seen = {path for path in folder.signatures() if may_read(caller, path)}
+        words["folder"] = folder_named(words["folder"], seen)
+    return parse_filter(types, scope=scope, **words)
+
+
+def parse_filter(  # noqa: PLR0913 - the filters of a search
     own_types: Mapping[str, MemoryType],
     *,
     types: str = "",
@@ -21,6 +48,8 @@ def parse_filter(
     since: str = "",
     until: str = "",
     source_ref: str = "",
+    folder: str = "",
+    tags: Iterable[str] = (),
     inbox: bool = False,
     expired: bool = False,
 ) -> SearchFilter:
@@ -33,6 +62,8 @@ def parse_filter(
         since: First day, ``2026-11-21``, or moment, ``2026-11-21T09:30:00+01:00``.
         until: Last day or moment.
         source_ref: How what it was derived from begins; empty: anything.
+        folder: Only notes below this folder; empty: any.
+        tags: Only what has all of these tags.
         inbox: Include pending claims of untrusted sources.
         expired: Include what has expired.
 
@@ -48,6 +79,8 @@ def parse_filter(
         since_ms=_milliseconds(since) if is_moment(since) else None,
         until_ms=_milliseconds(until) if is_moment(until) else None,
         source_ref=source_ref.strip(),
+        folder=folder,
+        tags=_tags(tags),
         has_pending=inbox,
         has_expired=expired,
     )
@@ -61,6 +94,15 @@ def _types(text: str, own: Mapping[str, MemoryType]) -> tuple[str, ...]:
 
     names = (name for name in text.split(",") if name.strip())
     return tuple(dict.fromkeys(resolve_type(name, own).name for name in names))
+
+
+def _tags(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the tags of some names."""
+    if not names:
+        return ()
+    from hivemind_memory.model.tags import parse_tags
+
+    return parse_tags(names)
 
 
 def _day(text: str) -> int | None:

@@ -144,11 +144,10 @@ class Memory:
 
     def parse_filter(self, **words: Any) -> SearchFilter:
         """Return what a question is narrowed to; see ``filter_parser.parse_filter``."""
-        from hivemind_memory.memory.filter_parser import parse_filter
+        from hivemind_memory.memory.filter_parser import filter_of
 
-        named = words.pop("scope", "")
-        scope = self.find_scope(named) if named else None
-        return parse_filter(self.types, scope=scope, **words)
+        parts = (self.types, self.find_scope, self.folder, self.caller)
+        return filter_of(words, *parts)
 
     def read(
         self, path: str, *, start_line: int = 1, line_count: int | None = None
@@ -186,7 +185,7 @@ class Memory:
 
     # -- writing ---------------------------------------------------------------
 
-    def write(
+    def write(  # noqa: PLR0913 - what the comment line of an entry says
         self,
         content: str,
         *,
@@ -196,6 +195,7 @@ class Memory:
         session: str = "",
         source: str = "agent",
         source_ref: str = "",
+        tags: tuple[str, ...] = (),
         is_forced: bool = False,
     ) -> WriteResult:
         """Append *content* to a note, today's if none is named; saved when it returns.
@@ -212,6 +212,7 @@ class Memory:
             session: The writer's own name for its session.
             source: human, agent, tool or external.
             source_ref: What it was derived from, ``specs/ios.md#L40``.
+            tags: Words to search by.
             is_forced: Also what was purged before.
 
         Raises:
@@ -228,7 +229,9 @@ class Memory:
             why_read_only=self.settings.why_read_only(),
         )
         at = self.clocks.local_iso(self.clocks.now())
-        entry = Provenance(at=at, by=by, session=session, source=source, ref=source_ref)
+        entry = Provenance(
+            at=at, by=by, session=session, source=source, ref=source_ref, tags=tags
+        )
         with no_moves(self.places.shared_locks, "Nothing was saved"):
             new = prepare_entry(
                 content,
@@ -333,10 +336,7 @@ class Memory:
     # -- looking after ---------------------------------------------------------
 
     def status(self, *, should_ask: bool = False) -> MemoryStatus:
-        """Return what there is, who leads, and what is missing.
-
-        *should_ask*: also ask the provider that the settings name whether it answers.
-        """
+        """Return what there is and what is missing; *should_ask*: ask the provider."""
         from hivemind_memory.memory.status import read_status
 
         service = self._embedding_service() if should_ask else None

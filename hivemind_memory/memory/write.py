@@ -26,6 +26,7 @@ from hivemind_memory.model.scope import (
     INBOX,
     scope_of,
 )
+from hivemind_memory.model.tags import parse_tags
 from hivemind_memory.model.trust import is_trusted
 from hivemind_memory.model.value import value
 from hivemind_memory.notes.journal import Journal
@@ -107,14 +108,17 @@ def prepare_entry(
     # Before the search for secrets, which takes seconds for megabytes.
     refuse_unfit(content)
     ref = parse_source_ref(provenance.ref)
-    texts = (content, provenance.by, provenance.session, ref)
-    [content, by, session, ref], found = scrubbed(*texts)
+    named = parse_tags(provenance.tags, effect="Nothing was saved")
+    texts = (content, provenance.by, provenance.session, ref, *named)
+    [content, by, session, ref, *tags], found = scrubbed(*texts)
     doubts = refuse_purged(state, content, scope_of(path), caller, is_forced=is_forced)
     return NewEntry(
         path=path,
         file=file,
         content=content,
-        provenance=replace(provenance, by=by, session=session, ref=ref),
+        provenance=replace(
+            provenance, by=by, session=session, ref=ref, tags=tuple(tags)
+        ),
         warnings=(*warning_of(found), *doubts, *pending_notice(path)),
     )
 
@@ -279,6 +283,7 @@ def append_entry(
             by=new.provenance.by,
             session=new.provenance.session,
             source_ref=new.provenance.ref,
+            tags=new.provenance.tags,
             source=new.provenance.source,
         )
         is_indexed = handle.index_note(entry.path, is_whole=False)

@@ -83,6 +83,12 @@ class SearchFilter:
     source_ref: str = ""
     """Only what was derived from a source that begins with this; empty: any."""
 
+    folder: str = ""
+    """Only notes below this folder, ``projects/shop/api``; empty: any."""
+
+    tags: tuple[str, ...] = ()
+    """Only what has all of these tags, in any case of letters."""
+
     has_pending: bool = False
     """Claims in the inbox are shown too."""
 
@@ -93,8 +99,9 @@ class SearchFilter:
     def is_narrow(self) -> bool:
         """It leaves out more than what is hidden from every query."""
         times = (self.since_day, self.until_day, self.since_ms, self.until_ms)
-        has_place = self.scope is not None or bool(self.source_ref)
-        return bool(self.types) or has_place or any(at is not None for at in times)
+        given = (self.types, self.source_ref, self.folder, self.tags)
+        has_place = self.scope is not None
+        return has_place or any(given) or any(at is not None for at in times)
 
 
 DEFAULT_FILTER = SearchFilter()

@@ -40,6 +40,9 @@ class MemoryFilter:
     statuses: tuple[str, ...] = ("active", "pending")
     """active, pending, superseded, forgotten, expired or done."""
 
+    tags: tuple[str, ...] = ()
+    """Only those that have all of these tags."""
+
     folder: str = ""
     """The folder that they are in or below, as a caller names it; empty: any."""
 

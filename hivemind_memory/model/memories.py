@@ -69,6 +69,9 @@ class MemoryHeader(NamedTuple):
     claim: str = ""
     """Of a claim: ``name=value`` of each of ``CLAIM_FIELDS``, one a line."""
 
+    tags: str = ""
+    """As ``tags.tag_lines`` returns them."""
+
 
 class MemoryRow(NamedTuple):
     """A typed memory as the index returns it."""

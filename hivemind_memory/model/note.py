@@ -33,6 +33,9 @@ class Provenance:
     ref: str = ""
     """What it was derived from; empty when nothing says so."""
 
+    tags: tuple[str, ...] = ()
+    """Words that it is filed under."""
+
     is_forgotten: bool = False
     """The entry was forgotten: its lines stay, no search shows them."""
 

@@ -23,6 +23,7 @@ from hivemind_memory.model.note_path import GLOBAL_NOTE
 from hivemind_memory.model.scope import INBOX, inner_path, place_in_scope
 from hivemind_memory.model.scope import SUPERSEDED as SUPERSEDED_FOLDER
 from hivemind_memory.model.snapshot import NS_PER_DAY
+from hivemind_memory.model.tags import tag_lines, tags_in
 from hivemind_memory.model.trust import untrusted_source
 from hivemind_memory.notes.edge import edges_of, fraction, targets
 
@@ -67,6 +68,7 @@ def header_of(
         is_pinned=is_pinned,
         does_age=not is_pinned,
         edges=edges,
+        tags=tag_lines(tags_in(front_matter.get("tags"))),
     )
     kind = find_type(_text(front_matter, "type"), custom)
     if kind is None:

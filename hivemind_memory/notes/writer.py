@@ -83,6 +83,7 @@ class NoteWriter:
         session: str = "",
         source: str = "agent",
         source_ref: str = "",
+        tags: tuple[str, ...] = (),
     ) -> AppendedEntry:
         """Append *content* to a note as an entry of its own.
 
@@ -94,6 +95,7 @@ class NoteWriter:
             session: The agent's own name for its session.
             source: human, agent, tool or external.
             source_ref: What it was derived from.
+            tags: Words to search by.
 
         Raises:
             UsageError: There is nothing to save, or it cannot be saved as text.
@@ -110,6 +112,7 @@ class NoteWriter:
             session=session,
             source=source,
             ref=source_ref,
+            tags=tags,
         )
         if parse_provenance(render_provenance(provenance)) is None:
             message = f"at must be ISO 8601 and source must not be empty, got {at!r}"

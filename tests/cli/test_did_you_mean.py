@@ -42,10 +42,10 @@ def shop(hm: Hm, home: Path) -> None:
         (("project", "renam", "a", "b"), "hm project rename"),
         (("serch", "tea"), "hm search"),
         (("list", "--typ", "lesson"), "--type"),
-        (("list", "-t", "lesson"), "--type"),
-        (("save", "-t", "fact", "k", "x"), "--type or --tags"),
+        (("list", "-t", "lesson"), "--type or --tag"),
+        (("save", "-t", "fact", "k", "x"), "--type or --tag or --tags"),
         (("save", "-r", "typo", "tea", "x"), "--reason or --related"),
-        (("search", "-t", "lesson", "tea"), "--type"),
+        (("search", "-t", "lesson", "tea"), "--type or --tag"),
         (("get", "te"), "tea"),
     ],
 )

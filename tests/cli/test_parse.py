@@ -239,8 +239,11 @@ def test_the_first_word_of_a_text_ends_the_options(
 @pytest.mark.parametrize(
     ("line", "values"),
     [
-        ("save k 'a b' --tags x", {"text": ("a b",), "tags": "x"}),
-        ("save k 'a b' --tags x --pin", {"text": ("a b",), "tags": "x", "pin": True}),
+        ("save k 'a b' --tags x", {"text": ("a b",), "tags": ("x",)}),
+        (
+            "save k 'a b' --tags x --pin",
+            {"text": ("a b",), "tags": ("x",), "pin": True},
+        ),
         ("write 'a b' --file=c.md", {"text": ("a b",), "file": "c.md"}),
         ("learn t 'a b' --confidence low", {"claim": ("a b",), "confidence": "low"}),
         ("save --pin k 'a b' --json", {"text": ("a b",), "pin": True, "json": True}),
@@ -260,7 +263,7 @@ def test_options_after_a_text_in_quotes_are_options(
     ("line", "text", "named"),
     [
         ("save k 'a b' --tags x more", "a b --tags x more", "`--tags` is part"),
-        ("save k 'a b' --tag x", "a b --tag x", "`--tag` is part of the text; did you"),
+        ("save k 'a b' --tga x", "a b --tga x", "`--tga` is part of the text; did you"),
         ("write 'a b' c --json", "a b c --json", "`--json` is part"),
     ],
 )
@@ -301,7 +304,7 @@ def test_a_word_of_a_question_that_is_nearly_an_option_is_named() -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["--top-k", "--project", "--tag"])
+@pytest.mark.parametrize("name", ["--top-k", "--project", "--label"])
 def test_an_unknown_option_is_named_wherever_it_stands(name: str) -> None:
     """Before the words of a question, between them and behind them."""
     notes = set()

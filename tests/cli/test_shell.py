@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 PIECES = (
-    *("-", "--", "---", "--force", "-n", "-n5", "-t", "--tag=x", "--sco", "--scope"),
+    *("-", "--", "---", "--force", "-n", "-n5", "-t", "--label=x", "--sco", "--scope"),
     *("--json", "--jso", "--type=fact", "--file", "--reason", "--by", "-5", "-m"),
     *("--amend", "-x y", "- milk", "it's", '"q"', "'", "@a", "@", "=", "a=b", "=x"),
     *("*", "*.md", "?", "[!x]", "{a,b}", "~", "$HOME", "`x`", "!", "#", "%", "3.14"),
@@ -135,9 +135,9 @@ def test_an_option_that_a_command_lacks_stores_nothing(hm: Hm, home: Path) -> No
     before = {path: path.read_bytes() for path in (home / "memory").rglob("*.md")}
     lines = [
         "write -t note text",
-        "write --tag=x text",
+        "write --label=x text",
         "write --sco me text",
-        "save --tag=x key text",
+        "save --label=x key text",
         "save key --typ fact text",
         "learn -t topic text",
     ]

@@ -15,9 +15,11 @@ from hivemind_memory.cli.list_filter import (
 )
 from hivemind_memory.cli.options import (
     AGENT,
+    IN_FOLDER,
     JSON,
     ONLY_SOURCE,
     ONLY_SOURCE_REF,
+    ONLY_TAG,
     SCOPE,
     SINCE,
     TYPE,
@@ -33,6 +35,7 @@ from hivemind_memory.cli.output import (
     write_stdout,
 )
 from hivemind_memory.cli.row_limit import ALL, LIMIT, RULE, print_left, row_count
+from hivemind_memory.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,10 +48,11 @@ if TYPE_CHECKING:
     "list",
     description=(
         "What was written last comes first; notes that were copied here together come"
-        " after the others. With a filter (--type, --scope, --since, --agent, --source,"
-        " --source-ref, --status) or --memories, lists typed memories instead: key,"
-        " type, status, day, location and text, newest first, grouped by type if there"
-        f" are several. FOLDER limits both to what is below it. {RULE}"
+        " after the others. With a filter (--type, --scope, --since, --tag, --agent,"
+        " --source, --source-ref, --status) or --memories, lists typed memories"
+        " instead: key, type, status, day, location and text, newest first, grouped by"
+        " type if"
+        f" there are several. FOLDER limits both to what is below it. {RULE}"
     ),
     arguments=(
         Argument(
@@ -62,6 +66,8 @@ if TYPE_CHECKING:
         TYPE,
         SCOPE,
         SINCE,
+        ONLY_TAG,
+        IN_FOLDER,
         AGENT,
         ONLY_SOURCE,
         ONLY_SOURCE_REF,
@@ -91,7 +97,13 @@ def list_(request: CommandRequest) -> int:
     from hivemind_memory.cli.list_order import newest_first
 
     values = request.values
-    names = ("type", "scope", "since", "agent", "source", "source_ref", "status")
+    if values["in"]:
+        if values["folder"]:
+            message = "FOLDER and --in both name a folder."
+            raise UsageError(message, hint="Give one of them.")
+        values["folder"] = values["in"]
+    filters = ("type", "scope", "since", "tag", "agent", "source", "source_ref")
+    names = (*filters, "status")
     is_asked = any(values[name] for name in (*STATUS_FLAGS, "memories"))
     if is_asked or any(values[name] is not None for name in names):
         return _list_memories(request)
@@ -138,9 +150,10 @@ def _list_memories(request: CommandRequest) -> int:
     heads = ("key", "type", "status", "day", "location", "text")
     print_table(heads, rows, is_cut=True)
     if not memories:
-        print_notices(
-            [f"no typed memory matches{meant}; `hm log` also lists entries of notes"]
-        )
+        entries = "`hm log` also lists entries of notes"
+        if request.values["tag"]:
+            entries = "`hm search` with the same --tag also finds entries of notes"
+        print_notices([f"no typed memory matches{meant}; {entries}"])
     print_left(len(memories) - count, "memory", "memories")
     return 0
 

@@ -13,6 +13,7 @@ from hivemind_memory.cli.options import (
     SESSION,
     SOURCE,
     SOURCE_REF,
+    TAGS,
 )
 from hivemind_memory.cli.output import (
     lines_text,
@@ -117,7 +118,7 @@ def _type_flag(default: str) -> Flag:
             metavar="DAY",
         ),
         SOURCE_REF,
-        Flag(("--tags",), "text", "Tags, separated by commas.", metavar="WORDS"),
+        TAGS,
         Flag(("--pin",), "flag", "Always inject it; it never ages."),
         BY,
         SESSION,
@@ -148,7 +149,7 @@ def save(request: CommandRequest) -> int:
         contradicts=split_items(values["contradicts"]),
         expires=values["expires"] or "",
         source_ref=values["source_ref"] or "",
-        tags=split_items(values["tags"]),
+        tags=split_items(",".join(values["tags"] or ())),
         is_pinned=values["pin"],
         **writer_of(values),
     )

@@ -11,7 +11,15 @@ from hivemind_memory.cli.command import (
     Flag,
     command,
 )
-from hivemind_memory.cli.options import JSON, ONLY_SOURCE_REF, SCOPE, SINCE, TYPE
+from hivemind_memory.cli.options import (
+    IN_FOLDER,
+    JSON,
+    ONLY_SOURCE_REF,
+    ONLY_TAG,
+    SCOPE,
+    SINCE,
+    TYPE,
+)
 from hivemind_memory.cli.output import (
     is_terminal,
     lines_text,
@@ -38,7 +46,7 @@ _TERMINAL_HITS = 5
 """Hits that fit a screen, the best one whole; a pipe gets ``max_results``."""
 
 _MAX_HITS = 1000
-_NARROWING = ("type", "scope", "since", "until", "source_ref")
+_NARROWING = ("type", "scope", "since", "until", "tag", "in", "source_ref")
 """Options that select what to list if there is no query."""
 
 
@@ -49,8 +57,8 @@ _NARROWING = ("type", "scope", "since", "until", "source_ref")
         " by spaces; quotes and operators are not needed. Options can go anywhere; any"
         " other word that begins with a dash is part of the query, and so is"
         " everything after --. With - the query is read from standard input. Without"
-        " a query, --type, --scope, --since, --until and --source-ref list what"
-        " matches, newest first."
+        " a query, --type, --scope, --since, --until, --tag, --in and --source-ref list"
+        " what matches, newest first."
     ),
     arguments=(Argument("query", "What to look for.", is_required=False, reads=QUERY),),
     flags=(
@@ -72,6 +80,8 @@ _NARROWING = ("type", "scope", "since", "until", "source_ref")
         ),
         TYPE,
         SCOPE,
+        IN_FOLDER,
+        ONLY_TAG,
         SINCE,
         Flag(
             ("--until",),
@@ -89,6 +99,7 @@ _NARROWING = ("type", "scope", "since", "until", "source_ref")
     examples=(
         "hm search how do I deploy",
         "hm search -n 3 --json staging database",
+        "hm search --in projects/shop --tag deploy rollback",
     ),
 )
 def search(request: CommandRequest) -> int:
@@ -242,6 +253,8 @@ def _search_filter(memory: Memory, values: Mapping[str, Any]) -> SearchFilter:
         "since": values["since"],
         "until": values["until"],
         "source_ref": values["source_ref"] or "",
+        "folder": values["in"],
+        "tags": values["tag"],
         "inbox": values["inbox"],
         "expired": values["expired"],
     }

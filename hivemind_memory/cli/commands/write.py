@@ -12,6 +12,7 @@ from hivemind_memory.cli.options import (
     SESSION,
     SOURCE,
     SOURCE_REF,
+    TAGS,
 )
 from hivemind_memory.cli.output import (
     lines_text,
@@ -19,7 +20,12 @@ from hivemind_memory.cli.output import (
     print_line,
     print_notices,
 )
-from hivemind_memory.cli.text_input import read_content, scope_of, writer_of
+from hivemind_memory.cli.text_input import (
+    read_content,
+    scope_of,
+    split_items,
+    writer_of,
+)
 from hivemind_memory.errors import UsageError
 
 TYPE_CHECKING = False
@@ -53,6 +59,7 @@ if TYPE_CHECKING:
         SESSION,
         SOURCE,
         SOURCE_REF,
+        TAGS,
         FORCE,
         JSON,
     ),
@@ -76,6 +83,7 @@ def write(request: CommandRequest) -> int:
             file=values["file"] or "",
             scope=scope_of(values),
             source_ref=values["source_ref"] or "",
+            tags=split_items(",".join(values["tags"] or ())),
             is_forced=values["force"],
             **writer_of(values),
         )

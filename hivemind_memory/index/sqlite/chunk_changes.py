@@ -43,7 +43,7 @@ def compare_chunks(
         """
         SELECT id, start_line, end_line,
           day, entry_id, headings, text, body, extra, breadcrumbs, subchunks, source,
-          reason, source_ref
+          reason, source_ref, tags
         FROM chunks WHERE file_id = ? ORDER BY id
         """,
         (file_id,),

@@ -78,6 +78,16 @@ def query_filter(
         column = "substr(coalesce(chunks.source_ref, files.source_ref, ''), 1, ?)"
         ref = search_filter.source_ref
         parts.append(SqlFilter(f"{column} = ?", (len(ref), ref)))
+    if search_filter.folder:
+        folder = search_filter.folder
+        # "0" is the character after "/".
+        between = (f"{folder}/", f"{folder}0")
+        parts.append(SqlFilter("files.path >= ? AND files.path < ?", between))
+    for tag in search_filter.tags:
+        from hivemind_memory.model.tags import tag_lines
+
+        both = "coalesce(files.tags, '') || coalesce(chunks.tags, '')"
+        parts.append(SqlFilter(f"instr({both}, ?)", (tag_lines([tag]),)))
     if contents.has_pending and not search_filter.has_pending:
         parts.append(SqlFilter("files.status <> 2"))
     if contents.has_expiring and not search_filter.has_expired:

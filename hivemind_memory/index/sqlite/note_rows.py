@@ -20,14 +20,14 @@ LIVE = 0
 _CHUNK_COLUMNS = """
   file_id, start_line, end_line,
   day, entry_id, headings, text, body, extra, breadcrumbs, subchunks, source, reason,
-  source_ref
+  source_ref, tags
 """
 _ROWS_AT_ONCE = 500
 _COLUMNS = (
     *("mtime", "ctime", "size", "inode", "is_settled", "hash", "day", "chunk_count"),
     *("scope", "status", "ages", "importance", "type", "key", "memory_id"),
     *("visibility", "source", "session", "created", "expires_day", "done_day"),
-    *("is_pinned", "source_ref", "claim"),
+    *("is_pinned", "source_ref", "claim", "tags"),
 )
 """Of the table ``files``, without its path and state."""
 
@@ -69,6 +69,7 @@ def _values(file: FileRecord, chunk_count: int) -> tuple[object, ...]:
         int(header.is_pinned),
         header.source_ref or None,
         header.claim or None,
+        header.tags or None,
     )
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from hivemind_memory.markdown.addresses import is_only_links, without_addresses
 from hivemind_memory.markdown.subchunks import has_only_headings, split_subchunks
 from hivemind_memory.model.symbols import signed_words
+from hivemind_memory.model.tags import tag_lines
 from hivemind_memory.model.terms import (
     extra_terms,
     kinds_and_words,
@@ -49,6 +50,7 @@ class ChunkRow(NamedTuple):
     source: str | None
     reason: str
     source_ref: str | None
+    tags: str | None
 
 
 class PlacedRow(NamedTuple):
@@ -172,6 +174,7 @@ def _row(
         source=(provenance.source or None) if provenance else None,
         reason=reason,
         source_ref=(provenance.ref or None) if provenance else None,
+        tags=(tag_lines(provenance.tags) or None) if provenance else None,
     )
 
 

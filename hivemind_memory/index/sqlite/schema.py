@@ -280,6 +280,14 @@ _STEPS: tuple[tuple[str, bool], ...] = (
         """,
         False,
     ),
+    (
+        # Tags, folded, each between newlines: of a whole note, and of an entry.
+        """
+        ALTER TABLE files ADD COLUMN tags TEXT;
+        ALTER TABLE chunks ADD COLUMN tags TEXT;
+        """,
+        True,
+    ),
 )
 
 SCHEMA_VERSION = len(_STEPS)
