@@ -17,12 +17,13 @@ import json
 import os
 import threading
 
+from hivemind_memory.mcp_server.offered_scopes import offer_scopes
 from hivemind_memory.mcp_server.streams import LineReader, write_all
 from hivemind_memory.version import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
 TOOLS_FILE = os.path.join(os.path.dirname(__file__), "tools.json")
@@ -54,12 +55,18 @@ class Handshake:
         self.is_modern = False
         """Whether each request carries its version; known after the first answer."""
 
+        self.more_scopes: tuple[str, ...] = ()
+        """Kinds of scopes that the client has besides project and global."""
+
         self.has_client_left = False
         """The client has left, and nothing waits for an answer."""
 
 
 def shake_hands(
-    reader: LineReader, sink: int, load_sdk: Callable[[], None]
+    reader: LineReader,
+    sink: int,
+    load_sdk: Callable[[], None],
+    more_scopes: Sequence[str] = (),
 ) -> Handshake:
     """Answer the first requests until the SDK is loaded or one of them needs it.
 
@@ -70,8 +77,10 @@ def shake_hands(
         reader: Reads the client's lines.
         sink: Descriptor for the answers.
         load_sdk: Imports everything that the SDK's side needs.
+        more_scopes: Offered for the argument ``scope``; see ``offered_scopes``.
     """
     done = Handshake()
+    done.more_scopes = tuple(more_scopes)
     loading = threading.Thread(target=load_sdk, name="loading", daemon=True)
     is_loading = False
     try:
@@ -146,12 +155,21 @@ def _result(request: dict[str, Any], done: Handshake) -> dict[str, Any] | None:
     if not _is_plain(params) or not (is_first or is_modern == done.is_modern):
         return None
     if is_modern:
-        return _modern_result(method, meta)
-    known = {"tools/list": {"tools": _first_answers()["tools"]}, "ping": {}}
+        return _modern_result(method, meta, done)
+    known = {"tools/list": {"tools": _tools(_first_answers(), done)}, "ping": {}}
     return None if is_first else known.get(method)
 
 
-def _modern_result(method: str, meta: dict[str, Any]) -> dict[str, Any] | None:
+def _tools(answers: dict[str, Any], done: Handshake) -> list[dict[str, Any]]:
+    """Return the tools, with the scopes that the client has."""
+    tools: list[dict[str, Any]] = answers["tools"]
+    offer_scopes(tools, done.more_scopes)
+    return tools
+
+
+def _modern_result(
+    method: str, meta: dict[str, Any], done: Handshake
+) -> dict[str, Any] | None:
     """Return the result of a request that carries its version."""
     answers = _first_answers()
     is_usual = (
@@ -164,7 +182,7 @@ def _modern_result(method: str, meta: dict[str, Any]) -> dict[str, Any] | None:
     envelope: dict[str, Any] = answers["envelope"]
     envelope["_meta"][SERVER_KEY]["version"] = __version__
     if method == "tools/list":
-        return {**envelope, "tools": answers["tools"]}
+        return {**envelope, "tools": _tools(answers, done)}
     instructions = answers["initialize"]["instructions"]
     return {**envelope, **answers["discover"], "instructions": instructions}
 

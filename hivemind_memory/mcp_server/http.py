@@ -96,7 +96,7 @@ def make_app(
 
 def takes_scopes(server: MemoryServer) -> bool:
     """Return whether tokens may have scopes of their own."""
-    return server.has_projects and not server.has_scopes
+    return server.has_projects and not server.more_scopes
 
 
 def make_mcp_app(

@@ -23,7 +23,9 @@ from hivemind_memory.mcp_server.errors import (
     unexpected_error,
     unknown_argument_error,
 )
+from hivemind_memory.mcp_server.http_tokens import token_of
 from hivemind_memory.mcp_server.instructions import INSTRUCTIONS
+from hivemind_memory.mcp_server.offered_scopes import kinds_of, offer_scopes
 from hivemind_memory.mcp_server.server_state import ServerState
 from hivemind_memory.mcp_server.tools import ToolRunner
 from hivemind_memory.mcp_server.tools_learn import LearnTool
@@ -66,6 +68,18 @@ def make_server(
             connections.forget_roots()
         return await call_next(ctx)
 
+    async def offer_own_scopes(
+        ctx: ServerRequestContext[Any, Any], call_next: CallNext
+    ) -> HandlerResult:
+        """Offer the scopes of the server, and of the token of the request."""
+        result = await call_next(ctx)
+        if ctx.method == "tools/list" and isinstance(result, dict):
+            token = token_of(ctx.request)
+            own = () if token is None else (token.workspace, token.teams)
+            more = kinds_of(*own, has_tree=False) if own else ()
+            offer_scopes(result["tools"], (*server_state.more_scopes, *more))
+        return result
+
     runner = ToolRunner(server_state, connections)
     server = MemoryServer(
         NAME,
@@ -81,12 +95,12 @@ def make_server(
             *LearnTool(runner).tools(),
         ],
         subscriptions=False,
-        middleware=[_escape_results, _advertise_tools, heed_roots],
+        middleware=[_escape_results, _advertise_tools, offer_own_scopes, heed_roots],
     )
     server.upgrade_check = UpgradeCheck()
     server.connections = connections
     server.has_projects = server_state.has_projects
-    server.has_scopes = server_state.has_scopes
+    server.more_scopes = server_state.more_scopes
     return server
 
 
@@ -101,8 +115,8 @@ class MemoryServer(MCPServer[Any]):
     has_projects: bool
     """Whether connections may bring projects of their own."""
 
-    has_scopes: bool
-    """Whether the server was started with a team or a workspace."""
+    more_scopes: tuple[str, ...]
+    """team, workspace or both, if the server was started with them."""
 
     async def serve(self, received: Any, to_send: Any) -> None:
         """Serve one client over a pair of streams until the first one ends."""

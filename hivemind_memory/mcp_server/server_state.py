@@ -10,7 +10,7 @@ import logging
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 
 from hivemind_memory.errors import HivemindError
@@ -50,7 +50,7 @@ class ServerState:
         own_folder: str = "",
         open_for_token: Callable[[str, Token], Memory] | None = None,
         *,
-        has_scopes: bool = False,
+        more_scopes: Sequence[str] = (),
     ) -> None:
         """Open nothing yet.
 
@@ -64,7 +64,7 @@ class ServerState:
             open_for_token: Returns the memory as clients with a named token see it;
                 takes the same as *open_project*, or nothing where all connections share
                 one project. None: there are no such clients.
-            has_scopes: Whether the server was started with a team or a workspace.
+            more_scopes: team, workspace or both, if the server was started with them.
         """
         self._open_watcher = open_watcher
         self._lock = threading.Lock()
@@ -72,7 +72,7 @@ class ServerState:
 
         self._open_project = open_project
         self._open_for_token = open_for_token
-        self.has_scopes = has_scopes
+        self.more_scopes = tuple(more_scopes)
         self._own_folder = own_folder if open_project is not None else ""
         self._own = ProjectMemory(open_memory)
         self._of_project: OrderedDict[Hashable, ProjectMemory] = OrderedDict()

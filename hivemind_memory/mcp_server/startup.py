@@ -25,7 +25,7 @@ def serve_standard_streams(
     """
     with claimed_streams() as (source, sink):
         reader = LineReader(source, sink)
-        handshake = shake_hands(reader, sink, _load_sdk)
+        handshake = shake_hands(reader, sink, _load_sdk, server_state.more_scopes)
         if handshake.has_client_left:
             return
         from hivemind_memory.mcp_server.server import make_server

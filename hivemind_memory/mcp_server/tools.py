@@ -25,6 +25,7 @@ from hivemind_memory.mcp_server.call_limits import CallLimits
 from hivemind_memory.mcp_server.connections import Connection, Connections
 from hivemind_memory.mcp_server.errors import expected_error, unexpected_error
 from hivemind_memory.mcp_server.http_tokens import token_of
+from hivemind_memory.mcp_server.offered_scopes import ALWAYS
 from hivemind_memory.mcp_server.server_state import ServerState
 from hivemind_memory.model.agents import PROJECT_HEADER
 from hivemind_memory.model.memory_types import BUILT_IN
@@ -65,12 +66,14 @@ TYPES = tuple(BUILT_IN)
 
 # The schemas offer these values; the memory judges the argument, and takes aliases.
 TypeName = Annotated[
-    str, Field(json_schema_extra={"enum": list(TYPES), "default": "context"})
-]
-ScopeName = Annotated[
     str,
-    Field(json_schema_extra={"enum": ["global", "project", "team", "workspace"]}),
+    Field(
+        description="identity to fact may be injected into new sessions;"
+        " event to checkpoint are only found by searches",
+        json_schema_extra={"enum": list(TYPES), "default": "context"},
+    ),
 ]
+ScopeName = Annotated[str, Field(json_schema_extra={"enum": list(ALWAYS)})]
 
 
 def _split_names(value: Any) -> Any:
@@ -94,7 +97,7 @@ WriteScopeName = Annotated[
     str,
     Field(
         description="about the user or the machine: global; default: the project",
-        json_schema_extra={"enum": ["global", "project", "team", "workspace"]},
+        json_schema_extra={"enum": list(ALWAYS)},
     ),
 ]
 

@@ -203,3 +203,19 @@ def test_a_server_of_one_project_takes_no_token_of_another(
         assert "deploy of the shop" in found
         assert "blog" not in found
         assert call(reader, session, *CHANGES[0])["isError"]
+
+
+def test_a_token_offers_the_scopes_of_its_client(
+    clients: Clients, tokens: AccessTokens
+) -> None:
+    """A workspace that only this client has is in nobody else's list."""
+    lists = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+    offered = []
+    for client in (clients, as_client(clients, tokens.add("ws", workspace="a"))):
+        _, session, _ = post(client, HELLO)
+        _, _, answer = post(client, lists, Mcp_Session_Id=session)
+        tools = {tool["name"]: tool for tool in answer["result"]["tools"]}
+        arguments = tools["memory_save"]["inputSchema"]["properties"]
+        offered.append(arguments["scope"]["enum"])
+
+    assert offered == [["global", "project"], ["global", "project", "workspace"]]

@@ -116,7 +116,7 @@ def mcp(request: CommandRequest) -> int:
             workspace=workspace,
             teams=teams,
         ),
-        has_scopes=bool(scope_request.workspace or scope_request.teams),
+        more_scopes=_more_scopes(scope_request),
     )
     session = environment.new_session()
     try:
@@ -151,6 +151,19 @@ def mcp(request: CommandRequest) -> int:
         raise
     leave(server_state)
     return 0
+
+
+def _more_scopes(scope_request: ScopeRequest) -> tuple[str, ...]:
+    """Return the kinds of scopes that agents have besides project and global."""
+    from hivemind_memory import environment
+    from hivemind_memory.mcp_server.offered_scopes import kinds_of
+
+    name, teams = scope_request.workspace, scope_request.teams
+    try:
+        has_tree = bool(name) and bool(environment.load_settings().workspaces)
+    except HivemindError:
+        has_tree = False  # each call says what is wrong with config.json
+    return kinds_of(name, teams, has_tree=has_tree)
 
 
 def find_token(memory_dir: str | None) -> Callable[[str], Token | None]:
