@@ -246,13 +246,15 @@ def open_watcher(memory: Memory) -> Watcher:
 
 def diagnose(memory: Memory) -> Diagnosis:
     """Return the findings of the memory and of the rooms above it."""
+    from hivemind_memory.connect.entry_findings import entry_findings
     from hivemind_memory.inject.hook_repair import hooks_findings
     from hivemind_memory.model.results import Diagnosis
     from hivemind_memory.watch.leader import leader_finding
 
+    entries = entry_findings(os.path.expanduser("~"), os.environ, git_environ())
     hooks = hooks_findings(open_injector(memory), memory.state())
-    above = Diagnosis(findings=(leader_finding(memory.places), *hooks))
-    return memory.diagnose(above)
+    found = (leader_finding(memory.places), *hooks, *entries)
+    return memory.diagnose(Diagnosis(findings=found))
 
 
 def open_injector(
@@ -284,14 +286,12 @@ def _has_tools(agent: str, root: str) -> bool:
 
 
 def open_injection_records(memory: Memory) -> InjectionRecords:
-    """Return what worktrees were shown of a memory, so that a purge reaches it.
-
-    The scopes in this process's environment are not those of other worktrees.
-    """
+    """Return what worktrees were shown of a memory, so that a purge reaches it."""
     from hivemind_memory.access.callers import AUTO, ScopeRequest
     from hivemind_memory.inject.past_injections import InjectionTraces
     from hivemind_memory.state.injection_log import InjectionLog
 
+    # The scopes in this process's environment are not those of other worktrees.
     of_worktree = ScopeRequest(project=AUTO, is_agent=True)
     injector = open_injector(memory, of_worktree)
     return InjectionTraces(InjectionLog(memory.state()), injector)

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from hivemind_memory.files.places import Places
+    from hivemind_memory.memory.note_indexer import Progress
     from hivemind_memory.model.results import RecoveredEntry
 
 
@@ -68,12 +69,15 @@ class RestoreResult:
     """Entries that only the journal of the backup has, and the note of each now."""
 
 
-def restore_backup(places: Places, file: str) -> RestoreResult:
+def restore_backup(
+    places: Places, file: str, progress: Progress | None = None
+) -> RestoreResult:
     """Put what a backup holds into a home.
 
     Args:
         places: Where everything goes.
         file: The archive.
+        progress: Called with the progress.
 
     Raises:
         HivemindError: It cannot be read, or the disk failed. Nothing was restored, or
@@ -81,7 +85,9 @@ def restore_backup(places: Places, file: str) -> RestoreResult:
         UsageError: It is not a backup, or is from a later version, or the home has a
             file that it would replace. Nothing was restored.
     """
+    report = progress or _no_progress
     try:
+        report("reading the backup", 0, 1)
         members, manifest = _read(os.path.expanduser(file))
         for name in manifest.get("moved", ()):
             members.pop(name, None)  # it is there by a later name
@@ -99,7 +105,7 @@ def restore_backup(places: Places, file: str) -> RestoreResult:
         raise HivemindError(f"{file}: {cause}.", hint=hint, effect=_EFFECT) from error
     written = _Written(places, members, targets)
     try:
-        _write(places, members, manifest, targets, written)
+        _write(places, members, manifest, targets, written, report=report)
     except (OSError, HivemindError) as error:
         cause, hint = _cause_of(error)
         raise written.failure(cause, hint, written.take_back()) from error
@@ -113,6 +119,10 @@ def restore_backup(places: Places, file: str) -> RestoreResult:
         has_config=CONFIG in members,
         put_back=put_back,
     )
+
+
+def _no_progress(phase: str, done: int, total: int) -> None:
+    """Show nothing."""
 
 
 def _read(file: str) -> tuple[dict[str, bytes], dict[str, Any]]:
@@ -200,12 +210,15 @@ def _write(
     manifest: Mapping[str, Any],
     targets: Mapping[str, str],
     written: _Written,
+    *,
+    report: Progress,
 ) -> None:
     """Write all members, ``state.db`` last: it says that the rest is there."""
     make_private_folder(places.home)
     make_private_folder(places.notes)
     folder = NotesFolder(places.notes)
-    for name, data in members.items():
+    for count, (name, data) in enumerate(members.items()):
+        report("restoring", count, len(members))
         if name in targets:
             continue
         note = parse_note_path(name.removeprefix(NOTES))

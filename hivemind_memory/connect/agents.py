@@ -4,12 +4,14 @@ Everything that differs between agents is a field here: a new agent is one item 
 ``AGENTS``, and its name in ``model/agents.py``, from which help and completion have it.
 
 An entry is what the agent's own command for adding a server writes. Each was verified
-with the versions that docs/agents.md names; Cursor's is from its documentation.
+with the versions that docs/agents.md names; those of Cursor and VS Code are from
+their documentation.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,6 +31,12 @@ so the user should confirm it."""
 PERMISSION_RULES = tuple(f"mcp__hivemind__{tool}" for tool in READING_TOOLS)
 
 _SHELL_FOLDER = "${PWD}"
+
+_APP_DATA = {
+    "darwin": ("", "Library/Application Support"),
+    "win32": ("APPDATA", "AppData/Roaming"),
+}.get(sys.platform, ("XDG_CONFIG_HOME", ".config"))
+"""Where an Electron program keeps its files: a variable, and a folder without it."""
 
 STRICT_JSON = Dialect()
 COMMENTED = Dialect(has_comments=True)
@@ -262,6 +270,22 @@ AGENTS = (
         project_servers=SettingsFile(names=(".qwen/settings.json",)),
         form=EntryForm(remote_type="", url="httpUrl", project=_SHELL_FOLDER),
         dialect=COMMENTED,
+    ),
+    ConnectableAgent(
+        name="vscode",
+        title="VS Code",
+        program="code",
+        also=".vscode",
+        # Of the default profile.
+        servers=SettingsFile(
+            variable=_APP_DATA[0],
+            folder=_APP_DATA[1],
+            names=("Code/User/mcp.json",),
+        ),
+        project_servers=SettingsFile(names=(".vscode/mcp.json",)),
+        table="servers",
+        form=EntryForm(local_type="stdio", project="${workspaceFolder}"),
+        dialect=LENIENT,
     ),
 )
 

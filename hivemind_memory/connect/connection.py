@@ -6,11 +6,15 @@ Only reads. A file that cannot be read says nothing: the agent counts as not con
 from __future__ import annotations
 
 import json
-import os
 
 from hivemind_memory.connect import json_edit, toml_edit
 from hivemind_memory.connect.agents import AGENTS, SERVER, ConnectableAgent
-from hivemind_memory.connect.entries import is_for_program, switched_off_by
+from hivemind_memory.connect.entries import (
+    is_for_program,
+    is_foreign,
+    runs_hm,
+    switched_off_by,
+)
 from hivemind_memory.connect.jsonc import BrokenTextError
 from hivemind_memory.connect.settings_file import read_client_file
 from hivemind_memory.errors import NotConnectedError
@@ -108,9 +112,4 @@ def _is_ours(server: tuple[str, dict[str, Any]]) -> bool:
     name, entry = server
     if entry.get("enabled") is False or entry.get("disabled") is True:
         return False
-    command, args = entry.get("command"), entry.get("args")
-    words = [command] if isinstance(command, str) else list(command or ())
-    words += args if isinstance(args, list) else []
-    programs = {os.path.basename(word) for word in words if isinstance(word, str)}
-    is_program = bool(programs & {"hm", "hm.exe", "hivemind_memory.cli"})
-    return name == SERVER or (is_program and "mcp" in words)
+    return runs_hm(entry) or (name == SERVER and not is_foreign(entry))

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from shlex import quote
+from typing import Any
 
 from hivemind_memory.connect import file_draft as draft
 from hivemind_memory.connect.agents import (
@@ -23,6 +24,7 @@ from hivemind_memory.connect.agents import (
 from hivemind_memory.connect.connection import read_settings
 from hivemind_memory.connect.entries import (
     is_for_program,
+    is_foreign,
     is_same,
     merged,
     server_entry,
@@ -115,7 +117,14 @@ class Connector:
                 agent=agent, state=NOT_CONNECTED, path=plan.path, notice=notice
             )
         changes = tuple(replace(change, record=None) for change in plan.changes)
-        return replace(plan, changes=changes)
+        notice = plan.notice
+        entry = _mapping_at(read_settings(agent, plan.path), agent.table).get(SERVER)
+        if is_foreign(entry):
+            notice = (
+                f"{plan.path} has a server that is called {SERVER} and is not hm's;"
+                " it stays."
+            )
+        return replace(plan, changes=changes, notice=notice)
 
     def apply(self, plan: ConnectionPlan) -> None:
         """Apply a plan; the caller holds ``exclusive``.
@@ -193,8 +202,7 @@ class Connector:
             return ""
         if os.path.realpath(other) == os.path.realpath(self._path(agent)):
             return ""
-        found = read_settings(agent, other).get(agent.table)
-        entry = found.get(SERVER) if isinstance(found, dict) else None
+        entry = _mapping_at(read_settings(agent, other), agent.table).get(SERVER)
         wanted = server_entry(agent, registration.server)
         if not isinstance(entry, dict) or not (
             is_for_program(entry) or agent.form.url in entry
@@ -308,6 +316,11 @@ def _connect(
     """Edit the drafts so that an agent is connected; return the state before."""
     place = (agent.table, SERVER)
     found, wanted = main.value_at(place), server_entry(agent, registration.server)
+    if is_foreign(found):
+        raise NotConnectedError(
+            f"{main.path} has another server that is called {SERVER}.",
+            hint="Give that one another name there, then try again.",
+        )
     state = CONNECTED if found is not None else NOT_CONNECTED
     if not is_same(found, wanted, agent.form):
         state = DIFFERS if found is not None else NOT_CONNECTED
@@ -325,7 +338,8 @@ def _disconnect(
 ) -> str:
     """Take what connect added out of the drafts; return the state before."""
     place = (agent.table, SERVER)
-    is_there = main.value_at(place) is not None
+    found = main.value_at(place)
+    is_there = found is not None and not is_foreign(found)
     if is_there:
         main.drop(place)
     if has_hooks:
@@ -333,6 +347,12 @@ def _disconnect(
     if agent.has_permissions and has_hooks:
         draft.drop_rules(beside)
     return CONNECTED if is_there else NOT_CONNECTED
+
+
+def _mapping_at(settings: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """Return the mapping under a key; an empty one if there is none."""
+    found = settings.get(key)
+    return found if isinstance(found, dict) else {}
 
 
 def _change(

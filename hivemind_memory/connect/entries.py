@@ -7,6 +7,8 @@ Everything else in an entry is the user's.
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -98,6 +100,46 @@ def is_for_program(entry: Mapping[str, Any]) -> bool:
     return "command" in entry
 
 
+def is_mixed(entry: Mapping[str, Any]) -> bool:
+    """Return whether an entry names both a program and an address."""
+    return is_for_program(entry) and any(form.url in entry for form in _FORMS)
+
+
+def runs_hm(entry: Mapping[str, Any]) -> bool:
+    """Return whether an entry is for this program.
+
+    >>> runs_hm({"command": "/bin/hm", "args": ["mcp"]}), runs_hm({"command": "npx"})
+    (True, False)
+    """
+    command, args = entry.get("command"), entry.get("args")
+    words = [command] if isinstance(command, str) else list(command or ())
+    words += args if isinstance(args, list) else []
+    texts = [word for word in words if isinstance(word, str)]
+    is_named = any(os.path.basename(text) in _PROGRAMS for text in texts)
+    # A shell that runs it has the whole command in one word.
+    return (is_named and "mcp" in texts) or any("hm mcp" in text for text in texts)
+
+
+def is_foreign(entry: Any) -> bool:
+    """Return whether an entry under our name was certainly not written by hm.
+
+    A server of ours over HTTP is on this machine, or is told the project.
+
+    >>> is_foreign({"url": "https://example.com/sse"}), is_foreign({"enabled": False})
+    (True, False)
+    """
+    if not isinstance(entry, Mapping):
+        return False
+    if is_for_program(entry):
+        return not runs_hm(entry)
+    urls = [entry[form.url] for form in _FORMS if isinstance(entry.get(form.url), str)]
+    if not urls:
+        return False
+    keys = {*(form.headers for form in _FORMS), "env_http_headers"}
+    headers = {name.lower() for key in keys for name in _mapping(entry.get(key))}
+    return PROJECT_HEADER.lower() not in headers and not _LOCAL_URL.match(urls[0])
+
+
 def switched_off_by(settings: Any, table: str, name: str) -> str:
     """Return the setting that switches a server off; empty: it is on.
 
@@ -120,6 +162,13 @@ def switched_off_by(settings: Any, table: str, name: str) -> str:
 
 
 _FORMS = tuple(agent.form for agent in AGENTS)
+
+_PROGRAMS = frozenset({"hm", "hm.exe", "hivemind_memory.cli"})
+"""What runs this program: its name, or its module."""
+
+_LOCAL_URL = re.compile(
+    r"https?://(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])(?::\d+)?/mcp"
+)
 
 _FIXED_KEYS = frozenset({"args", "bearer_token_env_var", "command", "cwd", "type"})
 """Keys of how the server is reached that are the same wherever an agent has them."""

@@ -43,6 +43,7 @@ class FileDraft:
             NotConnectedError: The agent itself could not read the file.
         """
         self._file = file
+        self.path = file.path
         self._dialect = dialect
         self._beginning = beginning
         self._record = record

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+NOT_UNICODE = "the name is not valid Unicode"
+"""Why a file is skipped whose name another encoding made."""
+
 SUFFIX = ".md"
 PARTIAL_PREFIX = ".hm-"
 """How the name of every file or folder begins that is there for a moment only."""
@@ -129,7 +132,7 @@ def _name_problems(name: str) -> Iterator[str]:
         if not _BREAKING.isdisjoint(name):
             yield "the name contains a control character"
         if any("\ud800" <= letter <= "\udfff" for letter in name):
-            yield "the name is not valid Unicode"
+            yield NOT_UNICODE
     if len(name.encode("utf-8", "surrogatepass")) > MAX_PART_BYTES:
         yield f"a part of the name is longer than {MAX_PART_BYTES} bytes"
     if name[:3] in DEVICE_STARTS:

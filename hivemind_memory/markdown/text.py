@@ -22,6 +22,19 @@ def decode(data: bytes) -> str:
     return data.removeprefix(_BOM).decode("utf-8", "replace")
 
 
+def is_utf8(data: bytes) -> bool:
+    r"""Return whether all of *data* is UTF-8.
+
+    >>> is_utf8(b"caf\xc3\xa9"), is_utf8(b"caf\xe9")
+    (True, False)
+    """
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def encodable(text: str) -> str:
     """Return *text* with lone surrogates replaced by U+FFFD.
 

@@ -13,7 +13,7 @@ from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.files.reader import NoteReader
 from hivemind_memory.files.scan import BYTES_PER_MB
 from hivemind_memory.markdown.front_matter import split_front_matter
-from hivemind_memory.markdown.text import decode
+from hivemind_memory.markdown.text import decode, is_utf8
 from hivemind_memory.model.display import count_text
 from hivemind_memory.model.keys import closest
 from hivemind_memory.model.memories import ACTIVE
@@ -50,7 +50,10 @@ def note_findings(places: Places, settings: Settings) -> Iterator[Finding]:
     with NoteReader(folder) as reader:
         for path in paths:
             try:
-                checked.add(path, decode(reader.read(path).data))
+                data = reader.read(path).data
+                checked.add(path, decode(data))
+                if not is_utf8(data):
+                    checked.undecoded.append(path)
             except HivemindError as error:
                 checked.unread.append(error)
     yield from checked.findings()
@@ -63,6 +66,8 @@ class _Checked:
         self._types = types
         self.unread: list[HivemindError] = []
         """Why notes could not be read."""
+        self.undecoded: list[str] = []
+        """Notes whose bytes are not UTF-8."""
         self._broken: list[str] = []
         self._misspelt: dict[str, str] = {}
         """Path -> the unknown type of what was meant as a memory."""
@@ -103,6 +108,16 @@ class _Checked:
                 detail=str(self.unread[0]).removesuffix(".")
                 + (f", and {count_text(more, 'more note')}" if more else ""),
                 hint=self.unread[0].hint,
+            )
+        if self.undecoded:
+            count = count_text(len(self.undecoded), "note is", "notes are")
+            yield Finding(
+                name="encoding",
+                is_ok=False,
+                detail=f"{count} not UTF-8, so some letters are not found:"
+                f" {_named(self.undecoded)}",
+                hint="Save them as UTF-8 in your editor; `iconv -f latin1 -t utf-8`"
+                " converts what Windows or an old program wrote.",
             )
         if self._broken:
             yield Finding(

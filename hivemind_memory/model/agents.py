@@ -23,7 +23,7 @@ PROGRAMS = {
 }
 """Agent -> its program. Any other name means an agent that reads AGENTS.md."""
 
-CONNECTABLE = ("claude", "codex", "gemini", "cursor", "opencode", "qwen")
+CONNECTABLE = ("claude", "codex", "gemini", "cursor", "opencode", "qwen", "vscode")
 """Agents that ``hm connect`` knows, in its order."""
 
 WITH_HOOKS = ("claude", "codex", "gemini")

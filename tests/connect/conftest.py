@@ -18,7 +18,7 @@ from tests.support.ran import Ran
 
 ROOT = Path(__file__).parents[2]
 TIMEOUT_S = 30.0
-PROGRAMS = ("claude", "codex", "gemini", "opencode", "qwen")
+PROGRAMS = ("claude", "codex", "gemini", "opencode", "qwen", "vscode")
 FILES = {
     "claude": ".claude.json",
     "codex": ".codex/config.toml",
@@ -26,6 +26,7 @@ FILES = {
     "cursor": ".cursor/mcp.json",
     "opencode": ".config/opencode/opencode.jsonc",
     "qwen": ".qwen/settings.json",
+    "vscode": ".config/Code/User/mcp.json",
 }
 SETTINGS = ".claude/settings.json"
 
@@ -75,7 +76,7 @@ class Machine:
             if name == "cursor":
                 (self.home / ".cursor").mkdir()
                 continue
-            file = self.programs / name
+            file = self.programs / {"vscode": "code"}.get(name, name)
             file.write_text(_FAKE.format(calls=self.root / "calls"))
             file.chmod(0o755)
 

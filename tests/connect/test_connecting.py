@@ -24,6 +24,7 @@ OTHERS = {
     "cursor": '{"mcpServers": {}}\n',
     "opencode": '{\n  // mine\n  "theme": "dark",\n  "mcp": {},\n}\n',
     "qwen": '{\r\n  "$version": 4\r\n}',
+    "vscode": '{\n\t"inputs": [],\n\t"servers": {"x": {"command": "x"},},\n}\n',
 }
 """Settings as people have them, each in a style of its own."""
 
@@ -36,7 +37,8 @@ def entry(machine: Machine, name: str) -> Any:
     # Comments and last commas, as far as these tests use them.
     bare = re.sub(r"(?m)^\s*//.*$", "", text)
     found = json.loads(re.sub(r",(\s*})", r"\1", bare))
-    return found.get("mcp" if name == "opencode" else "mcpServers", {}).get("hivemind")
+    table = {"opencode": "mcp", "vscode": "servers"}.get(name, "mcpServers")
+    return found.get(table, {}).get("hivemind")
 
 
 def command_in(machine: Machine, name: str) -> list[str]:
@@ -269,7 +271,9 @@ def test_a_dry_run_shows_and_changes_nothing(machine: Machine) -> None:
     """It is also the view of how everything stands."""
     machine.install("claude", "codex", "cursor", "opencode")
     machine.run("connect", "claude", "--yes")
-    machine.put(FILES["codex"], '[mcp_servers.hivemind]\ncommand = "/old"\n')
+    machine.put(
+        FILES["codex"], '[mcp_servers.hivemind]\ncommand = "/old/hm"\nargs = ["mcp"]\n'
+    )
     machine.put(FILES["opencode"], "{ broken")
     before = machine.snapshot()
 

@@ -19,8 +19,10 @@ FILES = {
     "cursor": ".cursor/mcp.json",
     "opencode": "opencode.json",
     "qwen": ".qwen/settings.json",
+    "vscode": ".vscode/mcp.json",
 }
-"""Where each agent was seen to read a project's servers; Cursor's is as documented."""
+"""Where each agent reads a project's servers: seen, or for Cursor and VS Code
+documented."""
 
 
 @pytest.fixture
@@ -60,7 +62,8 @@ def test_every_agent_finds_the_server_in_the_project_and_all_goes_to_the_byte(
     assert "git sees " in done.err
     for name in FILES:
         found = content(shop, name)
-        table = {"codex": "mcp_servers", "opencode": "mcp"}.get(name, "mcpServers")
+        tables = {"codex": "mcp_servers", "opencode": "mcp", "vscode": "servers"}
+        table = tables.get(name, "mcpServers")
         assert "mcp" in json.dumps(found[table]["hivemind"]), name
     assert content(shop, "claude")["mcpServers"]["other"] == {"command": "x"}
     assert machine.snapshot() == home

@@ -71,11 +71,13 @@ def restore_backup(request: CommandRequest) -> int:
     """Restore a backup."""
     from hivemind_memory.access.rules import check_owner
     from hivemind_memory.backup.restore import restore_backup
+    from hivemind_memory.cli.progress import ProgressDisplay
 
     with request.open_memory() as memory:
         check_owner(memory.caller, "hm restore-backup")
         places = memory.places
-    done = restore_backup(places, request.values["file"])
+    with ProgressDisplay() as progress:
+        done = restore_backup(places, request.values["file"], progress)
     if request.values["json"]:
         print_json(done)
         return 0

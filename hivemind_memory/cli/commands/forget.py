@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
 from hivemind_memory.cli.command import Argument, CommandRequest, Flag, command
 from hivemind_memory.cli.confirm import is_sure
 from hivemind_memory.cli.options import DRY_RUN, JSON, SCOPE, SESSION, SOURCES, YES
 from hivemind_memory.cli.output import (
     failed_text,
+    is_terminal,
     lines_text,
     print_json,
     print_line,
@@ -57,6 +60,9 @@ _ALL_SCOPES = Flag(
     ("--all-scopes",), "flag", "Include other projects and the global memory."
 )
 
+_MAX_SHOWN = 10
+"""Memories of a receipt that a terminal shows, and so many places not reached."""
+
 _WHY = {"older": "earlier version", "inbox": "pending claim", "copy": "same text"}
 """Why a memory is affected that was not named -> in words."""
 
@@ -99,6 +105,11 @@ _SINGULAR = {
         ),
         DRY_RUN,
         YES,
+        Flag(
+            ("--verbose",),
+            "flag",
+            "Show the whole receipt of a purge; on a terminal a long one is cut.",
+        ),
         JSON,
     ),
     examples=(
@@ -207,13 +218,13 @@ def _purge_all(
     receipt = _purge(memory, selector, is_dry_run=True)
     if not values["dry_run"]:
         if not values["yes"]:
-            _print_receipt(receipt, as_json=values["json"])
+            _print_receipt(receipt, values)
             if not is_sure(
                 "Erase them permanently?", "Nothing was purged", as_json=values["json"]
             ):
                 return 1
         receipt = _purge(memory, selector, is_dry_run=False)
-    _print_receipt(receipt, as_json=values["json"])
+    _print_receipt(receipt, values)
     return 0 if receipt.is_dry_run or receipt.is_complete else 1
 
 
@@ -269,11 +280,16 @@ def _print_restored(restored: RestoreResult, name: str, *, as_json: bool) -> Non
     return _print_rest(restored.already, "not forgotten", restored.failed)
 
 
-def _print_receipt(receipt: PurgeResult, *, as_json: bool) -> None:
+def _print_receipt(receipt: PurgeResult, values: Mapping[str, Any]) -> None:
     """Print where purged memories were, and where they may still be."""
-    if as_json:
+    if values["json"]:
         return print_json(receipt)
-    print_items("would purge" if receipt.is_dry_run else "purged", receipt.memories)
+    is_whole = values["verbose"] or not is_terminal(sys.stdout)
+    most = None if is_whole else _MAX_SHOWN
+    shown = receipt.memories[:most]
+    print_items("would purge" if receipt.is_dry_run else "purged", shown)
+    if rest := len(receipt.memories) - len(shown):
+        print_line(f"and {rest:,} more; --verbose lists them all")
     held = [place for place in receipt.places if place.count]
     width = max((len(place.name) for place in held), default=0)
     for place in held:
@@ -282,11 +298,13 @@ def _print_receipt(receipt: PurgeResult, *, as_json: bool) -> None:
     if empty:
         print_line(f"  nothing in: {', '.join(empty)}", keep=empty)
     print_items("active again:", receipt.reactivated)
-    notices = [failed_text(item) for item in receipt.left]
+    notices = list(map(failed_text, receipt.left))
     if receipt.left and not receipt.is_dry_run:
         command = f"`{receipt.finish}`" if receipt.finish else "the same purge again"
         notices.append(f"{command} finishes it")
-    out = (f"not erased: {item.what}: {item.why}" for item in receipt.out_of_reach)
+    out = [f"not erased: {item.what}: {item.why}" for item in receipt.out_of_reach]
+    if rest := len(out) - len(out[:most]):
+        out = [*out[:most], f"{rest:,} more not erased; --verbose lists them all"]
     return print_notices((*notices, *out))
 
 

@@ -61,6 +61,7 @@ def status(request: CommandRequest) -> int:
 
 def _status_rows(status: MemoryStatus) -> list[tuple[str, str]]:
     """Return the lines of ``hm status``: what, and how much."""
+    from hivemind_memory.files.paths import NOT_UNICODE
     from hivemind_memory.model.results import LARGE_UNINDEXED, RECOVERY_WINDOW
 
     rows = [
@@ -86,5 +87,6 @@ def _status_rows(status: MemoryStatus) -> list[tuple[str, str]]:
                 ("not indexed yet", f"{note.path} (large); the next search indexes it")
             )
         else:
-            rows.append(("skipped", f"{note.path}: {note.reason}"))
+            remedy = "; rename the file in UTF-8" if note.reason == NOT_UNICODE else ""
+            rows.append(("skipped", f"{note.path}: {note.reason}{remedy}"))
     return rows

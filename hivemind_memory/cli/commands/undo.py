@@ -28,9 +28,10 @@ if TYPE_CHECKING:
         " pending again. Nothing is deleted, and the printed id reverts the undo. A"
         " memory that was replaced, edited or linked since is left alone. If your last"
         " change is an edit or a purge, nothing is undone: hm has no copy of that"
-        " text. hm log --changes lists the ids. Yours are the changes at a terminal,"
-        " and what ran in this one, through a pipe too. Those of other programs and of"
-        " agents are taken back by id; if one is newer, the answer names it."
+        " text. hm log --changes lists the ids. Your own changes are those made at a"
+        " terminal, and those made in this one with piped input or output. To take back"
+        " a change that another program or an agent made, give its id; if there is one"
+        " newer than yours, hm undo says so."
     ),
     arguments=(
         Argument("id", "Id of a change.", is_required=False, completes="changes"),
