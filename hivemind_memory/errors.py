@@ -18,7 +18,7 @@ HivemindError
 │   ├── VersionChangedError  another version is active than the one to be replaced
 │   └── KeyTakenError     an active memory has that key, and no reason was given
 ├── GitError              git failed, or cannot be used there
-│   └── ProjectUnknownError   it cannot be told which project a repository belongs to
+│   └── ProjectUnknownError   it is not certain which project a repository belongs to
 ├── NotInjectedError      nothing was injected; the worktree is as it was
 ├── NotLaunchedError      no agent was started
 ├── HookNotChangedError   no hook was changed; git runs what it ran before

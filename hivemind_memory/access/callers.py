@@ -90,8 +90,8 @@ def check_workspace(
 ) -> None:
     """Raise if a workspace is not in the tree: it must not get the rights of a root.
 
-    Who sees the whole memory is told which there are and how to add one; see decision
-    031.
+    Whoever sees the whole memory learns which there are and how to add one; see
+    decision 031.
 
     Raises:
         ScopeError: It is neither listed nor a parent.

@@ -209,7 +209,7 @@ def scope_named(caller: Caller, text: str) -> str:
 
     Raises:
         ScopeError: It is not a scope, or the caller does not have it; the message does
-            not tell whether the scope exists.
+            not say whether the scope exists.
     """
     kind, slug = parse_scope(text)
     if kind == "global":

@@ -18,7 +18,7 @@ PAST_HINT = (
     "A day is 2026-11-21, today, yesterday, 7d or 2w (seven days, two weeks ago)."
 )
 FUTURE_HINT = "A day is 2026-11-21, tomorrow, 7d or 2w (in seven days, in two weeks)."
-MOMENT_HINT = "A time is 2026-11-21, today, yesterday, or 30m, 2h, 7d, 2w ago."
+MOMENT_HINT = "Give a day (2026-11-21, today, yesterday) or an age (30m, 2h, 7d, 2w)."
 
 
 def parse_day(text: str, today: date, *, is_future: bool = False) -> str | None:

@@ -37,7 +37,7 @@ _REST_LINES = 4
 
 
 class ShownHit(NamedTuple):
-    """What is printed of a hit."""
+    """The parts of a hit that a terminal shows."""
 
     place: str
     line_count: int

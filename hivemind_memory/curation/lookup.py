@@ -71,7 +71,7 @@ def find_memory(
     Raises:
         ForgottenError: It is forgotten.
         MemoryNotFoundError: There is none, or the caller may not see it; the error does
-            not tell which.
+            not say which.
     """
     scopes = context.caller.scopes
     if scope is not None:

@@ -2,7 +2,7 @@
 
 A caller's own changes are those of the same kind of caller, and those made in the same
 terminal session: what a person writes through a pipe is theirs, although its source is
-an agent's, for no one can tell who wrote what comes out of a pipe.
+an agent's, for nobody knows who wrote what comes out of a pipe.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def newer_change(
 ) -> tuple[NewerChange | None, int]:
     """Return the newest change of others after one of the caller's own, and how many.
 
-    Only the owner is told of any; edits and purges, which no undo takes back, are left
+    Only the owner learns of any; edits and purges, which no undo takes back, are left
     out.
 
     Args:

@@ -299,7 +299,7 @@ def _finish(context: CurationContext, work: _Work, report: PurgeReport) -> str:
     try:
         name = work.name if isinstance(work.name, bytes) else state.hash_of(work.name)
         if report.is_hidden_left:
-            # The caller must not be told; `hm doctor` tells the owner.
+            # The caller must not learn of it; `hm doctor` reports it to the owner.
             _keep_for_owner(context, work.owner_name, report.plan)
         if report.left:
             state.begin(name, report.plan.as_json())

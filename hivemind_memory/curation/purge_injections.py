@@ -25,7 +25,7 @@ _MAX_REPOSITORIES = 5
 
 @value
 class QuotingInjections:
-    """What was injected of some notes, as far as the injection log tells."""
+    """Which parts of some notes were injected, according to the injection log."""
 
     records: int = 0
     """Records that name one of them, of worktrees that the caller may know of."""

@@ -173,7 +173,7 @@ class PurgeReport:
         return scope not in others and not (scope == UNKNOWN_SCOPE and others)
 
     def may_read(self, path: str) -> bool:
-        """Return whether the caller may read a note, and so what is counted of it."""
+        """Return whether the caller may read a note, and so may know its counts."""
         return may_read(self.context.caller, path)
 
     def add_count(self, name: str, count: int, unit: str) -> None:

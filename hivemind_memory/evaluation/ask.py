@@ -186,14 +186,14 @@ def _ask(
         ),
         0,
     )
-    told = () if answer.is_unknown else answer.hits
+    shown = () if answer.is_unknown else answer.hits
     return JudgedAnswer(
         question=question,
         level=answer.report.confidence,
         metrics=metrics,
         rank=rank,
         confidence=answer.hits[0].confidence if answer.hits else 0.0,
-        tokens=sum(estimate_tokens(hit.snippet) for hit in told),
+        tokens=sum(estimate_tokens(hit.snippet) for hit in shown),
         mode=answer.report.mode,
     )
 

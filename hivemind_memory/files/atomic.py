@@ -131,7 +131,7 @@ class PartialFile:
             folder: Where, on the same disk; None: where it was written.
 
         Raises:
-            OSError: ``was_named`` tells whether it was done all the same.
+            OSError: ``was_named`` says whether it was done all the same.
         """
         target = folder or self._folder
         self._folder.rename(self.name, name, target)

@@ -205,7 +205,7 @@ def signature_at(path: str, *, follows_link: bool) -> FileSignature | None:
 def is_there(path: str) -> bool:
     """Return whether anything is at *path*, links followed; if in doubt, it is.
 
-    ``os.path.exists`` says no, too, when the system does not tell.
+    ``os.path.exists`` also says no when the system gives no answer.
     """
     try:
         os.stat(path)

@@ -1,6 +1,6 @@
 """Turns errors of the operating system into ours, each cause in plain words.
 
-Here too: what is said of a note that is missing, or that the caller may not see.
+Here too: the error for a note that is missing, or that the caller may not see.
 """
 
 from __future__ import annotations

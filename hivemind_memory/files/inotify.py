@@ -97,7 +97,7 @@ class InotifyProbe:
         is_quiet, is_answered, is_full = True, False, False
         try:
             if identity_at(self._folder) != self._identity:
-                # A folder above was renamed: no event tells of that.
+                # A folder above was renamed: there is no event for that.
                 self.is_complete = False
                 return False
             os.utime(self._cookie)
@@ -160,6 +160,6 @@ class InotifyProbe:
 def _libc() -> ctypes.CDLL:
     """Return the C library, if it knows inotify."""
     if not sys.platform.startswith("linux"):
-        message = "only Linux tells what happened in order"
+        message = "only Linux reports what happened in order"
         raise OSError(message)
     return ctypes.CDLL(None, use_errno=True)

@@ -306,7 +306,7 @@ class _Pass:
             self.skipped[path] = "it is a symbolic link; put the note itself here"
         elif "." not in link.name or link.is_dir():
             self.skipped[path] = (
-                "it is a link, and is followed to a folder only if it is listed:"
+                "a link to a folder is followed only if you list it:"
                 f" `hm config set {_listing(folder, path)}`"
             )
 

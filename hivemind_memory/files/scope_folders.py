@@ -1,7 +1,7 @@
 """Finds the folder of a scope in whatever letter case a person has spelled it.
 
-Scopes that differ only in case are one scope, as on disks that do not tell ``Shop``
-from ``shop``. So a scope gets no second folder beside the one that is there.
+Scopes that differ only in case are one scope, as on disks that do not distinguish
+``Shop`` from ``shop``. So a scope gets no second folder beside the one that is there.
 """
 
 from __future__ import annotations

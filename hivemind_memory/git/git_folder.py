@@ -36,7 +36,7 @@ def git_folder_mark(git_folder: str) -> str:
 
     Its inode, and the time at which the system last changed the file ``description``,
     which git makes with the folder and never touches. A copy has another inode, and
-    none can be given that time. Empty: it cannot be told.
+    none can be given that time. Empty: unknown.
     """
     try:
         folder = os.stat(git_folder)

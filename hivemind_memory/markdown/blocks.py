@@ -157,7 +157,7 @@ class BlockReader:
     def _masked_by_entry(self, text: str) -> str:
         """Return a block without its secrets, each entry masked by itself.
 
-        What an entry says about secrets tells nothing about the next one. Its comment
+        What an entry says about secrets says nothing about the next one. Its comment
         says which entry it is, and whether it is forgotten: that stays.
         """
         parts, done = [], 0

@@ -3,7 +3,7 @@
 ``note_parser`` finds outlines with markdown-it, which takes microseconds for a line
 however short it is. For ordinary notes that is nothing; for a megabyte of ``>`` it is
 half a minute. Such text is scanned here, with expressions in linear time: they find
-fences, headings, items and paragraphs, but not what is inside of what.
+fences, headings, items and paragraphs, but not their nesting.
 
 For all other text here are rules for markdown-it that take a line's time for a line.
 Its own rule for tables makes up to a hundred tokens for two bytes, and the one for

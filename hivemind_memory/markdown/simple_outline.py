@@ -37,7 +37,7 @@ def simple_outline(page: ParsedLines, first: int, stop: int) -> Outline | None:
     cut.
 
     Returns:
-        None: Only the parser can tell.
+        None: Only the parser knows.
     """
     begin, end = page.starts[first], page.starts[stop]
     if not is_simple(page.text, begin, end):

@@ -44,7 +44,7 @@ _TURN = "x-codex-turn-metadata"
 """Where Codex sends the folders that a turn works in; its header names the shell's."""
 
 _ROOTS = "roots"
-"""Name of what is asked of a client before its call is answered."""
+"""Name of the question that a client gets before its call is answered."""
 
 _SESSION_KEYS = ("sessionId", "threadId")
 _ROOTS_WAIT_S = 2.0
@@ -182,8 +182,8 @@ class Connections:
         own = [meta[name] for name in _SESSION_KEYS if isinstance(meta.get(name), str)]
         client = context.session.client_params
         name = client.client_info.name if client is not None else ""
-        told = own[0] if own else key
-        return _digest(told or f"{self._session}\n{name}")
+        folder = own[0] if own else key
+        return _digest(folder or f"{self._session}\n{name}")
 
     async def _told(
         self, context: Context[Any], key: str
@@ -207,17 +207,17 @@ class Connections:
             return (), False
         waits = self._waits.get(key, 0)
         wait_s = _ROOTS_WAIT_S if waits < MAX_WAITS else _LATER_WAIT_S
-        told = await _list_roots(context, wait_s)
-        if told is None:
+        folders = await _list_roots(context, wait_s)
+        if folders is None:
             _remember(self._waits, key, waits + 1)
             return (), waits < MAX_WAITS
-        if told:
-            _remember(self._folders, key, told)
-        return told, False
+        if folders:
+            _remember(self._folders, key, folders)
+        return folders, False
 
 
 def _remember(known: OrderedDict[str, Any], key: str, project: object) -> None:
-    """Keep what is known of a session; the oldest ones go."""
+    """Remember a value for a session; the oldest sessions are dropped."""
     known[key] = project
     while len(known) > _MAX_SESSIONS:
         known.popitem(last=False)
@@ -250,12 +250,12 @@ async def _list_roots(context: Context[Any], wait_s: float) -> tuple[str, ...] |
     try:
         with anyio.move_on_after(wait_s):
             # On the stream of the call: the other one is closed by a restart.
-            told = await context.session.send_request(
+            roots = await context.session.send_request(
                 ListRootsRequest(),
                 ListRootsResult,
                 metadata=ServerMessageMetadata(related_request_id=context.request_id),
             )
-            return _folders_of(told)
+            return _folders_of(roots)
     # A client may fail in any way here; its call is still answered.
     except Exception:
         logger.warning("the client did not list its roots", exc_info=True)

@@ -242,8 +242,8 @@ def _facts_of(hit: Hit, limit_chars: int) -> FoundHit:
 def _length_of(facts: FoundHit) -> int:
     """Return how many characters of notes are next to the snippet of a hit."""
     claim = facts.claim.model_dump().values()
-    told = (facts.headings, facts.reason, facts.source_ref, facts.also_in, *claim)
-    return sum(map(len, told))
+    texts = (facts.headings, facts.reason, facts.source_ref, facts.also_in, *claim)
+    return sum(map(len, texts))
 
 
 def _shape_report(report: SearchReport, continuation: str) -> SearchSummary:
@@ -289,8 +289,8 @@ def _render_hit(at: int, hit: FoundHit, *, has_score: bool) -> str:
     if hit.id:
         head += f" id {hit.id}"
     if claim := hit.claim.model_dump(exclude_defaults=True):
-        told = [claim_text(claim), claim.get("domains", "")]
-        head += f" claim {', '.join(filter(None, told))}"
+        parts = [claim_text(claim), claim.get("domains", "")]
+        head += f" claim {', '.join(filter(None, parts))}"
     if hit.source_ref:
         head += f" from {hit.source_ref}"
     if hit.headings:

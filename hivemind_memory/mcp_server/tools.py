@@ -150,9 +150,9 @@ def _why_unnamed(connection: Connection) -> str:
     if connection.is_blank:
         return (
             "this connection names no project: its header"
-            f" {PROJECT_HEADER} is empty or an unset variable, and the client tells no"
-            " folder; start the agent from a shell in the project, or run `hm connect`"
-            " without --http"
+            f" {PROJECT_HEADER} is empty or an unset variable, and the client reports"
+            " no folder; start the agent from a shell in the project, or run"
+            " `hm connect` without --http"
         )
     return (
         f"this connection names no project; the header {PROJECT_HEADER} names one, and"
@@ -167,7 +167,9 @@ class ToolRunner:
         """Take what opens the memory, and what finds the connection of a call."""
         self._server_state = server_state
         self._connections = connections
-        self._told: set[tuple[str, str]] = set()
+        self._sent: set[tuple[str, str]] = set()
+        """Session, notice: each session gets a notice once."""
+
         self._limits: CallLimits[str | None] = CallLimits()
 
     async def run(
@@ -210,8 +212,8 @@ class ToolRunner:
         text = render(result)
         if connection.is_unnamed and not getattr(result, "warnings", None):
             notice = f"Read without a project: {_why_unnamed(connection)}."
-        if notice and (connection.session, notice) not in self._told:
-            self._told.add((connection.session, notice))
+        if notice and (connection.session, notice) not in self._sent:
+            self._sent.add((connection.session, notice))
             text = f"{notice}\n\n{text}"
         return CallToolResult(
             content=[TextContent(type="text", text=text)],

@@ -42,7 +42,7 @@ class SearchTool:
     def __init__(self, runner: ToolRunner) -> None:
         """Take what runs the tool."""
         self._runner = runner
-        # Why a search is not hybrid seldom changes, so a session is told once.
+        # Why a search is not hybrid seldom changes, so each session reads it once.
         self._reasons: dict[str, str] = {}
 
     def tools(self) -> Tools:

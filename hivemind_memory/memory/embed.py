@@ -126,7 +126,7 @@ class EmbeddingService:
         request: QueryEmbedRequest,
         answer: bytes | EmbeddingError,
     ) -> QueryVector:
-        """Return the vector, and tell the other processes how it went."""
+        """Return the vector, and let other processes know how it went."""
         breaker = _Breaker(index, request.space)
         if isinstance(answer, EmbeddingError):
             if answer.is_failure:
@@ -369,7 +369,7 @@ class _Breaker:
         self.value = Breaker(load_breaker_state(self._before))
 
     def fail(self, now_s: float, error: EmbeddingError) -> None:
-        """Count a failure, and tell the other processes."""
+        """Count a failure, and let other processes know."""
         from hivemind_memory.errors import EmbeddingRefusedError as Refused
 
         why = _error_text(error) if isinstance(error, Refused) else str(error)

@@ -149,7 +149,7 @@ class KernelProof:
 
         Args:
             behind: What differs from the index after the comparison.
-            unreadable: What could not be read: no event tells when it can be.
+            unreadable: What could not be read: no event says when it can be.
             may_ask: Ask what has happened meanwhile.
         """
         probe = self._probe

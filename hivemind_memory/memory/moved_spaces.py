@@ -73,7 +73,7 @@ def adopt_moved_space(index: Index, space: VectorSpace, embedder: Embedder) -> s
         try:
             vectors = embedder.embed_documents([text for text, _ in known])
         except EmbeddingError:
-            return space.fingerprint  # the queue asks too, and tells why it failed
+            return space.fingerprint  # the queue asks too, and says why it failed
         pairs = zip(known, vectors, strict=True)
         if known and all(_cosine(old, new) >= MIN_COSINE for (_, old), new in pairs):
             index.set_meta(_key(space), fingerprint)

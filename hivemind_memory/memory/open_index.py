@@ -203,14 +203,14 @@ class IndexHandle:
         Threads share one interpreter: what no caller waits for makes way.
         """
 
-        def told(phase: str, done: int, total: int) -> None:
+        def report(phase: str, done: int, total: int) -> None:
             is_time = done % NOTES_PER_PAUSE == 0
             if is_time and self.lock.acquire(timeout=MAX_PAUSE_S):
                 self.lock.release()
             if progress is not None:
                 progress(phase, done, total)
 
-        return told
+        return report
 
     @contextmanager
     def separate(self) -> Iterator[OpenIndex]:

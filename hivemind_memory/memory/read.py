@@ -82,7 +82,7 @@ def read_passage(
 def read_provenance(
     folder: NotesFolder, path: str, caller: Caller
 ) -> tuple[list[str], object]:
-    """Return the lines of a note that tell where entries come from, and its source.
+    """Return the lines of a note that name the origin of entries, and its source.
 
     All other lines are empty, so nothing has to be masked: to mask a note of 1 MB takes
     a second.

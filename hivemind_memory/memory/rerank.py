@@ -1,6 +1,6 @@
 """Takes the best candidates of a query to a reranker, and its scores into the answer.
 
-The index answers twice: first without, which tells what the candidates are and is the
+The index answers twice: first without, which finds the candidates and is the
 answer if the reranker fails; then with the scores. In between, while the reranker
 reads, no lock is held, so other threads search and write.
 """
@@ -84,12 +84,12 @@ class Reranking:
             return replaced(found, report=report).with_warnings((why,))
         self._scores = dict(zip(self._texts, scores, strict=True))
         better = answer_again()
-        told = better.report.warnings
+        known = better.report.warnings
         return better.with_warnings(
-            warning for warning in found.report.warnings if warning not in told
+            warning for warning in found.report.warnings if warning not in known
         )
 
 
 def _read_text(text: str, headings: str) -> str:
-    """Return what is read of a chunk: the headings above it, and its lines."""
+    """Return what the reranker reads: the headings above a chunk, and its lines."""
     return f"{headings.replace(chr(10), ' > ')}\n{shown_text(text)}".strip()

@@ -59,8 +59,8 @@ def _repetitions(
     places: list[ChunkLocation], index: Index, access: Access
 ) -> list[tuple[ChunkLocation, ChunkLocation]]:
     """Return the places that are replaced by, and made from, the same as another."""
-    told = [place.chunk_id for place in places if place.type or place.entry_id]
-    details = index.hit_source().hit_details(told) if told else {}
+    chunks = [place.chunk_id for place in places if place.type or place.entry_id]
+    details = index.hit_source().hit_details(chunks) if chunks else {}
     has_edges = index.has_strong_edges()
     seen: dict[Hashable, ChunkLocation] = {}
     copies = []

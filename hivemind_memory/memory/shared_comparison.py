@@ -59,7 +59,7 @@ class SharedComparison:
         self._lock.release()
 
     def latest_s(self, compared_with: tuple[object, ...]) -> float:
-        """Return when the last comparison began, as a stopwatch tells it; 0: unknown.
+        """Return when the last comparison began, in stopwatch time; 0: unknown.
 
         Args:
             compared_with: What the index was, and what was found that is no note.
@@ -91,7 +91,7 @@ class SharedComparison:
         """Return what only a process with the same view of the folder can say.
 
         Raises:
-            OSError: This system does not tell one view from another.
+            OSError: This system cannot distinguish one view from another.
         """
         if self._system is None:
             with open(_BOOT_FILE, encoding="utf-8") as file:
@@ -99,5 +99,5 @@ class SharedComparison:
             self._system = (boot, *map(os.readlink, _SYSTEM_FILES))
         from hashlib import blake2b
 
-        told = repr((said, self._system, self._folder, compared_with))
-        return blake2b(told.encode(), digest_size=20).hexdigest().encode()
+        content = repr((said, self._system, self._folder, compared_with))
+        return blake2b(content.encode(), digest_size=20).hexdigest().encode()

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 BODY_VERSION = "bodies 5"
-"""What of a chunk is searched, by which terms; with another name all is read again."""
+"""Version of the rules for terms and searched text; a new name rereads all notes."""
 
 REDACTION_VERSION = "secrets 7"
 """Which rules hide secrets from the index; with others every note is read again."""

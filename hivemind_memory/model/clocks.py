@@ -47,7 +47,7 @@ class Clocks:
 
 
 class AskedAt:
-    """When a query came, and what tells the time."""
+    """When a query arrived, and the clock it was read from."""
 
     __slots__ = ("clocks", "started")
 

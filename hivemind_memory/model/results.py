@@ -1,6 +1,6 @@
 """Results of writing, syncing, embedding, listing, status and doctor.
 
-What the memory tells of itself.
+What the memory reports about itself.
 """
 
 from __future__ import annotations
@@ -200,5 +200,5 @@ class Diagnosis:
 
     @property
     def is_healthy(self) -> bool:
-        """Nothing needs a hand."""
+        """Nothing needs attention."""
         return all(finding.is_ok for finding in self.findings)

@@ -36,7 +36,7 @@ def scope_of(path: str) -> str:
     """Return the scope of a note.
 
     Folders are compared as the most forgiving file system would, in any case: else a
-    disk that does not tell ``Teams`` from ``teams`` would have two names for one
+    disk that does not distinguish ``Teams`` from ``teams`` would have two names for one
     folder.
 
     >>> scope_of("projects/shop/deploy.md"), scope_of("teams/a.md")

@@ -94,7 +94,7 @@ def compare_files(
     """Return what changed between the index and a scan of the folder, sorted by path.
 
     A note counts as changed when its signature differs, and also when the signature is
-    equal but not settled: then only its bytes can tell.
+    equal but not settled: then only its bytes can decide.
 
     Args:
         folder: What the scan found.

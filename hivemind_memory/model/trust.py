@@ -2,7 +2,7 @@
 
 What a person or an agent of theirs wrote is trusted. The output of a tool, text from
 outside and the address of a page (a web clipper writes it there) are not: such a claim
-waits in the inbox, no agent is told of it unasked, and every answer marks it.
+waits in the inbox, is never injected, and is marked in every answer.
 """
 
 from __future__ import annotations

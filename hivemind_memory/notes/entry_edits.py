@@ -4,7 +4,7 @@
 exactly what a search finds. All other bytes stay as they are.
 
 ``change_entries`` edits several notes under the journal's lock, so nothing is appended
-meanwhile, and tells the journal what must not be recovered.
+meanwhile, and records in the journal what must not be recovered.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ BEGUN, SAVED, RETURNING, RECOVERED = "begun", "saved", "returning", "recovered"
 """The states of an entry: in doubt, in its note, in doubt again, in recovered.md."""
 
 DROPPED = "dropped"
-"""What is said of an entry that was never acknowledged and is forgotten."""
+"""Recorded for an entry that was never acknowledged and is forgotten."""
 
 LONGEST_MARK_BYTES = 8192
 """Lines without a text are shorter than this; see ``files.paths.MAX_PATH_BYTES``."""

@@ -170,7 +170,7 @@ def is_done(done_day: int | None, *, today: int) -> bool:
     """Return whether a memory is done.
 
     The day is the one on which it was done where it was done: further east it may be
-    a day that has not begun yet here. One that is still to come is no day of a deed.
+    a day that has not begun yet here. A day in the future does not count.
     """
     return done_day is not None and done_day <= today + _DAYS_BETWEEN_ZONES
 

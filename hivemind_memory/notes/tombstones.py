@@ -27,7 +27,7 @@ def tombstone_of(key: bytes, text: str, scope: str | None) -> bytes:
 
 
 def normal_form(text: str) -> str:
-    r"""Return what of a text counts when it is compared.
+    r"""Return the part of a text that is compared.
 
     Case, blank space and the ways in which a letter can be written do not.
 

@@ -377,7 +377,7 @@ def _other_name(record: ProjectRecord, key: str) -> str:
     """Return an origin of the same path on a host that has an alias, or is one.
 
     An alias of the configuration of ssh has no dot, as a rule; where it leads is known
-    to ssh alone, and may change, so it is only told.
+    to ssh alone, and may change, so it is only shown.
     """
     host, _, path = key.partition("/")
     for origin in sorted(_origins(record)):

@@ -36,7 +36,7 @@ LOAD_MARGIN = 1.2
 """A load takes up to so many times as long as the one that was measured."""
 
 TEXT_LIMIT_BYTES = 8_000
-"""What is read of one text; a model reads 512 tokens of it at most."""
+"""Characters read of one text; a model reads at most 512 tokens of it."""
 
 
 def connect(

@@ -71,7 +71,7 @@ def fetch_model(
     server: str,
     progress: Callable[[str, int, int], None],
 ) -> str:
-    """Download what is missing of a model; return its folder.
+    """Download the missing files of a model; return its folder.
 
     Args:
         model: Which one.
@@ -84,7 +84,7 @@ def fetch_model(
             the disk. What is there so far is kept for the next time.
     """
     folder = os.path.join(models, model.name)
-    told = _Progress(model, progress)
+    reporter = _Progress(model, progress)
     try:
         make_private_folder(folder)
         _check_space(model, folder)
@@ -92,8 +92,8 @@ def fetch_model(
             path = os.path.join(folder, file.name)
             if not _is_whole(path, file):
                 source = f"{model.repository}/resolve/{model.revision}/{file.source}"
-                _fetch_file(_Place(file, f"{server}/{source}", path), told)
-            told.done_before += file.size_bytes
+                _fetch_file(_Place(file, f"{server}/{source}", path), reporter)
+            reporter.done_before += file.size_bytes
         if model.pooling != "mean" or model.max_tokens != 512:
             _write_settings(model, folder)
     except OSError as error:
@@ -120,7 +120,7 @@ def _write_settings(model: LocalModel, folder: str) -> None:
     write_file(os.path.join(folder, "model.json"), json.dumps(used).encode())
 
 
-def _fetch_file(place: _Place, told: _Progress) -> None:
+def _fetch_file(place: _Place, reporter: _Progress) -> None:
     """Download one file, and give it its name if it is the right one."""
     part = f"{place.path}{_PART}"
     has = os.path.getsize(part) if os.path.exists(part) else 0
@@ -134,7 +134,7 @@ def _fetch_file(place: _Place, told: _Progress) -> None:
     try:
         with urlopen(request, timeout=TIMEOUT_S) as answer:  # noqa: S310
             is_rest = has > 0 and answer.status == 206
-            _store(answer.read, part, has if is_rest else 0, place.file, told)
+            _store(answer.read, part, has if is_rest else 0, place.file, reporter)
     except HTTPError as error:
         if error.code != 416:  # the part is whole already, or longer: the digest says
             message = f"{place.url} answers {error.code}."
@@ -157,7 +157,7 @@ def _store(
     part: str,
     has: int,
     file: ModelFile,
-    told: _Progress,
+    reporter: _Progress,
 ) -> None:
     """Write what comes, from a byte on, and no more than the file has."""
     flags = os.O_WRONLY | os.O_CREAT | (0 if has else os.O_TRUNC)
@@ -169,7 +169,7 @@ def _store(
             if has > file.size_bytes:
                 break
             write_all(descriptor, block)
-            told.report(has)
+            reporter.report(has)
         sync_file(descriptor)
     finally:
         os.close(descriptor)

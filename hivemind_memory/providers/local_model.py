@@ -57,7 +57,7 @@ class _LoadedModel:
 
         Args:
             weights: The files.
-            outputs: What is read of the model if it has it, else its first output.
+            outputs: Name of the output to read if the model has it, else the first.
 
         Raises:
             EmbeddingRefusedError: They hold no model that reads texts.

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 MAX_TEXT_CHARS = 4_000
-"""What is read of one text; a model reads 512 tokens of it at most."""
+"""Characters read of one text; a model reads at most 512 tokens of it."""
 
 HOST_SHARE = 0.9
 """Share of the time that the leader may compute, so that it says when it was late."""

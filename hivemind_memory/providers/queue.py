@@ -128,7 +128,7 @@ class EmbedQueue:
         try:
             self._embed(batch)
         except EmbeddingRefusedError as error:
-            # It lasts until a person does something: the remedy is told each time.
+            # It lasts until a person does something: the remedy is given each time.
             self._breaker.fail(self._clock(), error_text(error), is_refusal=True)
             return error_text(error)
         except EmbeddingInvalidError as error:

@@ -61,8 +61,8 @@ _ADDRESS = re.compile(
 )
 
 TEXT_LIMIT_BYTES = 8_000
-"""What is sent of one text. A token is at least one byte in every tokenizer in use, so
-this is below OpenAI's 8,191 tokens in any script; of a note in English it is 8,000
+"""How much of one text is sent. A token is at least one byte in every tokenizer in use,
+so this is below OpenAI's 8,191 tokens in any script; of a note in English it is 8,000
 characters, ten times the usual chunk."""
 
 

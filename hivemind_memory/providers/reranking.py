@@ -1,4 +1,4 @@
-"""Asks a reranker: what it is sent, how often, and what of its answer is taken."""
+"""Asks a reranker: what it is sent, how often, and which answers are used."""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ breadcrumbs on its own: two fields of equal weight, as in BM25F (same source, se
 
 GENERIC_WEIGHT = 0.5
 """What a word counts that says little in any text; see ``model.generic_words``. Rarity
-alone doesn't tell in a small memory, nor of a word that is rare in writing and common
+alone doesn't show in a small memory, nor of a word that is rare in writing and common
 in questions."""
 
 SUBCHUNK_WEIGHT = 0.5

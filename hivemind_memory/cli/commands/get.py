@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 @command(
     "get",
     description=(
-        "PATH may name lines as a search prints them, deploy.md:12-18, be the key or"
-        " id of a memory or the id of an entry, or be the end of one note's path,"
-        " without .md if you like."
+        "PATH can name lines as a search prints them (deploy.md:12-18). Instead of a"
+        " path, give the key or id of a memory, the id of an entry, or the end of a"
+        " note's path, with or without .md."
     ),
     arguments=(NOTE,),
     flags=(

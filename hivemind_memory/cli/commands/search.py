@@ -300,8 +300,8 @@ def _hit_text(hit: Hit) -> str:
     parts = "".join(f"    {line}\n" for line in _part_lines(hit))
     label = f"  {escape_line(labels)}" if (labels := label_text(hit)) else ""
     head = f"{place}{_score_text(hit)}{label}{breadcrumbs}"
-    told = "".join(f"    {line}\n" for line in _told_lines(hit))
-    return f"{head}\n{parts}{told}    {snippet}\n"
+    origin = "".join(f"    {line}\n" for line in _origin_lines(hit))
+    return f"{head}\n{parts}{origin}    {snippet}\n"
 
 
 def _nearest_text(hits: Iterable[Hit]) -> str:
@@ -346,21 +346,21 @@ def label_text(hit: Hit) -> str:
     return f"[{', '.join(labels)}]" if labels else ""
 
 
-def _told_lines(hit: Hit) -> list[str]:
+def _origin_lines(hit: Hit) -> list[str]:
     """Return the reason, claim and origin of a memory, one fact a line."""
     from hivemind_memory.model.display import places_text
     from hivemind_memory.model.memories import claim_text
 
-    told = []
+    lines = []
     if hit.reason:
-        told.append(f"replaced an earlier memory: {escape_line(hit.reason)}")
+        lines.append(f"replaced an earlier memory: {escape_line(hit.reason)}")
     if hit.claim:
-        told.append(f"claim: {escape_line(claim_text(hit.claim))}")
+        lines.append(f"claim: {escape_line(claim_text(hit.claim))}")
     if hit.also_in:
-        told.append(f"also in {escape_line(places_text(hit.also_in))}")
+        lines.append(f"also in {escape_line(places_text(hit.also_in))}")
     if hit.source_ref:
-        told.append(f"from: {escape_line(hit.source_ref)}")
-    return told
+        lines.append(f"from: {escape_line(hit.source_ref)}")
+    return lines
 
 
 def _part_lines(hit: Hit) -> list[str]:
@@ -391,6 +391,6 @@ def _shown(hit: Hit) -> ShownHit:
         is_fine=hit.status == "active" and not hit.disputed_by,
         date=hit.date,
         headings=" > ".join(hit.headings),
-        above=(*_part_lines(hit), *_told_lines(hit)),
+        above=(*_part_lines(hit), *_origin_lines(hit)),
         snippet=hit.snippet,
     )

@@ -254,7 +254,7 @@ def _lines(memory: dict[str, Any]) -> str:
 
 
 def _begun(record: dict[str, Any]) -> str:
-    """Return that a later injection did not end, as far as the log tells."""
+    """Return that a later injection did not end, as far as the log shows."""
     return (
         f"an injection of {minute_text(record['begun_at'])} did not finish, so"
         f" {record['file']} may have another section; `hm inject` writes it again"

@@ -305,7 +305,7 @@ def _indexed(
 def _may_write(
     connection: apsw.Connection, path: NotePath, may_write: MayWrite | None
 ) -> bool:
-    """Ask whether a note may be written, given what is indexed of it now."""
+    """Ask whether a note may be written, given its current rows."""
     if may_write is None:
         return True
     _, signature, digest, _ = _indexed(connection, (path,)).get(path, _NOT_INDEXED)

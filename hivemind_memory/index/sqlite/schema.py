@@ -32,7 +32,7 @@ _STEPS: tuple[tuple[str, bool], ...] = (
           key   TEXT PRIMARY KEY,
           value NOT NULL
         ) WITHOUT ROWID;
-        -- tells this index from one that takes its place, with other numbers
+        -- distinguishes this index from a later one with other numbers
         INSERT INTO meta(key, value) VALUES ('made', lower(hex(randomblob(8))));
 
         CREATE TABLE files(
@@ -311,7 +311,7 @@ def upgrade(connection: apsw.Connection) -> bool:
         connection.pragma("user_version", SCHEMA_VERSION)
         if must_reread:
             # With a time that no file has, they count as changed and answer nothing
-            # before: a step may change what of them a caller may see.
+            # before: a step may change which of them a caller may see.
             connection.execute("UPDATE files SET is_settled = 0, hash = '', mtime = 0")
             connection.execute("DELETE FROM meta WHERE key = 'scan'")
     return must_reread

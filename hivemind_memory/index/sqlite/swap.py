@@ -107,7 +107,7 @@ def _copy_pages(source: apsw.Connection, path: str) -> None:
         refuse_newer(target)
         with (
             translated_errors(path),
-            # Of many writers, some would keep it from SQLite's own lock for too long.
+            # With many writers, some would wait too long for SQLite's own lock.
             hold_writer_lock(target),
             target.backup("main", source, "main") as backup,
         ):

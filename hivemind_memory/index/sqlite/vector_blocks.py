@@ -175,7 +175,7 @@ def _take_slots(connection: apsw.Connection, space: int, count: int) -> list[int
     )
     begin = blocks * BLOCK_ROWS
     end = begin + count - len(slots)
-    # What is left of the last block is for the next ones.
+    # The next vectors fill the rest of the last block.
     connection.executemany(
         "INSERT INTO vector_free(space_id, slot) VALUES (?, ?)",
         [(space, slot) for slot in range(end, end + -end % BLOCK_ROWS)],

@@ -181,7 +181,7 @@ class SqliteVectorStore:
         """List the texts of some chunks that are new to the space, the oldest first.
 
         Within a write transaction. The number of a new chunk is larger than that of any
-        chunk before, deleted ones included; so one number tells which are listed.
+        chunk before, deleted ones included; so one number says which are listed.
         """
         chunks: list[tuple[int, str]] = list(
             self._connection.execute(
@@ -244,7 +244,7 @@ class SqliteVectorStore:
 
     def _link(self, space: int, names: list[str]) -> None:
         """Link the chunks that have these texts to their vectors."""
-        # It tells readers which blocks are new to them.
+        # Readers see by it which blocks are new to them.
         version = select_int(
             self._connection,
             """

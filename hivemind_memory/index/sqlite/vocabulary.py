@@ -133,7 +133,7 @@ class SqliteVocabulary:
     def shortest_spelling(self, token: str, *, chunks: int = SPELLINGS) -> str:
         """Return the shortest word that becomes *token*, in the first *chunks*.
 
-        As many are read for a limited caller: more would tell of hidden notes.
+        As many are read for a limited caller: more would reveal hidden notes.
         """
         texts = self._texts_with(token, chunks)
         # A stem begins as its words do, but for what the tokenizer folds.

@@ -68,7 +68,7 @@ that the index has had longest."""
 
 _VISIBLE_RANK = " AND chunks_fts.rank MATCH 'visible_rank()'"
 """Ranks for a limited caller: the rank of the table counts hidden notes too, and where
-it cuts would tell of them."""
+it cuts would reveal them."""
 
 
 class RowMatches(NamedTuple):
@@ -83,7 +83,7 @@ class RowMatches(NamedTuple):
 class _VisibleRanks:
     """Ranks rows as FTS5 would if the index held only what a caller may see.
 
-    Equal to the last bit: the order of rows must not tell whether anything is hidden.
+    Equal to the last bit: the order of rows must not show whether anything is hidden.
 
     Source:
         SQLite, FTS5 extension, "The bm25() function": k1 = 1.2, b = 0.75, and an
