@@ -43,11 +43,12 @@ from hivemind_memory.state.open import state_for
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from hivemind_memory.files.places import Places
-    from hivemind_memory.memory.note_indexer import Progress
     from hivemind_memory.model.results import RecoveredEntry
+
+    Progress = Callable[[str, int, int], None]
 
 
 _EFFECT = "Nothing was restored"

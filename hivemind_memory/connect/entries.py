@@ -123,7 +123,7 @@ def runs_hm(entry: Mapping[str, Any]) -> bool:
 def is_foreign(entry: Any) -> bool:
     """Return whether an entry under our name was certainly not written by hm.
 
-    A server of ours over HTTP is on this machine, or is told the project.
+    Our server over HTTP is on this machine, or is told the project.
 
     >>> is_foreign({"url": "https://example.com/sse"}), is_foreign({"enabled": False})
     (True, False)

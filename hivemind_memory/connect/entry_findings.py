@@ -38,21 +38,23 @@ def entry_findings(
         user_file = agent.servers.find(user_home, environ)
         user = _entry(agent, user_file)
         if is_mixed(user):
-            found.append(_finding(agent, f"the entry {SERVER} in {user_file}", ""))
+            found.append(
+                _finding(agent, f"the entry {SERVER} in {user_file}", is_project=False)
+            )
         if not repository:
             continue
         project_file = agent.project_servers.find(repository, {})
         project = _entry(agent, project_file)
         if is_mixed(project):
             where = f"the entry {SERVER} in {project_file}"
-            found.append(_finding(agent, where, " --project"))
+            found.append(_finding(agent, where, is_project=True))
         elif (
             agent.merges_entries
             and not is_mixed(user)
             and is_mixed({**user, **project})
         ):
             where = f"the entries {SERVER} in {user_file} and {project_file} together"
-            found.append(_finding(agent, where, " --project"))
+            found.append(_finding(agent, where, is_project=True))
     return tuple(found)
 
 
@@ -72,14 +74,15 @@ def _entry(agent: ConnectableAgent, path: str) -> dict[str, Any]:
     return entry if isinstance(entry, dict) else {}
 
 
-def _finding(agent: ConnectableAgent, where: str, option: str) -> Finding:
+def _finding(agent: ConnectableAgent, where: str, *, is_project: bool) -> Finding:
     """Return the finding that an entry is of both kinds."""
     names = "name" if where.startswith("the entries") else "names"
     does = "does not start" if agent.merges_entries else "may not find the memory"
-    name = quote(agent.name)
-    remedy = f"`hm disconnect {name}{option}`"
-    if not option:
-        remedy += f", then `hm connect {name}`"
+    remedy = (
+        f"`hm disconnect {quote(agent.name)}`, then `hm connect {quote(agent.name)}`"
+    )
+    if is_project:
+        remedy = f"`hm disconnect {quote(agent.name)} --project`"
     return Finding(
         name="agent settings",
         is_ok=False,

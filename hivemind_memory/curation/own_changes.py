@@ -2,7 +2,7 @@
 
 A caller's own changes are those of the same kind of caller, and those made in the same
 terminal session: what a person writes through a pipe is theirs, although its source is
-an agent's, for nobody knows who wrote what comes out of a pipe.
+an agent's, for no one knows who wrote what comes out of a pipe.
 """
 
 from __future__ import annotations

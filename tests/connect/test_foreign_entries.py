@@ -65,7 +65,7 @@ def test_every_form_of_our_own_entry_is_replaced_and_deleted(
 def test_doctor_finds_an_entry_that_names_a_program_and_an_address(
     machine: Machine,
 ) -> None:
-    """Codex does not start then, and does not say why in words of ours."""
+    """Codex does not start then, and does not say which entry it is."""
     mixed = '[mcp_servers.hivemind]\ncommand = "hm"\nargs = ["mcp"]\nurl = "x"\n'
     machine.run("init")
     machine.install("codex")
