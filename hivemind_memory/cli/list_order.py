@@ -1,4 +1,4 @@
-"""Orders notes by when a person or an agent wrote them, the newest first. Pure."""
+"""Orders notes by when a person or an agent wrote them, the newest first."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from hivemind_memory.memory import Memory
+    from hivemind_memory.model.query import Hit, SearchAnswer
     from hivemind_memory.model.results import ListedNote
 
 _MANY = 10
@@ -39,6 +41,33 @@ def newest_first(
     }
     order = sorted(notes, key=lambda note: (-(written[note.path] or 0.0), note.path))
     return order, frozenset(path for path, at in written.items() if at is None)
+
+
+def mark_copies(memory: Memory, answer: SearchAnswer) -> SearchAnswer:
+    """Return an answer whose hits say of a date that it is only that of a copy.
+
+    Those are hits in free text that gives itself no date.
+    """
+    from hivemind_memory.model.clocks import iso_day
+    from hivemind_memory.model.snapshot import NS_PER_DAY
+    from hivemind_memory.model.value import replaced
+
+    if not any(hit.date and not (hit.id or hit.type) for hit in answer.hits):
+        return answer
+    mtimes = {str(path): at[0] for path, at in memory.folder.signatures().items()}
+    copied = _changed_together({path: mtime / 1e9 for path, mtime in mtimes.items()})
+
+    def is_of_copy(hit: Hit) -> bool:
+        """Whether a hit has its date from the file alone, and the file was copied."""
+        if hit.id or hit.type or hit.path not in copied or _dated(hit.path, {}):
+            return False
+        return hit.date == iso_day(mtimes[hit.path] // NS_PER_DAY)
+
+    hits = (
+        replaced(hit, date=f"copied {hit.date}") if is_of_copy(hit) else hit
+        for hit in answer.hits
+    )
+    return replaced(answer, hits=tuple(hits))
 
 
 def _dated(path: str, created: Mapping[str, str]) -> float | None:

@@ -10,6 +10,7 @@ import json
 import os
 import shlex
 
+from hivemind_memory.config.option import is_writable
 from hivemind_memory.model.memory_types import INJECTED
 from hivemind_memory.model.scope import (
     FOLDERS,
@@ -55,17 +56,9 @@ def _command_complaint(command: object) -> str:
         return "is empty"
     return (
         ""
-        if all(map(_can_be_typed, words))
+        if all(map(is_writable, words))
         else "contains a character that a command line cannot hold"
     )
-
-
-def _can_be_typed(word: str) -> bool:
-    """Whether the system takes a word of a command."""
-    try:
-        return b"\0" not in word.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        return False
 
 
 def check_types(types: Mapping[str, object]) -> str:

@@ -61,3 +61,15 @@ class Option:
         self.is_secret = is_secret
         self.env = (also_env,) if also_env else ()
         self.check = check
+
+
+def is_writable(text: str) -> bool:
+    r"""Return whether the system takes a text as a path or as a word of a command.
+
+    >>> is_writable("/srv/notes"), is_writable("a\0b"), is_writable("\ud800")
+    (True, False, False)
+    """
+    try:
+        return b"\0" not in text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hivemind_memory.config.option import is_writable
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.config.option import Option
@@ -130,7 +132,7 @@ def _is_allowed(option: Option, value: object) -> bool:
         return value in option.choices
     if option.is_url and value:
         return _is_address(value)
-    return "\0" not in value
+    return is_writable(value)
 
 
 def _is_address(text: str) -> bool:

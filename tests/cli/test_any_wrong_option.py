@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from hivemind_memory import opening
@@ -88,6 +88,7 @@ def test_reading_goes_on(hm: Hm, kept: Path, config: Any, command: str) -> None:
 
 
 @given(config=CONFIGS, command=st.sampled_from(OTHERS))
+@example(config={"memory": {"index_dir": "\ud800"}}, command="doctor")
 @PROPERTY
 def test_any_other_command_does_it_or_says_why_not(
     hm: Hm, kept: Path, config: Any, command: str

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from hivemind_memory import Query, open_memory
 from hivemind_memory.cli import row_limit
 from hivemind_memory.cli.commands import list as command_list
-from hivemind_memory.cli.list_order import newest_first
+from hivemind_memory.cli.list_order import mark_copies, newest_first
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.results import ListedNote
 from tests.cli.conftest import Hm
@@ -94,3 +95,24 @@ def test_a_list_on_a_terminal_is_short_and_says_what_is_left(
     assert "deploy.md" in ran.out
     assert "copied 20" in ran.out
     assert ran.err == "… 84 more notes: --all lists all\n"
+
+
+def test_the_date_of_a_hit_says_if_it_is_only_that_of_a_copy(tmp_path: Path) -> None:
+    """After an import all hits had the same day, which says nothing about the text."""
+    at = 1_700_000_000
+    with open_memory(home=str(tmp_path)) as memory:
+        notes = Path(memory.places.notes)
+        notes.mkdir(parents=True, exist_ok=True)
+        names = [f"{number}.md" for number in range(12)]
+        for name in (*names, "2023-01-02.md"):
+            (notes / name).write_text(f"Wombats of {name} dig.\n", encoding="utf-8")
+            os.utime(notes / name, (at, at))
+        (notes / "new.md").write_text("Wombats sleep.\n", encoding="utf-8")
+        memory.write("Wombats eat.", file="entry.md", scope="global")
+        answer = memory.search(Query(text="wombats", max_results=30))
+
+        dates = {hit.path: hit.date for hit in mark_copies(memory, answer).hits}
+
+    assert {dates[name] for name in names} == {"copied 2023-11-14"}
+    assert dates["2023-01-02.md"] == "2023-01-02"
+    assert not {dates["new.md"][:6], dates["entry.md"][:6]} & {"copied", ""}

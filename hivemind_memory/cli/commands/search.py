@@ -34,7 +34,7 @@ from hivemind_memory.model.display import count_text, escape_line, escape_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
     from hivemind_memory.cli.terminal_hits import ShownHit
@@ -127,11 +127,16 @@ def search(request: CommandRequest) -> int:
             from hivemind_memory.files.near_scope import scope_notice
 
             notice = scope_notice(memory.places.notes, query.search_filter.scope)
-            answer = answer.with_warnings([notice] if notice else [])
+            answer = answer.with_warnings(filter(None, [notice]))
+        if is_terminal(sys.stdout) and not values["json"]:
+            from hivemind_memory.cli.list_order import mark_copies
+
+            answer = mark_copies(memory, answer)
         is_full = len(answer.hits) == query.max_results < _MAX_HITS
-        wider = min(4 * query.max_results, _MAX_HITS)
-        more = f"-n {wider} shows more" if is_full else ""
-        print_answer(answer, text, as_json=values["json"], more=more)
+        wider = f"-n {min(4 * query.max_results, _MAX_HITS)} shows more"
+        print_answer(
+            answer, text, as_json=values["json"], more=wider if is_full else ""
+        )
         # Last, so that no answer waits for it.
         if not (values["json"] or values["inbox"]):
             print_pending(memory, is_fresh=False)
@@ -196,7 +201,9 @@ def print_answer(
     if not is_terminal(sys.stdout):
         write_stdout("\n".join(map(_hit_text, answer.hits)))
         return print_notices(report_lines(answer))
-    write_stdout(_terminal_text(answer.hits, query))
+    from hivemind_memory.cli.terminal_hits import hits_text
+
+    write_stdout(hits_text(list(map(_shown, answer.hits)), query))
     if not (answer.hits and is_terminal(sys.stderr)):
         return print_notices(report_lines(answer))
     from hivemind_memory.cli.terminal import Text, rendered
@@ -222,7 +229,8 @@ def _summary_lines(answer: SearchAnswer) -> list[str]:
     elif count:
         lines = [f"{count_text(count, 'hit')} by {report.mode} search{_reason(answer)}"]
         if report.mode == "list":
-            lines = [f"{count_text(count, 'hit')}, the newest first"]
+            order = ", the newest first" if count > 1 else ""
+            lines = [f"{count_text(count, 'hit')}{order}"]
     else:
         lines = [f"nothing found: {report.why_empty}"]
         if report.suggestions:
@@ -370,13 +378,6 @@ def _part_lines(hit: Hit) -> list[str]:
         for part in hit.parts
     ]
     return [*lines, f"confidence {hit.confidence:.2f}"] if lines else []
-
-
-def _terminal_text(hits: Sequence[Hit], query: str) -> str:
-    """Return hits for a terminal: the best one whole, of others what says most."""
-    from hivemind_memory.cli.terminal_hits import hits_text
-
-    return hits_text(list(map(_shown, hits)), query)
 
 
 def _shown(hit: Hit) -> ShownHit:
