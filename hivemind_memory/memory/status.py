@@ -5,25 +5,33 @@ from __future__ import annotations
 import os
 
 from hivemind_memory.errors import (
+    HivemindError,
     IndexDamagedError,
     NoteForbiddenError,
     NoteUnreadableError,
 )
 from hivemind_memory.files.locks import KernelLock
+from hivemind_memory.files.reader import NoteReader
+from hivemind_memory.markdown.text import is_utf8
 from hivemind_memory.memory.note_indexer import LARGE_NOTE_BYTES
 from hivemind_memory.model.results import LARGE_UNINDEXED, MemoryStatus
 from hivemind_memory.model.snapshot import IndexedFiles, SkippedNote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hivemind_memory.files.folder import NotesFolder
     from hivemind_memory.files.places import Places
     from hivemind_memory.files.scan import FolderSnapshot
     from hivemind_memory.memory.embed import EmbeddingService
     from hivemind_memory.memory.index_fallback import OpenIndex
     from hivemind_memory.memory.open_index import IndexHandle
     from hivemind_memory.memory.sync import Syncer
+    from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.snapshot import FolderChanges
     from hivemind_memory.providers.provider import Provider
+
+_MAX_READ_BYTES = 64 * 1024 * 1024
+"""Of all notes together, read to find those that are not UTF-8."""
 
 
 def read_status(
@@ -95,8 +103,29 @@ def _status_of(
             *_skipped(opened, snapshot.skipped),
             *unread,
         ),
+        not_utf8=_not_utf8(syncer.folder, known),
         unsettled_entries=_unsettled(places, now_s),
     )
+
+
+def _not_utf8(folder: NotesFolder, known: IndexedFiles) -> tuple[NotePath, ...]:
+    """Return the indexed notes whose bytes are not UTF-8.
+
+    Large memories are not read to the end: a person waits for the figures.
+    """
+    found = []
+    left_bytes = _MAX_READ_BYTES
+    with NoteReader(folder) as reader:
+        for path, signature in known.signatures.items():
+            left_bytes -= signature[2]
+            if left_bytes < 0:
+                break
+            try:
+                if not is_utf8(reader.read(path).data):
+                    found.append(path)
+            except HivemindError:
+                continue  # it is among those that could not be read
+    return tuple(found)
 
 
 def _vectors(opened: OpenIndex, provider: Provider) -> tuple[int, int, str, str]:

@@ -177,6 +177,9 @@ class MemoryStatus:
     empty: all have one, or none is to have one."""
 
     skipped: tuple[SkippedNote, ...] = ()
+    not_utf8: tuple[NotePath, ...] = ()
+    """Notes whose bytes are not UTF-8, so that some letters are not found."""
+
     unsettled_entries: int = 0
     """Acknowledged entries still in the journal's ten minutes."""
 

@@ -59,9 +59,11 @@ def test_text_and_names_in_another_encoding_are_named_with_the_remedy(
     with open(os.fsencode(notes) + b"/caf\xe9.md", "wb") as file:
         file.write(b"Tea.")
 
+    hm("sync")
     diagnosis, status = hm("doctor").out, hm("status").out
 
     assert "1 note is not UTF-8" in diagnosis
     assert "latin.md" in diagnosis
     assert "iconv -f latin1" in diagnosis
     assert "rename the file in UTF-8" in status
+    assert "latin.md: save it as UTF-8, as with `iconv" in status

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from shlex import quote
 
 from hivemind_memory.cli.command import CommandRequest, command
 from hivemind_memory.cli.options import JSON
@@ -19,6 +20,9 @@ from hivemind_memory.model.display import count_text
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.model.results import MemoryStatus
+
+_MAX_NAMED = 5
+"""Notes in another encoding that are named."""
 
 
 @command(
@@ -89,4 +93,9 @@ def _status_rows(status: MemoryStatus) -> list[tuple[str, str]]:
         else:
             remedy = "; rename the file in UTF-8" if note.reason == NOT_UNICODE else ""
             rows.append(("skipped", f"{note.path}: {note.reason}{remedy}"))
+    for path in status.not_utf8[:_MAX_NAMED]:
+        command = f"iconv -f latin1 -t utf-8 {quote(path)}"
+        rows.append(("not UTF-8", f"{path}: save it as UTF-8, as with `{command}`"))
+    if (rest := len(status.not_utf8) - _MAX_NAMED) > 0:
+        rows.append(("not UTF-8", count_text(rest, "more note")))
     return rows
