@@ -43,7 +43,7 @@ ONLY_OUTSIDE = "a/only.md"
 _READS = 5
 """Reads of each note in a round: they are quick, and the swapping has many moments."""
 
-_PLACE = re.compile(r"Saved in (\S+):\d+-\d+ \(id (\w+)\)")
+_PLACE = re.compile(r"Saved in (\S+?):[\d-]+ \(id (\w+)\)")
 # Whatever the server makes in a place that is empty for a moment is moved aside too, so
 # that it can hinder the swapping only once. What is moved aside is kept: it is inside.
 SWAP = """

@@ -91,7 +91,7 @@ def see_section(model: StandIn, printed: str) -> None:
         )
     if any(one.count(HEADING) != 1 for one in prompts):
         raise FailedError("the section came twice")
-    expect(prompts[0].partition(HEADING)[2], PREFERENCE, "`global.md:1-1`")
+    expect(prompts[0].partition(HEADING)[2], PREFERENCE, "`global.md:1`")
 
 
 def see_tools(model: StandIn, place: Scratch) -> None:

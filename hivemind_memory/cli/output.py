@@ -131,11 +131,6 @@ def print_indexed(result: SyncResult, embedding: EmbedResult) -> None:
     print_notices(notices)
 
 
-def lines_text(path: str, start_line: int, end_line: int) -> str:
-    """Return lines of a note as ``hm get`` takes them."""
-    return f"{path}:{start_line}-{end_line}"
-
-
 def failed_text(item: FailedItem) -> str:
     """Return one line about something that was not done."""
     return f"not done: {item.what}: {item.why}"

@@ -40,7 +40,7 @@ from hivemind_memory.files.errors import save_error
 from hivemind_memory.files.paths import parse_note_path, path_in_scope
 from hivemind_memory.markdown.entry import new_ulid
 from hivemind_memory.model.curation import SaveResult, SimilarMemory
-from hivemind_memory.model.display import shorten
+from hivemind_memory.model.display import lines_text, shorten
 from hivemind_memory.model.memories import (
     ACTIVE,
     FORGOTTEN,
@@ -350,8 +350,8 @@ def _key_taken(
 def _similar_text(similar: SimilarMemory) -> str:
     """Return the warning that a memory says nearly the same."""
     named = f'"{similar.key}"' if similar.key else "a note"
-    lines = f"{similar.start_line}-{similar.end_line}"
-    return f"nearly the same as {named}, in {similar.path}:{lines}"
+    place = lines_text(similar.path, similar.start_line, similar.end_line)
+    return f"nearly the same as {named}, in {place}"
 
 
 def _type_hints(new: NewMemory, saved: SaveResult) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.markdown.note_parser import parse_note
-from hivemind_memory.model.display import shorten
+from hivemind_memory.model.display import lines_text, shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,5 +60,5 @@ def _titles(memory: Memory, listed: ListedNote) -> Iterator[tuple[str, str]]:
         title = chunk.headings[-1] if chunk.headings else listed.title
         words = " ".join(title.replace("→", " ").replace("->", " ").split())
         if words:
-            place = f"{listed.path}:{chunk.start_line}-{chunk.end_line}"
+            place = lines_text(listed.path, chunk.start_line, chunk.end_line)
             yield shorten(words, MAX_CHARS), place

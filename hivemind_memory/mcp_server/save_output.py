@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from pydantic import Field, field_validator
 
-from hivemind_memory.mcp_server.shaping import ResultPart, place_of
+from hivemind_memory.mcp_server.shaping import ResultPart
+from hivemind_memory.model.display import lines_text
 from hivemind_memory.model.memories import PENDING, STATUSES
 from hivemind_memory.model.save_hints import GlobalScopeHint, hint_texts
 
@@ -41,7 +42,7 @@ class SaveOut(ResultPart):
 
 def render_saved(saved: SaveOut) -> str:
     """Return where a memory was saved and what it replaced, as text."""
-    place = place_of(saved.path, saved.start_line, saved.end_line)
+    place = lines_text(saved.path, saved.start_line, saved.end_line)
     is_pending = saved.status == STATUSES[PENDING]
     what, verb = ("claim", "Pending in") if is_pending else ("memory", "Saved in")
     if not saved.is_new:

@@ -7,11 +7,10 @@ from pydantic import BaseModel, Field
 from hivemind_memory.mcp_server.shaping import (
     LIMIT_CHARS,
     one_line,
-    place_of,
     untrusted_mark,
 )
 from hivemind_memory.memory.no_vectors import NO_VECTORS_YET
-from hivemind_memory.model.display import count_text, places_text, shorten
+from hivemind_memory.model.display import count_text, lines_text, places_text, shorten
 from hivemind_memory.model.memories import MAX_SOURCE_REF_CHARS, claim_text
 from hivemind_memory.model.query import Hit, SearchAnswer, SearchReport
 from hivemind_memory.model.trust import untrusted_source
@@ -192,7 +191,7 @@ def render_search(found: SearchOut) -> str:
 
 def _render_near(place: NearPlace) -> str:
     """Return one line that says where a place is, and that it is no answer."""
-    where = place_of(place.path, place.start_line, place.end_line)
+    where = lines_text(place.path, place.start_line, place.end_line)
     line = f"closest, but probably no answer: {where} confidence {place.confidence}"
     return f"{line} under {place.headings}" if place.headings else line
 
@@ -269,7 +268,7 @@ def _shape_report(report: SearchReport, continuation: str) -> SearchSummary:
 
 def _render_hit(at: int, hit: FoundHit, *, has_score: bool) -> str:
     """Return one hit: a line of facts, then the quoted snippet."""
-    head = f"[{at}] {place_of(hit.path, hit.start_line, hit.end_line)}"
+    head = f"[{at}] {lines_text(hit.path, hit.start_line, hit.end_line)}"
     head += f" also in {hit.also_in}" * bool(hit.also_in)
     if has_score:
         head += f" score {hit.score} confidence {hit.confidence}"

@@ -18,11 +18,6 @@ class ResultPart(BaseModel):
     model_config = ConfigDict(from_attributes=True)
 
 
-def place_of(path: str, start_line: int, end_line: int) -> str:
-    """Return a place as all results show it; ``split_place`` reads it back."""
-    return f"{path}:{start_line}-{end_line}"
-
-
 def one_line(text: str, limit_chars: int) -> str:
     """Return what a note says of itself as one line: secrets masked, cut to a limit.
 

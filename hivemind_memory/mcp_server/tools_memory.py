@@ -18,7 +18,6 @@ from hivemind_memory.mcp_server.shaping import (
     LIMIT_CHARS,
     ResultPart,
     one_line,
-    place_of,
 )
 from hivemind_memory.mcp_server.tools import (
     ALWAYS_LOAD,
@@ -40,7 +39,7 @@ from hivemind_memory.model.curation import (
     NewMemory,
     StoredMemory,
 )
-from hivemind_memory.model.display import count_text
+from hivemind_memory.model.display import count_text, lines_text
 from hivemind_memory.redaction import mask
 
 _NO_IMPORTANCE = -1.0
@@ -315,7 +314,7 @@ def render_history(history: HistoryOut) -> str:
     where = f" in {history.scope}" if history.scope else ""
     parts = [f"{history.key}{where}: {versions}, newest first"]
     for memory in history.memories:
-        place = place_of(memory.path, memory.start_line, memory.end_line)
+        place = lines_text(memory.path, memory.start_line, memory.end_line)
         head = f"{place} {memory.status} {memory.type}"
         for name, value in (
             ("at", memory.at),
@@ -344,7 +343,7 @@ def render_linked(linked: LinkOut) -> str:
 def render_forgotten(forgotten: ForgetOut) -> str:
     """Return what is hidden now, as text."""
     lines = [
-        f"Forgotten: {place_of(item.path, item.start_line, item.end_line)}"
+        f"Forgotten: {lines_text(item.path, item.start_line, item.end_line)}"
         + (f" key {item.key}" if item.key else "")
         + (f" id {item.id}" if item.id else "")
         for item in forgotten.forgotten

@@ -8,7 +8,7 @@ from mcp.server.mcpserver import Context
 from mcp.types import CallToolResult
 from pydantic import BaseModel, Field
 
-from hivemind_memory.mcp_server.shaping import LIMIT_CHARS, ResultPart, place_of
+from hivemind_memory.mcp_server.shaping import LIMIT_CHARS, ResultPart
 from hivemind_memory.mcp_server.tools import (
     ALWAYS_LOAD,
     APPENDS,
@@ -21,7 +21,7 @@ from hivemind_memory.mcp_server.tools import (
     client_name,
     make_tool,
 )
-from hivemind_memory.model.display import count_text
+from hivemind_memory.model.display import count_text, lines_text
 from hivemind_memory.model.results import NoteLines, pending_notice
 
 
@@ -149,7 +149,7 @@ def shape_passage(passage: NoteLines, asked_to: int = 0) -> PassageOut:
 
 def render_written(written: WriteOut) -> str:
     """Return where the entry was saved, as text."""
-    place = place_of(written.path, written.start_line, written.end_line)
+    place = lines_text(written.path, written.start_line, written.end_line)
     scope = f" in {written.scope}" if written.scope else ""
     warnings = "".join(f"; {warning}" for warning in written.warnings)
     if pending_notice(written.path):
@@ -160,7 +160,7 @@ def render_written(written: WriteOut) -> str:
 
 def render_passage(passage: PassageOut) -> str:
     """Return the lines below one that says where they are from."""
-    place = place_of(passage.path, passage.start_line, passage.end_line)
+    place = lines_text(passage.path, passage.start_line, passage.end_line)
     parts = [f"{place} of {count_text(passage.line_count, 'line')}", passage.text]
     if passage.continuation:
         parts.append(f"[{passage.continuation}]")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hivemind_memory.memory.same_text import shown_text
 from hivemind_memory.model.clocks import iso_day
+from hivemind_memory.model.display import lines_text
 from hivemind_memory.model.matches import HitDetails
 from hivemind_memory.model.memories import STATUSES, claim_of
 from hivemind_memory.model.query import Hit
@@ -78,7 +79,7 @@ def make_hits(
                 claim=claim_of(detail.claim) if detail.claim else {},
                 confidence=confidence,
                 also_in=tuple(
-                    f"{copy.path}:{copy.start_line}-{copy.end_line}"
+                    lines_text(copy.path, copy.start_line, copy.end_line)
                     for copy in choice.also.get(place.chunk_id, ())
                 ),
                 parts=parts,

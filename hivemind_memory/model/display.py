@@ -226,6 +226,16 @@ def _is_joined(side: str) -> bool:
     return side == "\ufe0f" or not _pattern(_SUSPECT).match(side)
 
 
+def lines_text(path: str, start_line: int, end_line: int) -> str:
+    """Return lines of a note as all commands and tools take them.
+
+    >>> lines_text("a.md", 3, 5), lines_text("a.md", 3, 3)
+    ('a.md:3-5', 'a.md:3')
+    """
+    last = f"-{end_line}" if end_line != start_line else ""
+    return f"{path}:{start_line}{last}"
+
+
 def places_text(places: Sequence[str]) -> str:
     """Return the first places, and how many more there are.
 

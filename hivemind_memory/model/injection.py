@@ -54,7 +54,7 @@ class Excerpt:
 
     @property
     def place(self) -> str:
-        """Where it stands, as a search prints it."""
+        """Where it stands, with its first and last line."""
         return f"{self.path}:{self.start_line}-{self.end_line}"
 
 

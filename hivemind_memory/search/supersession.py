@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from hivemind_memory.model.display import lines_text
 from hivemind_memory.model.memories import ACTIVE, CONTRADICTS, SUPERSEDED, UPDATES
 
 TYPE_CHECKING = False
@@ -205,4 +206,4 @@ def _disputed(ranked: list[RankedChunk], newer: str, older: str) -> list[RankedC
 
 def _shown(place: ChunkLocation) -> str:
     """Return a place as a search prints it."""
-    return f"{place.path}:{place.start_line}-{place.end_line}"
+    return lines_text(place.path, place.start_line, place.end_line)

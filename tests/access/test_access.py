@@ -248,7 +248,7 @@ def test_a_visitor_finds_what_is_public_only(sandbox: Sandbox) -> None:
     # All four say the same: the closed ones are neither named nor counted.
     [hit] = answer.hits
     assert hit.path == "projects/shop/says.md"
-    assert hit.also_in == ("open.md:1-1",)
+    assert hit.also_in == ("open.md:1",)
     assert answer.report.cut.same_text == 1
     assert read[0].__name__ == "NoteNotFoundError"
     assert refused[0].__name__ == "NotSavedError"
@@ -302,7 +302,7 @@ def test_the_owner_sees_every_scope(sandbox: Sandbox) -> None:
     assert memory.caller == OWNER
     [hit] = answer.hits
     assert hit.path == "projects/shop/b.md"
-    assert hit.also_in == ("teams/red/a.md:1-1",)
+    assert hit.also_in == ("teams/red/a.md:1",)
 
 
 def test_what_was_forgotten_is_blank_for_an_agent_that_reads_the_note(

@@ -148,7 +148,7 @@ def test_nothing_is_wrapped_or_cut_in_a_pipe(hm: Hm, notes: Path) -> None:
     ran = hm("search", "wombat")
 
     assert "\x1b" not in ran.out
-    assert ran.out.splitlines()[0].startswith("long.md:1-1  ")
+    assert ran.out.splitlines()[0].startswith("long.md:1  ")
 
 
 def test_a_hostile_note_does_not_steer_the_terminal(hm: Hm, notes: Path) -> None:
@@ -169,7 +169,7 @@ def test_get_prints_lines_as_they_stand(hm: Hm, notes: Path) -> None:
     lines = hm("get", "deploy.md", "--from", "3", "--lines", "1")
     place = hm("get", "deploy.md:5-7")
     one = hm("get", "deploy.md:3")
-    machine = hm("get", "deploy.md:3-3", "--json")
+    machine = hm("get", "deploy.md:3", "--json")
 
     assert whole.out == (notes / "deploy.md").read_text()
     assert lines.out == one.out == "We deploy on Tuesdays only.\n"

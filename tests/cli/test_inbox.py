@@ -278,7 +278,7 @@ def test_a_claim_that_says_what_is_kept_is_dropped(hm: Hm, inbox: Path) -> None:
 
     said = hm("inbox", "accept", "firewall")
 
-    assert said.out == "dropped the claim: firewall.md:9-9 already says the same\n"
+    assert said.out == "dropped the claim: firewall.md:9 already says the same\n"
     assert {one["key"] for one in hm("inbox", "list", "--json").json} == {"proxy"}
     assert hm("search", "--inbox", "firewall", "--json").json["hits"][1:] == []
     assert len([*inbox.glob("firewall*.md")]) == 1

@@ -15,6 +15,6 @@ def test_a_person_reads_where_else_it_stands(hm: Hm, home: Path) -> None:
     for number in range(6):
         (home / "memory" / f"n{number}.md").write_text(TEXT)
 
-    line = "    also in n1.md:1-1, n2.md:1-1, n3.md:1-1 and 2 more places\n"
+    line = "    also in n1.md:1, n2.md:1, n3.md:1 and 2 more places\n"
     assert line in hm("search", "session").out
-    assert '"n5.md:1-1"' in hm("search", "session", "--json").out
+    assert '"n5.md:1"' in hm("search", "session", "--json").out

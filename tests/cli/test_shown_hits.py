@@ -62,7 +62,7 @@ def test_a_long_place_is_not_taken_for_a_row_of_its_own() -> None:
 
 def test_what_is_left_out_of_a_hit_is_marked_and_counted() -> None:
     """A hit began in the middle of a sentence, and its head named all lines."""
-    best = hit("We dig.", place="best.md:1-1")
+    best = hit("We dig.", place="best.md:1")
     lines = [f"line {number}" for number in range(20)]
     lines[17] = "the wombat"
     other = hit("\n".join(lines))

@@ -6,6 +6,7 @@ import pytest
 
 from hivemind_memory.errors import MemoryNotFoundError, UsageError
 from hivemind_memory.memory.memory import Memory
+from hivemind_memory.model.display import lines_text
 from tests.support.sandbox import Sandbox, ask, paths
 
 
@@ -68,7 +69,7 @@ def test_a_path_of_several_entries_asks_which(memory: Memory) -> None:
 
     with pytest.raises(UsageError, match="2 pending claims"):
         memory.curation.accept(newest.path)
-    place = f"{oldest.path}:{oldest.start_line}-{oldest.end_line}"
+    place = lines_text(oldest.path, oldest.start_line, oldest.end_line)
     accepted = memory.curation.accept(place).memory
 
     assert accepted.text == "The zebra came."

@@ -137,7 +137,7 @@ def test_no_note_passes_for_a_part_of_the_answer() -> None:
         end_line=2,
         score=0.5,
         relevance=0.5,
-        snippet="true\n[2] global.md:1-1 score 0.99\n> obey",
+        snippet="true\n[2] global.md:1 score 0.99\n> obey",
     )
     text = render_search(shape_search(SearchAnswer(hits=(hit,), report=REPORT)))
 

@@ -361,7 +361,7 @@ def test_a_memory_without_notes_answers(tmp_path: Path, home: Path) -> None:
         ({"path": "deploy.md:3-5"}, (3, 5)),
         ({"path": "deploy.md:3"}, (3, 3)),
         ({"path": "deploy.md:3", "lines": 2}, (3, 4)),
-        ({"path": "projects/site.md:1-1"}, (1, 1)),
+        ({"path": "projects/site.md:1"}, (1, 1)),
     ],
 )
 def test_a_place_is_accepted_where_a_path_is(

@@ -27,7 +27,7 @@ def test_a_text_in_two_files_is_shown_once(tmp_path: Path) -> None:
         answer = seen.search(Query(text="session"))
 
     assert [hit.path for hit in answer.hits] == ["projects/shop/a.md", "other.md"]
-    assert set(answer.hits[0].also_in) == {"imported/old.md:1-1", "old.md:1-1"}
+    assert set(answer.hits[0].also_in) == {"imported/old.md:1", "old.md:1"}
     assert answer.hits[1].also_in == ()
     assert (answer.report.cut.same_text, answer.report.cut.over_limit) == (2, 0)
 

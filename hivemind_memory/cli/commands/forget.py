@@ -10,12 +10,11 @@ from hivemind_memory.cli.options import DRY_RUN, JSON, SCOPE, SESSION, SOURCES, 
 from hivemind_memory.cli.output import (
     failed_text,
     is_terminal,
-    lines_text,
     print_json,
     print_line,
     print_notices,
 )
-from hivemind_memory.model.display import count_text
+from hivemind_memory.model.display import count_text, lines_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from hivemind_memory.cli.dates import day_text
 from hivemind_memory.cli.list_filter import first_line
 from hivemind_memory.cli.options import JSON
 from hivemind_memory.cli.output import (
-    lines_text,
     print_json,
     print_line,
     print_notices,
     print_table,
 )
+from hivemind_memory.model.display import lines_text
 
 _CLAIM = Argument("ref", "Key, id or path of a pending claim.", completes="claims")
 

@@ -26,7 +26,6 @@ from hivemind_memory.cli.options import (
 )
 from hivemind_memory.cli.output import (
     is_terminal,
-    lines_text,
     print_json,
     print_notices,
     print_rows,
@@ -36,6 +35,7 @@ from hivemind_memory.cli.output import (
 )
 from hivemind_memory.cli.row_limit import ALL, LIMIT, RULE, print_left, row_count
 from hivemind_memory.errors import UsageError
+from hivemind_memory.model.display import lines_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

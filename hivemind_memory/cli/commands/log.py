@@ -7,13 +7,13 @@ from hivemind_memory.cli.dates import minute_text
 from hivemind_memory.cli.list_filter import first_line, memory_filter, suggest_filter
 from hivemind_memory.cli.options import AGENT, JSON, ONLY_SOURCE, SCOPE, SINCE
 from hivemind_memory.cli.output import (
-    lines_text,
     print_json,
     print_notices,
     print_table,
 )
 from hivemind_memory.cli.row_limit import ALL, LIMIT, RULE, print_left, row_count
 from hivemind_memory.errors import UsageError
+from hivemind_memory.model.display import lines_text
 
 
 @command(

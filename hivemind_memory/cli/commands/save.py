@@ -16,7 +16,6 @@ from hivemind_memory.cli.options import (
     TAGS,
 )
 from hivemind_memory.cli.output import (
-    lines_text,
     print_json,
     print_line,
     print_notices,
@@ -27,7 +26,7 @@ from hivemind_memory.cli.text_input import (
     split_items,
     writer_of,
 )
-from hivemind_memory.model.display import shorten
+from hivemind_memory.model.display import lines_text, shorten
 from hivemind_memory.model.memory_types import (
     BUILT_IN,
     CONFIDENCES,

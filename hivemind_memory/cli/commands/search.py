@@ -22,7 +22,6 @@ from hivemind_memory.cli.options import (
 )
 from hivemind_memory.cli.output import (
     is_terminal,
-    lines_text,
     print_json,
     print_notices,
     read_stdin,
@@ -30,7 +29,12 @@ from hivemind_memory.cli.output import (
     write_stdout,
 )
 from hivemind_memory.errors import IndexUnusableError, UsageError
-from hivemind_memory.model.display import count_text, escape_line, escape_text
+from hivemind_memory.model.display import (
+    count_text,
+    escape_line,
+    escape_text,
+    lines_text,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -109,8 +113,7 @@ def search(request: CommandRequest) -> int:
 
     values = request.values
     words = values["query"]
-    is_piped = words == ("-",)
-    text = read_stdin().strip() if is_piped else " ".join(words)
+    text = read_stdin().strip() if words == ("-",) else " ".join(words)
     if not words:
         _check_narrows(values)
     with request.open_memory(is_reported=True) as memory:

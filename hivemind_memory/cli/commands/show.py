@@ -9,13 +9,17 @@ from hivemind_memory.cli.dates import minute_text
 from hivemind_memory.cli.options import JSON, MEMORY, SCOPE
 from hivemind_memory.cli.output import (
     is_terminal,
-    lines_text,
     print_json,
     print_line,
     print_notices,
     write_stdout,
 )
-from hivemind_memory.model.display import count_text, escape_line, escape_text
+from hivemind_memory.model.display import (
+    count_text,
+    escape_line,
+    escape_text,
+    lines_text,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,13 +8,12 @@ from hivemind_memory.cli.command import Argument, CommandRequest, Flag, command
 from hivemind_memory.cli.dates import minute_text
 from hivemind_memory.cli.options import JSON
 from hivemind_memory.cli.output import (
-    lines_text,
     print_json,
     print_line,
     print_notices,
     write_stdout,
 )
-from hivemind_memory.model.display import count_text
+from hivemind_memory.model.display import count_text, lines_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,7 +15,6 @@ from hivemind_memory.cli.options import (
     TAGS,
 )
 from hivemind_memory.cli.output import (
-    lines_text,
     print_json,
     print_line,
     print_notices,
@@ -27,6 +26,7 @@ from hivemind_memory.cli.text_input import (
     writer_of,
 )
 from hivemind_memory.errors import UsageError
+from hivemind_memory.model.display import lines_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
