@@ -306,7 +306,7 @@ def test_a_table_folds_no_name_and_no_place(
     one = pending if words == ["inbox"] else saved
     name = one["path"] if words == ["log", "--changes"] else one["key"]
     if words == ["log"]:
-        name = f"{one['path']}:{one['start_line']}-{one['end_line']}"
+        name = f"{one['path']}:{one['start_line']}"
     assert name in shown.split()
     assert max(map(len, shown.splitlines())) <= int(columns)
 

@@ -129,7 +129,7 @@ def test_a_newer_copy_from_behind_names_all_others(tmp_path: Path) -> None:
         answer = memory.search(Query(text="session", max_results=2))
 
     [hit] = answer.hits
-    assert len({f"{hit.path}:4-4", *hit.also_in}) == 28
+    assert len({f"{hit.path}:4", *hit.also_in}) == 28
     assert answer.report.cut.same_text == 27
 
 
