@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 MAX_TAGS = 50
 MAX_TAG_CHARS = 100
 
+_MAX_READ = 200
+"""Tags read from one front matter."""
+
 
 def parse_tags(names: Iterable[str], *, effect: str = "") -> tuple[str, ...]:
     """Return tags as they are written: without ``#``, each once.
@@ -39,18 +42,18 @@ def parse_tags(names: Iterable[str], *, effect: str = "") -> tuple[str, ...]:
 
 
 def tags_in(value: object) -> tuple[str, ...]:
-    """Return the tags that a value of a front matter means; never an error.
+    """Return the tags that a value of a front matter means, as they are written there.
 
     >>> tags_in(["CI", 2026, None]), tags_in("ci, #net")
-    (('CI', '2026'), ('ci', 'net'))
+    (('CI', '2026'), ('ci', '#net'))
     """
-    items = value if isinstance(value, list) else str(value or "").split(",")
+    items = value.split(",") if isinstance(value, str) else value
     found = (
-        " ".join(str(item).split()).lstrip("#")
-        for item in items[:MAX_TAGS]
+        str(item).strip()
+        for item in (items if isinstance(items, list) else [items])[:_MAX_READ]
         if isinstance(item, str | int | float) and not isinstance(item, bool)
     )
-    return tuple(dict.fromkeys(tag for tag in found if 0 < len(tag) <= MAX_TAG_CHARS))
+    return tuple(tag for tag in found if tag)
 
 
 def tag_lines(tags: Iterable[str]) -> str:

@@ -380,4 +380,4 @@ def _holds(place: str, path: str, line: int) -> bool:
     """Return whether a place, ``path:first-last``, holds a line of a note."""
     named, _, lines = place.rpartition(":")
     first, _, last = lines.partition("-")
-    return named == path and int(first) <= line <= int(last)
+    return named == path and int(first) <= line <= int(last or first)
