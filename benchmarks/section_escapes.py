@@ -5,11 +5,12 @@
 Real git, in real repositories with a section. First all ways that are known
 (``fixtures/escape_ways.tsv``, ``fixtures/quoting_ways.tsv``) and some that are made up
 of parts: what is copied how, under which name, by which command it is committed, with
-which of the locks off. Nothing that git reaches may have a part of the section then,
-and no remote the text of a memory. Then as many ordinary changes, committed and pushed
-in ordinary ways: none may be refused, and branches, tags and the remote have to become
-what they become in a twin that never had a section. Prints what came of it; exits with
-1 if a section or a memory got out, or an ordinary command was refused.
+which of the locks off, and how text of a folder beside it is merged. Nothing that git
+reaches may have a part of the section then, and no remote the text of a memory. Then
+as many ordinary changes, committed and pushed in ordinary ways, and text of someone
+else that is fetched and pushed: none may be refused, and branches, tags and the remote
+have to become what they become in a twin that never had a section. Prints what came of
+it; exits with 1 if a section or a memory got out, or an ordinary command was refused.
 ``--every`` takes one known way in so many, ``--made`` is how many of each are made.
 """
 
@@ -31,6 +32,15 @@ from tests.inject.conftest import Place, make_home
 from tests.inject.repos import GIT_OF_NOBODY, add_remote, git
 from tests.inject.test_escape import CARRIED, PRELUDE, WAYS, carried, shell
 from tests.inject.test_quoted_memories import BOTH, FORMS, is_carried
+from tests.inject.test_text_from_elsewhere import (
+    BY_PATH,
+    COMMIT,
+    FETCHED,
+    HERE,
+    write_both,
+)
+from tests.inject.test_text_from_elsewhere import WAYS as FROM_ELSEWHERE
+from tests.inject.test_text_from_elsewhere import with_colleague as _with_colleague
 
 ALL = "git add -A; git commit -q -m all"
 PUSH_ALL = "git push -q origin --all; git push -q origin --tags"
@@ -117,6 +127,10 @@ ORDINARY_COMMITS = (
 )
 
 
+# A section that someone else has committed arrives, as in a review.
+REVIEW = f"git fetch -q ../theirs marks:review && {FETCHED}"
+
+
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """Something to do in a worktree, and what must not come of it."""
@@ -134,6 +148,19 @@ def with_remote(folder: Path) -> Path:
     return made
 
 
+def with_colleague(folder: Path) -> Path:
+    """Make a worktree beside a colleague who has written what its section quotes."""
+    made = _with_colleague(folder)
+    desk = folder / "desk"
+    write_both(desk)
+    git(desk, "switch", "-q", "-c", "marks")
+    (desk / "a.rst").write_text("<!-- hivemind:begin v1 -->\nx\n")
+    git(desk, "add", "-A")
+    git(desk, "commit", "-q", "-m", "marks")
+    git(desk, "push", "-q", "shared", "marks")
+    return made
+
+
 def tries(options: argparse.Namespace) -> Iterator[Attempt]:
     """Yield what is tried."""
     chance = random.Random(options.seed)
@@ -141,6 +168,15 @@ def tries(options: argparse.Namespace) -> Iterator[Attempt]:
         yield Attempt("escape", state, f"{PRELUDE}{script}\n{ALL}")
     for script in FORMS[:: options.every]:
         yield Attempt("quote", "with_remote", f"{PRELUDE}{script}\n{ALL}; {PUSH_ALL}")
+    for number, way in enumerate([*BY_PATH.values()][:: options.every]):
+        here = [*HERE.values()][(number + options.seed) % len(HERE)]
+        yield Attempt(
+            "quote",
+            "with_remote",
+            f"({here} && cp ../both r.rst && {COMMIT})\n{way}\n{PUSH_ALL}",
+        )
+    for script in [REVIEW, *FROM_ELSEWHERE.values()][:: options.every]:
+        yield Attempt("ordinary", "with_colleague", f"{script}\n{PUSH_ALL}")
     for _ in range(options.made):
         name, lock = chance.choice(NAMES), chance.choice(LOCKS)
         copy, commit = chance.choice(COPIES), chance.choice(COMMITS)
@@ -157,9 +193,8 @@ def tries(options: argparse.Namespace) -> Iterator[Attempt]:
 
 def problem_with(attempt: Attempt, place: Place) -> str:
     """Try something; return what went wrong, or nothing."""
-    state = (
-        with_remote if attempt.state == "with_remote" else getattr(repos, attempt.state)
-    )
+    own = {"with_remote": with_remote, "with_colleague": with_colleague}
+    state = own.get(attempt.state) or getattr(repos, attempt.state)
     with place.injected(state) as (worktree, file):
         if CARRIED[0] not in file.read_bytes():
             return "there is no section"

@@ -32,7 +32,7 @@ from hivemind_memory.errors import (
     UsageError,
 )
 from hivemind_memory.files.atomic import write_file
-from hivemind_memory.files.descriptors import make_private_folder
+from hivemind_memory.files.descriptors import make_private_folder, open_regular
 from hivemind_memory.files.errors import cause_of
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.files.paths import name_problem, parse_note_path
@@ -295,7 +295,7 @@ def _folders_above(path: str) -> Iterator[str]:
 
 def _is_same(path: str, data: bytes) -> bool:
     """Return whether a file holds exactly certain bytes."""
-    with open(path, "rb") as file:
+    with open(path, "rb", opener=open_regular) as file:
         return file.read(len(data) + 1) == data
 
 

@@ -30,7 +30,7 @@ from hivemind_memory.errors import (
     UsageError,
 )
 from hivemind_memory.files.atomic import PartialFile, remove_partial_copies
-from hivemind_memory.files.descriptors import OpenFolder
+from hivemind_memory.files.descriptors import OpenFolder, open_regular
 from hivemind_memory.files.errors import cause_of
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.files.paths import PARTIAL_PREFIX
@@ -293,7 +293,11 @@ class _Archive:
     def _add_journal(self, tar: tarfile.TarFile) -> None:
         """Add the journal; a line that is being written counts as not written."""
         try:
-            with open(os.path.join(self._places.journal, JOURNAL_FILE), "rb") as file:
+            with open(
+                os.path.join(self._places.journal, JOURNAL_FILE),
+                "rb",
+                opener=open_regular,
+            ) as file:
                 self._add(tar, JOURNAL, file.read())
         except FileNotFoundError:
             return

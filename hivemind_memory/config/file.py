@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from hivemind_memory.errors import ConfigError, NotSavedError
+from hivemind_memory.files.descriptors import IrregularFileError, open_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,10 +54,13 @@ def read_config(path: str) -> ConfigFile:
         ConfigError: It cannot be read, is not JSON, or is JSON of another shape.
     """
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=open_regular) as file:
             data = file.read()
     except FileNotFoundError:
         return ConfigFile(path, {}, {})
+    except IrregularFileError as error:
+        message = f"{path} cannot be read: {error.strerror}."
+        raise ConfigError(message, hint="Move it away.") from error
     except OSError as error:
         message = f"{path} cannot be read: {error.strerror}."
         raise ConfigError(message, hint="Check its permissions (chmod 600).") from error

@@ -21,6 +21,7 @@ from typing import Any
 from hivemind_memory.errors import NotConnectedError
 from hivemind_memory.files import descriptors
 from hivemind_memory.files.atomic import PartialFile, write_file
+from hivemind_memory.files.descriptors import open_regular
 from hivemind_memory.model.snapshot import FileSignature
 
 _MAX_BYTES = 64 * 1024 * 1024
@@ -209,7 +210,9 @@ class ConnectionRecord:
 def read_connection_records(home: str) -> dict[str, ConnectionRecord]:
     """Return every record, by the real path of its file; none if they are damaged."""
     try:
-        with open(os.path.join(home, NAME), encoding="utf-8") as file:
+        with open(
+            os.path.join(home, NAME), encoding="utf-8", opener=open_regular
+        ) as file:
             found = json.load(file)["files"]
         return {path: _connection_record(entry) for path, entry in found.items()}
     except (OSError, ValueError, TypeError, KeyError, AttributeError):

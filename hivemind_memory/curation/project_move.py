@@ -26,7 +26,11 @@ from hivemind_memory.errors import (
     UsageError,
 )
 from hivemind_memory.files.atomic import write_file
-from hivemind_memory.files.descriptors import OpenFolder, make_private_folder
+from hivemind_memory.files.descriptors import (
+    OpenFolder,
+    make_private_folder,
+    open_regular,
+)
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import FOLDERS, make_scope
@@ -130,7 +134,7 @@ def finish_move(places: Places, folder: NotesFolder) -> ProjectMove | None:
     """
     plan = places.project_move
     try:
-        with open(plan, encoding="utf-8") as file:
+        with open(plan, encoding="utf-8", opener=open_regular) as file:
             plan_data = json.load(file)
         if plan_data.get("notes", places.notes) != places.notes:
             return None

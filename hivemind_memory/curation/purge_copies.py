@@ -6,6 +6,7 @@ import os
 
 from hivemind_memory.access.rules import may_read
 from hivemind_memory.errors import NoteUnreadableError
+from hivemind_memory.files.descriptors import open_regular
 from hivemind_memory.files.paths import SUFFIX
 from hivemind_memory.model.curation import FailedItem
 from hivemind_memory.model.snapshot import SkippedNote
@@ -94,7 +95,7 @@ def _file_holds(path: str, wanted: Sequence[bytes]) -> bool | None:
     try:
         if os.path.islink(path) or not os.path.isfile(path):
             return None
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=open_regular) as file:
             while block := file.read(_BLOCK_BYTES):
                 data = before + block
                 if any(probe in data for probe in wanted):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from hivemind_memory.errors import HivemindError, UsageError
+from hivemind_memory.files.descriptors import open_regular
 from hivemind_memory.markdown.text import decode
 from hivemind_memory.model.value import value
 
@@ -45,7 +46,7 @@ def read_question_file(memory: Memory, name: str | None) -> QuestionFile:
     is_file = os.path.isfile(path)
     if is_file and below.partition(os.sep)[0] == os.pardir:
         try:
-            with open(path, "rb") as file:
+            with open(path, "rb", opener=open_regular) as file:
                 return QuestionFile(name=name or path, text=decode(file.read()))
         except OSError as error:
             message = f"{name or path} was not read: {error.strerror}."

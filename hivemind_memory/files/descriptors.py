@@ -18,7 +18,7 @@ if sys.platform == "darwin":
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from contextlib import AbstractContextManager
     from typing import Self
 
@@ -41,8 +41,74 @@ _SAFE = (
 READ = os.O_RDONLY | _SAFE
 APPEND = os.O_RDWR | os.O_APPEND | _SAFE
 CREATE = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL | _SAFE
+_NEVER_WAIT = _SAFE & ~_NO_LINKS
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 _HAS_DESCRIPTORS = os.open in os.supports_dir_fd and os.scandir in os.supports_fd
+
+
+SQLITE_FILES = ("", "-wal", "-shm", "-journal")
+"""Endings of the files that SQLite opens with a database."""
+
+_KINDS = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a named pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+
+
+class IrregularFileError(OSError):
+    """A folder, a pipe, a socket or a device is where a file belongs; see its text."""
+
+    def __init__(self, path: str, mode: int) -> None:
+        self.kind = next((kind for is_kind, kind in _KINDS if is_kind(mode)), "odd")
+        code = errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL
+        super().__init__(code, f"it is {self.kind}, not a file", path)
+
+
+def open_regular(path: str, flags: int) -> int:
+    """Return a descriptor of the regular file at *path*, through links.
+
+    All files of ours that lie where a person could have put something else are opened
+    by this, as ``open(path, opener=open_regular)``: opening a pipe waits for its other
+    end, and a device may have no end. A new file is 0600.
+
+    Raises:
+        IrregularFileError: Something else is there.
+        OSError: What the system says.
+    """
+    try:
+        fd = os.open(path, flags | _NEVER_WAIT, PRIVATE_FILE)
+    except OSError:
+        check_regular(path)  # a socket, or a folder to be written
+        raise
+    mode = os.fstat(fd).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(fd)
+        raise IrregularFileError(path, mode)
+    return fd
+
+
+def check_regular(path: str, endings: Iterable[str] = ("",)) -> None:
+    """Raise if something that is no regular file is at *path*.
+
+    For files that a library opens, which would wait as well.
+
+    Args:
+        path: The file, which need not be there.
+        endings: What is added to it, for files that belong together.
+
+    Raises:
+        IrregularFileError: Something else is there.
+    """
+    for ending in endings:
+        try:
+            mode = os.stat(path + ending).st_mode
+        except OSError:
+            continue
+        if not stat.S_ISREG(mode):
+            raise IrregularFileError(path + ending, mode)
 
 
 class OpenFolder:
@@ -312,5 +378,6 @@ def make_private_folder(path: str) -> None:
 
 def _refuse_irregular(fd: int, name: str) -> None:
     """Raise if an open file is a folder, a pipe or a device."""
-    if not stat.S_ISREG(os.fstat(fd).st_mode):
-        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), name)
+    mode = os.fstat(fd).st_mode
+    if not stat.S_ISREG(mode):
+        raise IrregularFileError(name, mode)

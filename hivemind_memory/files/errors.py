@@ -17,6 +17,7 @@ from hivemind_memory.errors import (
     NoteUnreadableError,
     NotSavedError,
 )
+from hivemind_memory.files.descriptors import IrregularFileError
 from hivemind_memory.model.display import count_text
 
 TYPE_CHECKING = False
@@ -57,6 +58,9 @@ def is_gone(error: OSError) -> bool:
 
 def cause_of(error: OSError) -> tuple[str, str]:
     """Return why the system refused, as a clause, and what to do about it."""
+    if isinstance(error, IrregularFileError):
+        name = os.path.basename(str(error.filename))
+        return f"{name} is {error.kind}, not a file", "Move it away."
     if error.errno in _CAUSES:
         return _CAUSES[error.errno]
     reason = os.strerror(error.errno) if error.errno else str(error)

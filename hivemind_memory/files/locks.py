@@ -29,7 +29,7 @@ LOCK_WAIT_S = 10.0
 """How long a change waits for another writer before it gives up and says so. A lock is
 held for milliseconds; this allows for a dozen slow disks."""
 
-_FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
+_FLAGS = os.O_RDWR | os.O_CREAT
 _PAUSE_S = 0.004  # Windows only: where waiting has to be asking again
 _WINDOWS_OFFSET = 1 << 30  # a locked byte cannot be read there, so it is not the text's
 
@@ -116,7 +116,7 @@ class KernelLock:
             OSError: The file cannot be opened.
         """
         while True:
-            fd = os.open(self.path, _FLAGS, descriptors.PRIVATE_FILE)
+            fd = descriptors.open_regular(self.path, _FLAGS)
             is_taken = is_there = False
             try:
                 descriptors.set_mode(fd, descriptors.PRIVATE_FILE)
@@ -163,7 +163,7 @@ class KernelLock:
         the file is not believed.
         """
         try:
-            fd = os.open(self.path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+            fd = descriptors.open_regular(self.path, os.O_RDONLY)
         except OSError:
             return ""
         try:

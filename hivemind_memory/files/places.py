@@ -7,6 +7,7 @@ import os
 from hivemind_memory.files.descriptors import (
     PRIVATE_FILE,
     make_private_folder,
+    open_regular,
     set_mode,
 )
 from hivemind_memory.model.value import value
@@ -188,7 +189,7 @@ def _make_ignored_folder(folder: str) -> None:
     if os.path.exists(ignore):
         return
     make_private_folder(folder)
-    descriptor = os.open(ignore, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, PRIVATE_FILE)
+    descriptor = open_regular(ignore, os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         set_mode(descriptor, PRIVATE_FILE)
         file.write("*\n")

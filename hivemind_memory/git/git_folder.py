@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 
+from hivemind_memory.files.descriptors import open_regular
 from hivemind_memory.files.places import find_above
 
 _MAX_POINTER_BYTES = 8 * 1024
@@ -49,7 +50,7 @@ def git_folder_mark(git_folder: str) -> str:
 def _first_line(path: str) -> str:
     """Return the first line of a small file; empty if it cannot be read."""
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=open_regular) as file:
             data = file.read(_MAX_POINTER_BYTES)
     except OSError:
         return ""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from hivemind_memory.errors import HookNotChangedError, NotInjectedError
 from hivemind_memory.files.atomic import write_file
+from hivemind_memory.files.descriptors import open_regular
 from hivemind_memory.files.marked_section import (
     SETTINGS_MARKS,
     body_of,
@@ -60,7 +61,7 @@ def read_hook(path: str) -> HookScript:
         HookNotChangedError: It cannot be read, or our marks in it are damaged.
     """
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=open_regular) as file:
             data: bytes | None = file.read()
     except FileNotFoundError:
         if os.path.islink(path):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 
+from hivemind_memory.files.descriptors import open_regular
 from hivemind_memory.inject.letters import letters, readable
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.text import decode, without_comments
@@ -62,7 +63,9 @@ class ActiveTexts:
     def _data(self, notes: str, path: str) -> bytes | None:
         """Return the bytes of a note, none if it is gone; None: it can't be read."""
         try:
-            with open(os.path.join(notes, *path.split("/")), "rb") as file:
+            with open(
+                os.path.join(notes, *path.split("/")), "rb", opener=open_regular
+            ) as file:
                 return file.read()
         except (FileNotFoundError, NotADirectoryError):
             return b"" if os.path.isdir(notes) else None

@@ -17,6 +17,7 @@ from contextlib import suppress
 
 from hivemind_memory.errors import GitError, HookNotChangedError
 from hivemind_memory.files.atomic import write_file
+from hivemind_memory.files.descriptors import open_regular
 from hivemind_memory.files.marked_section import SECTION_MARKS, put_section
 from hivemind_memory.git.hook_script import install_block, read_hook, remove_block
 from hivemind_memory.inject.commit_check import FORMER_HOOKS, HOOKS
@@ -337,7 +338,7 @@ def _options(repository: Repository) -> list[tuple[str, str, str]] | None:
 def _read(path: str) -> bytes:
     """Return a file; empty if it cannot be read."""
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=open_regular) as file:
             return file.read()
     except OSError:
         return b""

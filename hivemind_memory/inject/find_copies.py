@@ -23,6 +23,7 @@ from __future__ import annotations
 import sys
 from io import BytesIO
 
+from hivemind_memory.files.descriptors import open_regular
 from hivemind_memory.inject.added_text import (
     Block,
     added_in,
@@ -357,7 +358,9 @@ def main(words_file: str) -> None:
     reachable, *theirs = [
         line.strip(b"^\n").decode() for line in iter(stream.readline, b"--\n")
     ]
-    with open(words_file, encoding="utf-8", errors="surrogateescape") as file:
+    with open(
+        words_file, encoding="utf-8", errors="surrogateescape", opener=open_regular
+    ) as file:
         copies = Copies(Known(file.read()))
     for diff in batches_of(stream):
         copies.look(diff)

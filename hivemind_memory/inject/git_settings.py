@@ -18,6 +18,7 @@ from contextlib import suppress
 
 from hivemind_memory.errors import NotInjectedError
 from hivemind_memory.files.atomic import write_file
+from hivemind_memory.files.descriptors import open_regular
 from hivemind_memory.files.marked_section import (
     SETTINGS_MARKS,
     body_of,
@@ -145,7 +146,7 @@ class GitSettings:
     def _read(self, name: str) -> bytes:
         """Return one of git's files; empty if it does not exist."""
         try:
-            with open(self._path(name), "rb") as file:
+            with open(self._path(name), "rb", opener=open_regular) as file:
                 return file.read()
         except FileNotFoundError:
             return b""

@@ -13,6 +13,7 @@ from dataclasses import asdict
 from hivemind_memory.context.facets import FOLDER, PROJECT
 from hivemind_memory.context.tokens import estimate_tokens
 from hivemind_memory.errors import StateUnusableError
+from hivemind_memory.files.descriptors import open_regular
 from hivemind_memory.inject.section import render_excerpt
 from hivemind_memory.model.injection_outcomes import BEGUN, UNCHANGED
 from hivemind_memory.redaction import mask
@@ -188,7 +189,9 @@ def are_there(notes: str, excerpts: Sequence[Excerpt]) -> bool:
     """Return whether all memories of a section are still in their notes."""
     for excerpt in excerpts:
         try:
-            with open(os.path.join(notes, *excerpt.path.split("/")), "rb") as file:
+            with open(
+                os.path.join(notes, *excerpt.path.split("/")), "rb", opener=open_regular
+            ) as file:
                 if excerpt.id.encode() not in file.read():
                     return False
         except (FileNotFoundError, NotADirectoryError):

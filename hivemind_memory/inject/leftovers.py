@@ -14,6 +14,7 @@ from collections import Counter
 from dataclasses import replace
 
 from hivemind_memory.errors import GitError, NotInjectedError
+from hivemind_memory.files.descriptors import IrregularFileError, open_regular
 from hivemind_memory.files.marked_section import SETTINGS_MARKS, remove_section
 from hivemind_memory.inject.commit_check import (
     CHECK_OPTION,
@@ -209,9 +210,9 @@ def _blob(here: Repository, name: str) -> bytes:
 def _read(here: Repository, file: str) -> bytes:
     """Return a file of the worktree; empty if it is gone."""
     try:
-        with open(os.path.join(here.top, file), "rb") as opened:
+        with open(os.path.join(here.top, file), "rb", opener=open_regular) as opened:
             return opened.read()
-    except (FileNotFoundError, IsADirectoryError):
+    except (FileNotFoundError, IrregularFileError):
         return b""
 
 
@@ -221,7 +222,7 @@ def _read_small(here: Repository, file: str) -> bytes:
     try:
         if os.path.islink(path) or not os.path.isfile(path):
             return b""
-        with open(path, "rb") as opened:
+        with open(path, "rb", opener=open_regular) as opened:
             data = opened.read(_MAX_IGNORED_BYTES)
         # A tool such as husky keeps hooks, and ours with them, in an ignored folder.
         is_hook = os.path.basename(file) in HOOKS

@@ -12,6 +12,7 @@ import time
 from dataclasses import replace
 
 from hivemind_memory.errors import GitError, NotInjectedError
+from hivemind_memory.files.descriptors import open_regular
 from hivemind_memory.files.marked_section import (
     SECTION_MARKS,
     body_of,
@@ -209,7 +210,7 @@ def may_hold_marks(root: str, file: str) -> bool:
     if not os.path.isfile(path):
         return False
     try:
-        with open(path, "rb") as opened:
+        with open(path, "rb", opener=open_regular) as opened:
             data = opened.read()
     except OSError:
         return True  # unknown, so the settings stay

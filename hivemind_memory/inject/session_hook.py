@@ -11,6 +11,7 @@ import json
 from contextlib import suppress
 from dataclasses import replace
 
+from hivemind_memory.files.descriptors import open_regular
 from hivemind_memory.inject.agent_files import CLAUDE_FILES
 from hivemind_memory.inject.section import section_body
 from hivemind_memory.inject.section_file import has_section
@@ -75,7 +76,7 @@ def has_lost_section(transcript: str) -> bool:
     """
     headline = json.dumps(HEADLINE)[1:-1].encode()
     had_it = has_it = False
-    with suppress(OSError), open(transcript, "rb") as lines:
+    with suppress(OSError), open(transcript, "rb", opener=open_regular) as lines:
         for line in lines:
             if line.startswith(_CHANGE) and _replaces_messages(line):
                 has_it = False

@@ -16,6 +16,7 @@ from dataclasses import replace
 
 from hivemind_memory.errors import GitError, NotInjectedError
 from hivemind_memory.files.atomic import write_file
+from hivemind_memory.files.descriptors import open_regular
 from hivemind_memory.files.marked_section import remove_section
 from hivemind_memory.inject.find_copies import VERSION, Known, KnownMemory
 from hivemind_memory.inject.letters import (
@@ -222,7 +223,7 @@ def _hashes_in(memory: KnownMemory) -> list[bytes]:
 def had_hooks(repository: Repository) -> bool:
     """Return whether ``note_hooks`` was called since the file was made."""
     try:
-        with open(words_file(repository.common_dir), "rb") as file:
+        with open(words_file(repository.common_dir), "rb", opener=open_regular) as file:
             return _HOOKS_LINE in file.read()
     except OSError:
         return False
@@ -234,7 +235,7 @@ def note_hooks(repository: Repository) -> None:
     if not os.path.exists(path) or had_hooks(repository):
         return
     with suppress(OSError):
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=open_regular) as file:
             data = file.read()
         write_file(path, data + _HOOKS_LINE[1:], mode=0o600)
 
@@ -266,7 +267,9 @@ def _read(path: str) -> Known:
     """Return what is known; nothing if there is no file, or none that can be read."""
     with (
         suppress(FileNotFoundError, ValueError, LookupError),
-        open(path, encoding="utf-8", errors="surrogateescape") as file,
+        open(
+            path, encoding="utf-8", errors="surrogateescape", opener=open_regular
+        ) as file,
     ):
         return Known(file.read())
     return Known(f"{VERSION}\nkey {os.urandom(_KEY_BYTES).hex()}\n")
@@ -274,7 +277,7 @@ def _read(path: str) -> Known:
 
 def _write(path: str, known: Known) -> None:
     """Write the file, and in it that the hooks are installed, if it said so."""
-    with suppress(FileNotFoundError), open(path, "rb") as file:
+    with suppress(FileNotFoundError), open(path, "rb", opener=open_regular) as file:
         known.has_hooks = _HOOKS_LINE in file.read()
     write_file(path, os.fsencode(_text_of(known)), mode=0o600)
 
@@ -330,7 +333,7 @@ def _uncommitted(repository: Repository) -> Iterator[str]:
         for name in os.fsdecode(listed).split("\0")[:_MAX_NEW_FILES]:
             path = os.path.join(top, name)
             if name and os.path.isfile(path) and not os.path.islink(path):
-                with open(path, "rb") as file:
+                with open(path, "rb", opener=open_regular) as file:
                     yield _without_sections(file.read(_MAX_FILE_BYTES))
 
 

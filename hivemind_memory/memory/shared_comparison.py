@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import os
 
-from hivemind_memory.files.descriptors import PRIVATE_FILE
+from hivemind_memory.files.descriptors import open_regular
 from hivemind_memory.files.locks import KernelLock
 
-_WRITE = os.O_CREAT | os.O_WRONLY | getattr(os, "O_CLOEXEC", 0)
+_WRITE = os.O_CREAT | os.O_WRONLY
 _MAX_BYTES = 200
 WAIT_S = 2.0
 """How long to wait for another process that compares: on a busy machine all would take
@@ -65,7 +65,7 @@ class SharedComparison:
             compared_with: What the index was, and what was found that is no note.
         """
         try:
-            with open(self._file, "rb") as file:
+            with open(self._file, "rb", opener=open_regular) as file:
                 said, _, digest = file.read(_MAX_BYTES).partition(b" ")
             # Two may write at once, and then the digest fits neither time.
             if digest == self._digest(said, compared_with):
@@ -79,7 +79,7 @@ class SharedComparison:
         said = f"{began_s:.9f}".encode()
         try:
             data = said + b" " + self._digest(said, compared_with)
-            fd = os.open(self._file, _WRITE, PRIVATE_FILE)
+            fd = open_regular(self._file, _WRITE)
             try:
                 os.ftruncate(fd, os.write(fd, data))
             finally:

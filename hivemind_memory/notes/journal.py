@@ -295,7 +295,7 @@ class JournalFile:
     def _open(self, name: str) -> int:
         """Return a descriptor of a file of the journal, 0600 if it is new."""
         path = os.path.join(self.folder, name)
-        fd = os.open(path, _FLAGS, descriptors.PRIVATE_FILE)
+        fd = descriptors.open_regular(path, _FLAGS)
         try:
             descriptors.set_mode(fd, descriptors.PRIVATE_FILE)
         except OSError:

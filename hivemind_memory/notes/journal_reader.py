@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from threading import Lock
 
-from hivemind_memory.files.descriptors import identity_of
+from hivemind_memory.files.descriptors import identity_of, open_regular
 from hivemind_memory.notes.journal_records import add_lines
 
 TYPE_CHECKING = False
@@ -42,7 +42,7 @@ class JournalReader:
         """
         with self._lock:
             try:
-                with open(self._path, "rb") as file:
+                with open(self._path, "rb", opener=open_regular) as file:
                     self._read(file)
             except OSError:
                 self._forget()

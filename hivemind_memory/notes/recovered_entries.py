@@ -12,6 +12,7 @@ from contextlib import suppress
 
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.files.atomic import PARTIAL_FILE, write_file
+from hivemind_memory.files.descriptors import open_regular
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.files.places import RECOVERED_FILE
 from hivemind_memory.markdown.entry import OPENING, parse_provenance
@@ -45,7 +46,10 @@ def read_recovered(journal: str) -> list[RecoveryRecord]:
         journal: Folder of the journal.
     """
     found = []
-    with suppress(OSError), open(os.path.join(journal, RECOVERED_FILE), "rb") as lines:
+    with (
+        suppress(OSError),
+        open(os.path.join(journal, RECOVERED_FILE), "rb", opener=open_regular) as lines,
+    ):
         for line in lines:
             with suppress(ValueError, KeyError, TypeError):
                 record = json.loads(line)

@@ -7,9 +7,9 @@ recorded or decided here: a repository that no project has seen yet has none.
 from __future__ import annotations
 
 import os
-import stat
 
 from hivemind_memory.errors import ProjectUnknownError
+from hivemind_memory.files.descriptors import open_regular
 from hivemind_memory.files.scope_folders import spelled_name
 from hivemind_memory.git.git_folder import find_git_folder, git_folder_mark
 from hivemind_memory.model.scope import FOLDERS
@@ -88,11 +88,7 @@ def read_record_bytes(path: str) -> bytes:
     Raises:
         OSError: It is missing, cannot be read, or is not a regular file.
     """
-    # A pipe would keep us waiting.
-    if not stat.S_ISREG(os.stat(path).st_mode):
-        message = "it is not a regular file"
-        raise OSError(message)
-    with open(path, "rb") as file:
+    with open(path, "rb", opener=open_regular) as file:
         return file.read(MAX_RECORD_BYTES + 1)
 
 

@@ -16,8 +16,8 @@ from urllib.request import Request, urlopen
 
 from hivemind_memory.errors import EmbeddingError
 from hivemind_memory.files.descriptors import (
-    PRIVATE_FILE,
     make_private_folder,
+    open_regular,
     sync_file,
     write_all,
 )
@@ -161,7 +161,7 @@ def _store(
 ) -> None:
     """Write what comes, from a byte on, and no more than the file has."""
     flags = os.O_WRONLY | os.O_CREAT | (0 if has else os.O_TRUNC)
-    descriptor = os.open(part, flags, PRIVATE_FILE)
+    descriptor = open_regular(part, flags)
     try:
         os.lseek(descriptor, has, os.SEEK_SET)
         while block := read(_BLOCK_BYTES):
@@ -195,7 +195,7 @@ def _is_whole(path: str, file: ModelFile) -> bool:
     """Return whether a file is there and the right one, by its digest."""
     if not _has_size(path, file):
         return False
-    with open(path, "rb") as opened:
+    with open(path, "rb", opener=open_regular) as opened:
         return hashlib.file_digest(opened, "sha256").hexdigest() == file.sha256
 
 

@@ -12,6 +12,7 @@ import json
 import os
 from typing import NamedTuple
 
+from hivemind_memory.files.descriptors import open_regular
 from hivemind_memory.model.embedding_providers import LOCAL
 from hivemind_memory.providers.fingerprint import VectorSpace, choose_prefixes
 from hivemind_memory.providers.local_catalog import find_model
@@ -217,7 +218,9 @@ def digest_of(weights: Weights) -> str:
 
     whole = hashlib.sha256()
     for name in weights.files:
-        with open(os.path.join(weights.folder, name), "rb") as file:
+        with open(
+            os.path.join(weights.folder, name), "rb", opener=open_regular
+        ) as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         # The place does not matter: onnx/model.onnx may be copied beside the tokenizer.
         whole.update(f"{os.path.basename(name)} {digest}\n".encode())
@@ -244,7 +247,7 @@ def _signatures(weights: Weights) -> list[list[object]]:
 def _read_object(path: str) -> dict[str, object]:
     """Return the JSON object in a file; empty if there is none."""
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(path, encoding="utf-8", opener=open_regular) as file:
             value = json.load(file)
     except (OSError, ValueError, RecursionError):
         return {}

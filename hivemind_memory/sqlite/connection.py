@@ -10,7 +10,15 @@ from contextlib import suppress
 import apsw
 
 from hivemind_memory.errors import IndexBusyError, IndexDamagedError, IndexUnusableError
-from hivemind_memory.files.descriptors import PRIVATE_FILE, identity_at, set_mode
+from hivemind_memory.files.descriptors import (
+    PRIVATE_FILE,
+    SQLITE_FILES,
+    IrregularFileError,
+    check_regular,
+    identity_at,
+    open_regular,
+    set_mode,
+)
 from hivemind_memory.sqlite.writer_lock import WriterConnection
 
 TYPE_CHECKING = False
@@ -47,7 +55,7 @@ _PRAGMAS = (
 
 _OPEN_TRIES = 5
 
-_NEW_FILE = os.O_CREAT | os.O_RDWR | getattr(os, "O_CLOEXEC", 0)
+_NEW_FILE = os.O_CREAT | os.O_RDWR
 
 IN_MEMORY = ":memory:"
 """Path of a database that no file holds and that ends with its process."""
@@ -93,6 +101,8 @@ def open_connection(path: str, *, read_only: bool = False) -> WriterConnection:
     if _library_number() < MINIMUM_SQLITE:
         message = f"SQLite {apsw.sqlitelibversion()} is older than 3.43"
         raise IndexUnusableError(message, hint="upgrade the apsw package")
+    if path != IN_MEMORY:
+        _check_files(path)
     with translated_errors(path):
         connection = WriterConnection(
             path,
@@ -106,6 +116,15 @@ def open_connection(path: str, *, read_only: bool = False) -> WriterConnection:
         for pragma in _PRAGMAS:
             connection.execute(pragma)
     return connection
+
+
+def _check_files(path: str) -> None:
+    """Raise if SQLite would open something else than files, and maybe wait for it."""
+    try:
+        check_regular(path, SQLITE_FILES)
+    except IrregularFileError as error:
+        message = f"{error.filename} cannot be used: {error.strerror}"
+        raise IndexUnusableError(message, hint="move it away") from error
 
 
 def open_as_named(
@@ -169,7 +188,7 @@ def make_file(path: str) -> None:
     for suffix in ("-wal", "-shm"):
         if os.path.exists(path + suffix):
             os.unlink(path + suffix)
-    file = os.open(path, _NEW_FILE, PRIVATE_FILE)
+    file = open_regular(path, _NEW_FILE)
     try:
         set_mode(file, PRIVATE_FILE)
     finally:

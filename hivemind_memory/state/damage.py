@@ -12,6 +12,11 @@ from contextlib import closing, suppress
 import apsw
 
 from hivemind_memory.errors import StateUnusableError
+from hivemind_memory.files.descriptors import (
+    SQLITE_FILES,
+    IrregularFileError,
+    check_regular,
+)
 from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.sqlite.connection import move_aside, synced_transaction
 from hivemind_memory.state.open import open_state, purged_mark
@@ -62,7 +67,8 @@ def _copy_rows(damaged: str, path: str) -> bool:
         OSError: It cannot be made.
     """
     tables: dict[str, _Rows] = {}
-    with suppress(apsw.Error):
+    with suppress(apsw.Error, IrregularFileError):
+        check_regular(damaged, SQLITE_FILES)
         old = apsw.Connection(damaged, flags=apsw.SQLITE_OPEN_READWRITE)
         with closing(old):
             tables = {name: _Rows(old, name) for name in _TABLES}

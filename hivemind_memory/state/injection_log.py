@@ -11,6 +11,7 @@ import json
 import os
 from contextlib import suppress
 
+from hivemind_memory.files.descriptors import open_regular
 from hivemind_memory.model.injection_outcomes import BEGUN, UNCHANGED
 from hivemind_memory.sqlite.connection import synced_transaction
 
@@ -310,7 +311,7 @@ def _mark_of(path: str) -> str | None:
 
 def _old_records(path: str) -> Iterator[Record]:
     """Yield the records of an old file; torn lines are skipped."""
-    with open(path, "rb") as lines:
+    with open(path, "rb", opener=open_regular) as lines:
         for line in lines:
             try:
                 record = json.loads(line)

@@ -13,14 +13,18 @@ import apsw
 from hivemind_memory.errors import StateTooNewError, StateUnusableError
 from hivemind_memory.files.descriptors import (
     PRIVATE_FILE,
+    SQLITE_FILES,
+    IrregularFileError,
+    check_regular,
     make_private_folder,
+    open_regular,
     set_mode,
 )
 
 COUNT_WAIT_MS = 50
 """How long an answer may wait because another process is counting."""
 
-_NEW_FILE = os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_CLOEXEC", 0)
+_NEW_FILE = os.O_CREAT | os.O_EXCL | os.O_RDWR
 
 _COPY_WAIT_MS = 5_000
 
@@ -43,6 +47,7 @@ def open_state(path: str, *, wait_ms: int = COUNT_WAIT_MS) -> apsw.Connection:
         OSError: It cannot be made.
         StateTooNewError: A newer version of the program made it.
     """
+    check_regular(path, SQLITE_FILES)
     if not os.path.exists(path):
         _make_file(path)
     connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
@@ -115,7 +120,7 @@ def _open_to_copy(path: str, scratch: str) -> apsw.Connection:
             raise
     for suffix in ("", "-wal"):
         try:
-            with open(path + suffix, "rb") as file:
+            with open(path + suffix, "rb", opener=open_regular) as file:
                 data = file.read()
         except FileNotFoundError:
             continue
@@ -169,6 +174,9 @@ def state_error(path: str, error: Exception) -> StateUnusableError:
     if isinstance(error, apsw.FullError):
         message = f"the disk is full: {path} was not changed"
         return StateUnusableError(message, hint="free some space and try again")
+    if isinstance(error, IrregularFileError):
+        message = f"{error.filename} cannot be used: {error.strerror}"
+        return StateUnusableError(message, hint="move it away")
     reason = (isinstance(error, OSError) and error.strerror) or str(error)
     return StateUnusableError(
         f"{path} cannot be used: {reason}", hint="run `hm doctor`"
@@ -190,7 +198,7 @@ def _make_file(path: str) -> None:
     """
     make_private_folder(os.path.dirname(path))
     try:
-        file = os.open(path, _NEW_FILE, PRIVATE_FILE)
+        file = open_regular(path, _NEW_FILE)
     except FileExistsError:
         return
     try:

@@ -18,6 +18,7 @@ from hivemind_memory.files.descriptors import (
     FileIdentity,
     identity_at,
     make_private_folder,
+    open_regular,
 )
 from hivemind_memory.files.errors import cause_of
 from hivemind_memory.files.locks import KernelLock
@@ -114,7 +115,7 @@ class Leadership:
     def read_state(self) -> WatchState | None:
         """Return how the current leader watches; None if unknown."""
         try:
-            with open(self._state_path, encoding="utf-8") as file:
+            with open(self._state_path, encoding="utf-8", opener=open_regular) as file:
                 words = json.load(file)
             state = WatchState(mode=str(words["mode"]), reason=str(words["reason"]))
             pid = str(words["pid"])

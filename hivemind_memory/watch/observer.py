@@ -39,7 +39,7 @@ try:
 except (ImportError, AttributeError):  # not Linux, no inotify in libc, another watchdog
     HAS_INOTIFY = False
 
-from hivemind_memory.files.descriptors import FileIdentity, identity_of
+from hivemind_memory.files.descriptors import FileIdentity, identity_of, open_regular
 
 if TYPE_CHECKING:
     from watchdog.observers.inotify_c import InotifyEvent, WatchDescriptor
@@ -96,7 +96,7 @@ class _Probing:
         path = os.path.join(self._folder, PROBE_NAME)
         # Not exclusive: a file left by a killed process is taken over and removed.
         flags = os.O_CREAT | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0)
-        os.close(os.open(path, flags, 0o600))
+        os.close(open_regular(path, flags))
         os.unlink(path)
 
     def has_received_event(self) -> bool:

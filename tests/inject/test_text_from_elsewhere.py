@@ -15,37 +15,42 @@ from tests.inject.test_quoted_memories import BOTH, MEMORY, OTHER
 COMMIT = "git add -A && git commit -q -m all"
 
 
-@pytest.fixture
-def theirs(tmp_path: Path) -> Path:
-    """Where a colleague works, who writes both sentences after the injection.
+def with_colleague(folder: Path) -> Path:
+    """Make a worktree with a remote, beside a desk where a colleague works.
 
     What they write is shared in a bare repository, ``theirs``.
     """
-    made = tracked(tmp_path)
-    made.rename(tmp_path / "desk")
-    git(tmp_path, "clone", "-q", "--bare", "desk", "theirs")
-    git(tmp_path / "desk", "remote", "add", "shared", "../theirs")
-    return tmp_path / "desk"
+    desk, made = folder / "desk", folder / "repo"
+    tracked(folder).rename(desk)
+    git(folder, "clone", "-q", "--bare", "desk", "theirs")
+    git(desk, "remote", "add", "shared", "../theirs")
+    git(folder, "init", "-q", "--bare", "remote")
+    git(desk, "push", "-q", "../remote", "main")
+    git(folder, "clone", "-q", "-b", "main", "remote", str(made))
+    git(made, "remote", "add", "theirs", "../theirs")
+    return made
 
 
 @pytest.fixture
-def worktree(theirs: Path, tmp_path: Path) -> Path:
-    """A worktree with a section that quotes both, and a remote of its own."""
-    made = tmp_path / "repo"
-    git(tmp_path, "init", "-q", "--bare", "remote")
-    git(theirs, "push", "-q", "../remote", "main")
-    git(tmp_path, "clone", "-q", "-b", "main", "remote", str(made))
-    git(made, "remote", "add", "theirs", "../theirs")
+def worktree(tmp_path: Path) -> Path:
+    """A worktree with a section that quotes both sentences of its colleague."""
+    made = with_colleague(tmp_path)
     notes = tmp_path / "home" / "memory"
     notes.mkdir(parents=True)
     (notes / "global.md").write_text(f"## One\n\n{MEMORY}\n\n## Two\n\n{OTHER}\n")
     with open_memory(home=str(tmp_path / "home")) as memory:
         open_injector(memory).inject(str(made))
-    _their_commits(theirs)
+    write_both(tmp_path / "desk")
     return made
 
 
-def _their_commits(theirs: Path) -> None:
+@pytest.fixture
+def theirs(worktree: Path) -> Path:
+    """Where the colleague works."""
+    return worktree.parent / "desk"
+
+
+def write_both(theirs: Path) -> None:
     """Write both sentences on a branch, and take them away on another."""
     git(theirs, "switch", "-q", "-c", "guide")
     (theirs / "guide.rst").write_text(BOTH)
