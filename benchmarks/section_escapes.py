@@ -11,7 +11,8 @@ as many ordinary changes, committed and pushed in ordinary ways, and text of som
 else that is fetched and pushed: none may be refused, and branches, tags and the remote
 have to become what they become in a twin that never had a section. Prints what came of
 it; exits with 1 if a section or a memory got out, or an ordinary command was refused.
-``--every`` takes one known way in so many, ``--made`` is how many of each are made.
+``--every`` takes one known way in so many, ``--made`` is how many of each are made,
+``--kinds`` what is tried at all.
 """
 
 from __future__ import annotations
@@ -35,7 +36,6 @@ from tests.inject.test_quoted_memories import BOTH, FORMS, is_carried
 from tests.inject.test_text_from_elsewhere import (
     BY_PATH,
     COMMIT,
-    FETCHED,
     HERE,
     write_both,
 )
@@ -127,8 +127,13 @@ ORDINARY_COMMITS = (
 )
 
 
-# A section that someone else has committed arrives, as in a review.
-REVIEW = f"git fetch -q ../theirs marks:review && {FETCHED}"
+# A section that a colleague has committed arrives, is looked at, and goes.
+REVIEW = "git fetch -q ../desk marks:review && git branch -q -D review"
+
+
+KINDS = ("escape", "quote", "beside", "ordinary", "elsewhere")
+"""A section, or memories, from here or from a folder beside it; what must pass, of
+one's own or of someone else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,12 +176,12 @@ def tries(options: argparse.Namespace) -> Iterator[Attempt]:
     for number, way in enumerate([*BY_PATH.values()][:: options.every]):
         here = [*HERE.values()][(number + options.seed) % len(HERE)]
         yield Attempt(
-            "quote",
+            "beside",
             "with_remote",
             f"({here} && cp ../both r.rst && {COMMIT})\n{way}\n{PUSH_ALL}",
         )
     for script in [REVIEW, *FROM_ELSEWHERE.values()][:: options.every]:
-        yield Attempt("ordinary", "with_colleague", f"{script}\n{PUSH_ALL}")
+        yield Attempt("elsewhere", "with_colleague", f"{script}\n{PUSH_ALL}")
     for _ in range(options.made):
         name, lock = chance.choice(NAMES), chance.choice(LOCKS)
         copy, commit = chance.choice(COPIES), chance.choice(COMMITS)
@@ -203,7 +208,7 @@ def problem_with(attempt: Attempt, place: Place) -> str:
         if attempt.kind == "escape":
             return "a commit has a part of the section" if carried(worktree) else ""
         remote = worktree.parent / "remote"
-        if attempt.kind == "quote":
+        if attempt.kind in {"quote", "beside"}:
             return "the remote has the text of a memory" if is_carried(remote) else ""
         if "hivemind:" in said:
             return f"an ordinary command was refused: {said}"
@@ -226,11 +231,12 @@ def main() -> int:
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--made", type=int, default=24)
     parser.add_argument("--seed", type=int, default=11)
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS)
     options = parser.parse_args()
     os.environ.update(GIT_OF_NOBODY, HIVEMIND_EMBEDDING_PROVIDER="none")
     for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
         os.environ.pop(name, None)
-    counts = dict.fromkeys(("escape", "quote", "ordinary"), 0)
+    counts = dict.fromkeys(options.kinds, 0)
     problems = []
     began_s = time.monotonic()
     with tempfile.TemporaryDirectory() as made:
@@ -243,6 +249,8 @@ def main() -> int:
             memory.sync()
         place = Place(top / "here", home)
         for attempt in tries(options):
+            if attempt.kind not in counts:
+                continue
             counts[attempt.kind] += 1
             problem = problem_with(attempt, place)
             if problem:

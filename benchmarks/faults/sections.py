@@ -31,7 +31,7 @@ FAULTS = (
     ),
     Fault(
         name="a folder on this machine counts as another machine",
-        rig="section_escapes --every 6 --made 0",
+        rig="section_escapes --every 6 --kinds beside",
         module="inject/commit_origin.py",
         code=(
             "assert 'hivemind_is_shared() (' in START\n"
@@ -42,7 +42,7 @@ FAULTS = (
     ),
     Fault(
         name="nothing counts as another machine",
-        rig="section_escapes --every 6 --made 0",
+        rig="section_escapes --every 6 --kinds elsewhere",
         module="inject/commit_origin.py",
         code=(
             "assert 'hivemind_is_shared() (' in START\n"
@@ -53,28 +53,28 @@ FAULTS = (
     ),
     Fault(
         name="what was fetched is not remembered",
-        rig="section_escapes --every 6 --made 0",
+        rig="section_escapes --every 5 --kinds elsewhere",
         module="inject/commit_origin.py",
         code="assert FETCHED\nFETCHED = '\\n'\n",
         says=r"an ordinary command was refused",
     ),
     Fault(
         name="what a remote on this machine has counts as published",
-        rig="section_escapes --every 5 --made 0",
+        rig="section_escapes --every 5 --kinds beside",
         module="inject/commit_origin.py",
         code="assert REMOTES\nREMOTES = '\\n'\n",
         says=r"the remote has the text of a memory",
     ),
     Fault(
         name="a fetch is taken for a commit",
-        rig="section_escapes --every 6 --made 0",
+        rig="section_escapes --every 17 --kinds elsewhere",
         module="inject/commit_origin.py",
         code="assert ARRIVING\nARRIVING = '\\n'\n",
         says=r"an ordinary command was refused",
     ),
     Fault(
         name="every command is taken for a fetch",
-        rig="section_escapes --every 24 --made 2",
+        rig="section_escapes --every 40 --kinds escape --made 2",
         module="inject/commit_origin.py",
         code="assert ARRIVING\nARRIVING = '    exit 0\\n'\n",
         says=r"a commit has a part of the section",

@@ -147,7 +147,7 @@ def finish_move(places: Places, folder: NotesFolder) -> ProjectMove | None:
         return None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise NotSavedError(
-            f"{plan} cannot be read: {error}",
+            f"{plan} cannot be read: {getattr(error, 'strerror', None) or error}.",
             hint="Remove it, then look at `hm project list`.",
         ) from error
     return _finish(places, folder, move)
