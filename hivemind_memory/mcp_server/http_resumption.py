@@ -1,11 +1,11 @@
-"""Goes on with sessions of an earlier process, so that a restart does not end them.
+"""Begins sessions again that a restart has ended, or others that came later.
 
 A client whose session is unknown gets status 404 and must begin a new one. Gemini CLI
 does not: it has no memory until it is restarted. So the id of a session holds what is
 needed to begin it again, signed: the client's name, whether it has roots, and the
 project that it named. The client notices nothing.
 
-A session that this process has ended stays ended.
+A session that its client has ended stays ended.
 """
 
 from __future__ import annotations
@@ -34,7 +34,10 @@ from hivemind_memory.model.agents import PROJECT_HEADER
 from hivemind_memory.state.tokens import Token
 
 MAX_RESUMED = 1024
-"""Sessions of earlier processes that are known here; the oldest are forgotten."""
+"""Sessions that were begun again and are known here; the oldest are forgotten."""
+
+MAX_ENDED = 1024
+"""Sessions that are known to have been ended by their clients."""
 
 _MAX_NAME_CHARS = 64
 _MAX_PROJECT_BYTES = 1_000
@@ -62,7 +65,11 @@ class SessionResumption:
         self._secret = secret.encode()
         self._process = token_hex(4)
         self._resumed: OrderedDict[bytes, bytes] = OrderedDict()
-        """Id that a client has from an earlier process -> the session's id now."""
+        """Id that a client has, from an earlier process or of a session that made room
+        for others -> the session's id now."""
+
+        self._ended: OrderedDict[bytes, None] = OrderedDict()
+        """Ids of sessions that their clients have ended."""
 
         self._lock = anyio.Lock()
 
@@ -75,21 +82,43 @@ class SessionResumption:
         if not given:
             await self._open(scope, receive, send)
             return
-        inner = await self._inner_of(scope, given)
-        is_gone = not inner
+        kept: list[Message] = []
+        is_gone = not (inner := await self._inner_of(scope, given))
+
+        async def read() -> Message:
+            kept.append(await receive())
+            return kept[-1]
+
+        async def read_again() -> Message:
+            return kept.pop(0) if kept else await receive()
 
         async def watch(message: Message) -> None:
             nonlocal is_gone
             if message["type"] == "http.response.start":
                 is_gone = message["status"] == 404
+                self._note_end(scope, given, message)
                 message = _with_session(message, given)
             if not is_gone:
                 await send(message)
 
         if inner:
-            await self._app(_with_session(scope, inner), receive, watch)
+            await self._app(_with_session(scope, inner), read, watch)
+        if (
+            is_gone
+            and inner
+            and (inner := await self._begun_again(scope, given, inner))
+        ):
+            is_gone = False
+            await self._app(_with_session(scope, inner), read_again, watch)
         if is_gone:
             await _refuse(send)
+
+    def _note_end(self, scope: Scope, given: bytes, answer: Message) -> None:
+        """Remember that a client has ended its session, if this answer says so."""
+        if scope["method"] == "DELETE" and answer["status"] < 400:
+            self._ended[given] = None
+            while len(self._ended) > MAX_ENDED:
+                self._ended.popitem(last=False)
 
     async def _open(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request without a session; sign the id of one that it opens."""
@@ -118,11 +147,25 @@ class SessionResumption:
         parts = given.split(b".")
         if len(parts) != 4 or not self._is_signed(given, token_in(scope)):
             return b""
-        inner, process, held, _ = parts
+        inner, process, _, _ = parts
         if process == self._process.encode():
-            return inner
+            return self._resumed.get(given, inner)
+        return await self._begun_again(scope, given, b"")
+
+    async def _begun_again(self, scope: Scope, given: bytes, gone: bytes) -> bytes:
+        """Return the session that now stands for an id; empty: its client ended it.
+
+        Args:
+            scope: Of a request of its client.
+            given: An id that was given to it.
+            gone: The session that is no longer there; empty: one of another process.
+        """
+        if given in self._ended or (gone and scope["method"] == "DELETE"):
+            return b""
         async with self._lock:
-            if given not in self._resumed:
+            # Another request of the client may have been here first.
+            if self._resumed.get(given, gone) == gone:
+                held = given.split(b".")[2]
                 opened = await self._begin(scope, json.loads(_decoded(held)))
                 if not opened:
                     return b""

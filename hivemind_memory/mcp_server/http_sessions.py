@@ -30,8 +30,8 @@ IDLE_S = 24 * 60 * 60.0
 goes on in the morning, and not every client starts a new session."""
 
 MAX_IDLE = 256
-"""Sessions that are kept; one more, and the idle one used longest ago ends. Each takes
-some 50 KB."""
+"""Sessions that are kept; one more, and the idle one used longest ago ends, to be begun
+again when its client asks something. Each takes some 50 KB."""
 
 MAX_OPEN = 1024
 """Sessions, with those that have a pending request, which are never ended for another:

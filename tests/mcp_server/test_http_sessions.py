@@ -7,6 +7,7 @@ import json
 import logging
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -81,8 +82,8 @@ def serving(server: MemoryServer, **bounds: Any) -> Iterator[Clients]:
 
 
 @pytest.fixture
-def ended() -> Iterator[Callable[[str], bool]]:
-    """Wait until the server has logged that a session ended for its idleness."""
+def logged() -> Iterator[Callable[[str], int]]:
+    """Wait until the SDK has logged something; return how often it has."""
     lines: list[str] = []
     changed = threading.Condition()
 
@@ -97,22 +98,24 @@ def ended() -> Iterator[Callable[[str], bool]]:
     logger.setLevel(logging.INFO)
     logger.addFilter(keep)
 
-    def wait(session: str) -> bool:
+    def wait(beginning: str) -> int:
         with changed:
-            return changed.wait_for(
-                lambda: (
-                    f"Session {session.split('.', maxsplit=1)[0]} idle timeout" in lines
-                ),
-                60,
+            assert changed.wait_for(
+                lambda: any(line.startswith(beginning) for line in lines), 60
             )
+            return sum(line.startswith(beginning) for line in lines)
 
     yield wait
     logger.removeFilter(keep)
     logger.setLevel(level)
 
 
+BEGUN = "Created new transport"
+"""What is logged of each session, of one that is begun again too."""
+
+
 def test_beyond_a_number_of_sessions_the_one_idle_longest_ends(
-    server: MemoryServer,
+    server: MemoryServer, logged: Callable[[str], int]
 ) -> None:
     """A thousand sessions that no client ended once took 48 MB until the next day."""
     with serving(server, max_idle=3) as clients:
@@ -120,33 +123,46 @@ def test_beyond_a_number_of_sessions_the_one_idle_longest_ends(
         assert clients.request(LIST, first)[0] == 200
         fourth = clients.open()
 
-        statuses = {
-            name: clients.request(LIST, session)[0]
-            for name, session in (
-                ("first", first),
-                ("second", second),
-                ("third", third),
-                ("fourth", fourth),
-            )
-        }
-
-    assert statuses == {"first": 200, "second": 404, "third": 200, "fourth": 200}
+        kept = [clients.request(LIST, one)[0] for one in (first, third, fourth)]
+        assert (kept, logged(BEGUN)) == ([200] * 3, 4)
+        assert (clients.request(LIST, second)[0], logged(BEGUN)) == (200, 5)
 
 
-def test_a_client_whose_session_ended_begins_a_new_one(server: MemoryServer) -> None:
-    """As the specification has it for an answer of 404."""
+def test_an_evicted_session_goes_on_and_others_make_room(
+    server: MemoryServer, logged: Callable[[str], int]
+) -> None:
+    """Gemini CLI begins no new session, and had no memory until it was restarted."""
     with serving(server, max_idle=1) as clients:
-        lost = clients.open()
-        other = clients.open()
-        assert clients.request(LIST, lost)[0] == 404
-        again = clients.open()
+        sessions = [clients.open() for _ in range(3)]
+        for _ in range(2):
+            assert [clients.request(LIST, one)[0] for one in sessions] == [200] * 3
 
-        assert clients.request(LIST, again)[0] == 200
-        assert clients.request(LIST, other)[0] == 404
+        assert logged(BEGUN) == 3 + 6
+        assert clients.request(None, sessions[2], method="DELETE")[0] == 200
+        # Evicted, then ended by its client: it is gone at once, and stays so.
+        assert clients.request(None, sessions[0], method="DELETE")[0] == 404
+        gone = [clients.request(LIST, one)[0] for one in sessions]
+
+    assert gone == [200, 200, 404]
+
+
+def test_many_requests_of_an_evicted_session_begin_it_once(
+    server: MemoryServer, logged: Callable[[str], int]
+) -> None:
+    """32 at once, and each is answered."""
+    with serving(server, max_idle=1) as clients:
+        evicted = clients.open()
+        clients.open()
+        with ThreadPoolExecutor(32) as pool:
+            bodies = [{**LIST, "id": number} for number in range(2, 34)]
+            asked = [pool.submit(clients.request, one, evicted) for one in bodies]
+            statuses = {one.result()[0] for one in asked}
+
+        assert (statuses, logged(BEGUN)) == ({200}, 3)
 
 
 def test_a_session_with_a_request_in_the_air_does_not_end_for_another(
-    server: MemoryServer,
+    server: MemoryServer, logged: Callable[[str], int]
 ) -> None:
     """Clients hold a stream open on which the server may speak."""
     with serving(server, max_idle=1) as clients:
@@ -155,10 +171,11 @@ def test_a_session_with_a_request_in_the_air_does_not_end_for_another(
         assert stream.status == 200
         others = [clients.open() for _ in range(3)]
 
-        assert clients.request(LIST, listening)[0] == 200
         # The newest has just begun: ended at once, no client could ever connect.
-        statuses = [clients.request(LIST, one)[0] for one in others]
-        assert statuses == [404, 404, 200]
+        kept = [clients.request(LIST, one)[0] for one in (listening, others[2])]
+        assert (kept, logged(BEGUN)) == ([200, 200], 4)
+        assert clients.request(LIST, others[0])[0] == 200
+        assert logged(BEGUN) == 5
         connection.close()
         stream.close()
 
@@ -187,7 +204,9 @@ def test_beyond_a_number_of_streams_the_oldest_is_closed(server: MemoryServer) -
         assert not again.isclosed()
 
 
-def test_a_session_that_its_client_ended_makes_room(server: MemoryServer) -> None:
+def test_a_session_that_its_client_ended_makes_room(
+    server: MemoryServer, logged: Callable[[str], int]
+) -> None:
     """Else sessions that are gone would end those that are not."""
     with serving(server, max_idle=2) as clients:
         kept = clients.open()
@@ -195,10 +214,12 @@ def test_a_session_that_its_client_ended_makes_room(server: MemoryServer) -> Non
             left = clients.open()
             assert clients.request(None, left, method="DELETE")[0] == 200
 
-        assert clients.request(LIST, kept)[0] == 200
+        assert (clients.request(LIST, kept)[0], logged(BEGUN)) == (200, 5)
 
 
-def test_a_wrong_address_does_not_hide_a_session(server: MemoryServer) -> None:
+def test_a_wrong_address_does_not_hide_a_session(
+    server: MemoryServer, logged: Callable[[str], int]
+) -> None:
     """Nothing is there, and the session counts as before."""
     with serving(server, max_idle=2) as clients:
         first, second = clients.open(), clients.open()
@@ -206,19 +227,19 @@ def test_a_wrong_address_does_not_hide_a_session(server: MemoryServer) -> None:
             assert clients.request(LIST, session, path="/other")[0] == 404
         clients.open()
 
-        assert clients.request(LIST, first)[0] == 404
-        assert clients.request(LIST, second)[0] == 200
+        assert (clients.request(LIST, second)[0], logged(BEGUN)) == (200, 3)
+        assert (clients.request(LIST, first)[0], logged(BEGUN)) == (200, 4)
 
 
 def test_a_session_without_requests_ends_after_a_time(
-    server: MemoryServer, ended: Callable[[str], bool]
+    server: MemoryServer, logged: Callable[[str], int]
 ) -> None:
-    """Its next request is answered with 404."""
+    """Its next request begins it again."""
     with serving(server, idle_s=0.05) as clients:
         session = clients.open()
 
-        assert ended(session)
-        assert clients.request(LIST, session)[0] == 404
+        assert logged(f"Session {session.split('.', maxsplit=1)[0]} idle timeout")
+        assert (clients.request(LIST, session)[0], logged(BEGUN)) == (200, 2)
 
 
 def test_a_session_goes_on_after_a_restart_of_the_server(server: MemoryServer) -> None:
