@@ -25,7 +25,9 @@ def test_all_that_is_left_of_the_key_is_purged(tmp_path: Path, versions: int) ->
     sandbox = Sandbox(tmp_path / "home")
     with sandbox.memory() as memory:
         for text, reason in zip(
-            VERSIONS[:versions], itertools.chain([""], itertools.repeat("better"))
+            VERSIONS[:versions],
+            itertools.chain([""], itertools.repeat("better")),
+            strict=False,
         ):
             memory.save(NewMemory(key="vault", content=text, reason=reason))
         (sandbox.notes / "vault.md").unlink()
