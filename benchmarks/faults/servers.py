@@ -6,6 +6,18 @@ from benchmarks.faults.fault import Fault
 
 FAULTS = (
     Fault(
+        name="a token sees what the server itself sees",
+        rig="access_matrix --pair 0 --calls routes",
+        module="http_api/callers.py",
+        code=(
+            "assert CallerMemories._open\n"
+            "CallerMemories._open = lambda self, _: (\n"
+            "    client_memory.open_owner_connection_memory(self._memory_dir)\n"
+            ")\n"
+        ),
+        says=r"[1-9]\d* leaks",
+    ),
+    Fault(
         name="a broken frame is not answered",
         rig="mcp_frames --frames 300 --patience 3",
         module="mcp_server/frames.py",

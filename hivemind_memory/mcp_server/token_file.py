@@ -11,6 +11,7 @@ from hivemind_memory.files.atomic import write_file
 from hivemind_memory.files.descriptors import (
     PRIVATE_FILE,
     make_private_folder,
+    open_regular,
     set_mode,
 )
 
@@ -52,7 +53,7 @@ def read_token(path: str, make_token: Callable[[], str] = _new_token) -> str:
 
 def _read(path: str) -> str:
     """Return what the file holds, after making it private."""
-    with open(path, encoding="utf-8") as file:
+    with open(path, encoding="utf-8", opener=open_regular) as file:
         set_mode(file.fileno(), PRIVATE_FILE)
         return file.read(4096).strip()
 
