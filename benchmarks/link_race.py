@@ -1,4 +1,4 @@
-"""Swap a folder and a note for links while both are read: does anything lead out?
+"""Swap a folder and a file for links while both are read: does anything lead out?
 
     python -m benchmarks.link_race --seconds 60
 
@@ -22,6 +22,7 @@ from hivemind_memory.errors import HivemindError
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.notes.append import OpenNote
+from hivemind_memory.working import ContentLoader, FileMemoryBlock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,6 +65,7 @@ def race(home: Path, *, seconds: float) -> Seen:
     (outside / "b.md").write_bytes(b"outside")
     inode = (outside / "b.md").stat().st_ino
     folder, seen = NotesFolder(str(home / "root")), Seen()
+    loader = ContentLoader(str(home / "root"))
     with _swapping(home / "root"):
         until = time.monotonic() + seconds
         while time.monotonic() < until:
@@ -71,6 +73,7 @@ def race(home: Path, *, seconds: float) -> Seen:
                 _read(folder, seen)
                 _list(folder, inode, seen)
                 _open(folder, inode, seen)
+                _load(loader, seen)
     if (outside / "b.md").read_bytes() != b"outside" or len(
         list(outside.iterdir())
     ) > 1:
@@ -122,6 +125,19 @@ def _open(folder: NotesFolder, outside_inode: int, seen: Seen) -> None:
         seen.answers["open: inside"] += 1
         if note.signature()[3] == outside_inode:
             seen.escapes.append("opened what is outside")
+
+
+def _load(loader: ContentLoader, seen: Seen) -> None:
+    # Several at once: the folder of the first stays open for the others.
+    for loaded in loader.load_many([FileMemoryBlock(location=NOTE)] * 3):
+        seen.answers["load: error" if loaded.is_error else "load: inside"] += 1
+        if not loaded.is_error and loaded.text != INSIDE.decode():
+            seen.escapes.append(f"loaded {loaded.text!r}")
+    with loader.root.walk() as walk:
+        for path in walk.files((), 9):
+            loaded = loader.load(FileMemoryBlock(location=path))
+            if "outside" in loaded.text:
+                seen.escapes.append(f"found and loaded {path}")
 
 
 def main() -> int:

@@ -34,7 +34,9 @@ from hivemind_memory.config.values import allowed_values  # noqa: E402
 from hivemind_memory.mcp_server.instructions import INSTRUCTIONS  # noqa: E402
 from hivemind_memory.mcp_server.search_output import SNIPPET_CHARS  # noqa: E402
 from hivemind_memory.mcp_server.server_description import (  # noqa: E402
+    DescribedTool,
     described_tools,
+    described_toolsets,
     first_answers,
 )
 from hivemind_memory.mcp_server.shaping import LIMIT_CHARS  # noqa: E402
@@ -54,6 +56,10 @@ _CONFIG_INTRO = (
     "`hm config list` shows the values in effect and where they come from. `hm config"
     " set` and `hm config unset` change the file, which only you can read. Unknown keys"
     " are kept and reported."
+)
+_TOOLSET_INTRO = (
+    "Offered only if `hm mcp --toolset {name}` or the option"
+    " [toolsets](config.md#toolsets) asks for it, beside the tools above."
 )
 _TOOLS_INTRO = (
     "`hm mcp` serves these over the Model Context Protocol, on standard input and"
@@ -118,13 +124,24 @@ def tools_page() -> str:
     """Return the reference of the tools that agents call."""
     parts = ["# Tools for agents", _MADE, _TOOLS_INTRO]
     for tool in described_tools():
-        parts.append(f"## {tool.name}\n\n{tool.description}")
-        parts.append(_table(("argument", "meaning"), tool.arguments, is_code=True))
-        parts.append(_table(("result", "meaning"), tool.results, is_code=True))
-        parts.append(f"Hints for the client: {tool.hints}.")
+        parts += _tool_parts(tool, "##")
+    for name, tools in described_toolsets().items():
+        parts.append(f"## Toolset {name}\n\n{_TOOLSET_INTRO.format(name=name)}")
+        for tool in tools:
+            parts += _tool_parts(tool, "###")
     parts.append("## What the server says of itself")
     parts.append(f"```text\n{INSTRUCTIONS.rstrip()}\n```")
     return "\n\n".join(parts) + "\n"
+
+
+def _tool_parts(tool: DescribedTool, level: str) -> list[str]:
+    """Return the parts of the page that describe one tool."""
+    return [
+        f"{level} {tool.name}\n\n{tool.description}",
+        _table(("argument", "meaning"), tool.arguments, is_code=True),
+        _table(("result", "meaning"), tool.results, is_code=True),
+        f"Hints for the client: {tool.hints}.",
+    ]
 
 
 def example_config() -> str:

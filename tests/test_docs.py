@@ -34,6 +34,7 @@ PLAYED = (
     "scopes.md",
     "agents.md",
     "launching.md",
+    "working-memory.md",
 )
 """Pages with terminals."""
 

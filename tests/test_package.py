@@ -46,7 +46,7 @@ HOMES = {
     "pydantic": ("http_api/", "mcp_server/"),
     "simsimd": ("index/sqlite/vectors.py",),
     "tenacity": ("providers/retry.py",),
-    "tokenizers": ("providers/local_model.py",),
+    "tokenizers": ("providers/local_model.py", "providers/token_counter.py"),
     "uvicorn": ("mcp_server/",),
     "watchdog": ("watch/observer.py",),
     "yaml": ("markdown/front_matter.py",),
@@ -76,6 +76,7 @@ FLOORS = {
     "memory.memory": 9,  # the class Memory, made of memory and curation
     "context": 10,
     "evaluation": 11,
+    "working": 11,
     "connect": 11,
     "inject": 11,
     "watch": 11,

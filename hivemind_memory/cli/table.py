@@ -109,6 +109,16 @@ _FILES = (
     (AGENTS, "why", {"why": "Show what was injected, what was left out, and why."}),
     (
         AGENTS,
+        "context",
+        {
+            "context build": "Print what fits a task into a budget of tokens.",
+            "context add": "Add a file, lines of it or a memory to a file of blocks.",
+            "context list": "List the blocks of a file.",
+            "context clean": "Remove the blocks that no longer count.",
+        },
+    ),
+    (
+        AGENTS,
         "project",
         {
             "project show": "Show which project a folder belongs to, and why.",
@@ -265,6 +275,8 @@ READING = frozenset(
         "inbox list",
         "hook session-start",
         "why",
+        "context build",
+        "context list",
         "project show",
         "project list",
         "token list",
@@ -313,6 +325,7 @@ GROUPS = {
         "session-start",
     ),
     "git-hook": ("Git's hook that injects into new worktrees.", AGENTS, "status"),
+    "context": ("Build the context of a task; keep blocks for it.", AGENTS, "build"),
     "project": ("Show, list, rename, adopt and merge projects.", AGENTS, "show"),
     "token": ("Make, list and revoke tokens of clients over HTTP.", AGENTS, "list"),
     "eval": ("Measure how well questions of your own are answered.", MAINTAIN, "run"),

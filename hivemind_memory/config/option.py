@@ -29,7 +29,7 @@ class Option:
     """Key under ``memory`` in config.json."""
 
     kind: str
-    """bool, int, float, str, ``str | None``, or dict: a JSON object."""
+    """bool, int, float, str, ``str | None``, list: of texts, or dict: a JSON object."""
 
     check: str
     """Of a dict: the function in ``objects`` that knows what may be in it."""

@@ -45,6 +45,10 @@ def _share(default: float, text: str) -> Any:
     return _option(default, text, low=0, high=1)
 
 
+TOOLSETS = ("context",)
+"""What ``toolsets`` may name; ``mcp_server/toolsets.py`` says what is in them."""
+
+
 @value
 class Settings:
     """Every option with the value that is in effect."""
@@ -268,6 +272,12 @@ class Settings:
         " always global.",
         choices=("auto", "global"),
     )
+    toolsets: list[str] = _option(
+        [],
+        "Further tools that hm mcp offers to agents. context: context_build, which"
+        " returns what a task needs within a budget of tokens.",
+        choices=TOOLSETS,
+    )
     memory_chars: int = _option(
         4_000, "Maximum length of a typed memory, in characters.", low=100, high=100_000
     )
@@ -352,6 +362,7 @@ def _table() -> dict[str, Option]:
             row.name = name
             kind = Settings.__annotations__[name]
             row.kind = "dict" if kind.startswith("Mapping") else kind
+            row.kind = row.kind.partition("[")[0]
             row.env = (f"HIVEMIND_{name.upper()}", *row.env)
             table[name] = row
             # From here on the field has its default, as every value's field.

@@ -50,6 +50,8 @@ def parse_value(option: Option, text: str) -> object:
             value = float(text)
         elif option.kind == "dict":
             value = _parse_json(text)
+        elif option.kind == "list":
+            value = _parse_list(text)
         elif option.kind == "str | None" and text == "null":
             value = None
     except ValueError as error:
@@ -83,7 +85,8 @@ def allowed_values(option: Option) -> str:
     'a number from 0 to 1'
     """
     if option.choices:
-        return "one of " + ", ".join(option.choices)
+        names = ", ".join(option.choices)
+        return f"{'a list with any' if option.kind == 'list' else 'one'} of {names}"
     if option.kind == "bool":
         return "true or false"
     if option.kind in ("int", "float"):
@@ -126,6 +129,8 @@ def _is_allowed(option: Option, value: object) -> bool:
     if isinstance(value, int | float):
         # Not the other way round: a comparison with NaN is never true.
         return option.low <= value <= option.high
+    if isinstance(value, list):
+        return all(name in option.choices for name in value)
     if not isinstance(value, str):
         return True
     if option.choices:
@@ -157,6 +162,17 @@ def _parse_json(text: str) -> object:
         return json.loads(text)
     except RecursionError as error:
         raise ValueError(text[:60]) from error
+
+
+def _parse_list(text: str) -> object:
+    """Return names that are separated by commas, or a JSON array.
+
+    >>> _parse_list("context, "), _parse_list('["context"]')
+    (['context'], ['context'])
+    """
+    if text.lstrip().startswith("["):
+        return _parse_json(text)
+    return [name for part in text.split(",") if (name := part.strip())]
 
 
 def _parse_bool(text: str) -> bool:

@@ -45,7 +45,10 @@ _MAX_LINES = 64
 class Handshake:
     """What happened before the SDK took over."""
 
-    def __init__(self) -> None:
+    def __init__(self, toolsets: tuple[str, ...] = ()) -> None:
+        self.toolsets = toolsets
+        """Whose tools are listed beside the usual ones."""
+
         self.lines: list[tuple[bytes, bool]] = []
         """Lines that the SDK has to read, in order, each with whether it is whole."""
 
@@ -67,6 +70,7 @@ def shake_hands(
     sink: int,
     load_sdk: Callable[[], None],
     more_scopes: Sequence[str] = (),
+    toolsets: tuple[str, ...] = (),
 ) -> Handshake:
     """Answer the first requests until the SDK is loaded or one of them needs it.
 
@@ -78,8 +82,9 @@ def shake_hands(
         sink: Descriptor for the answers.
         load_sdk: Imports everything that the SDK's side needs.
         more_scopes: Offered for the argument ``scope``; see ``offered_scopes``.
+        toolsets: Those of the server.
     """
-    done = Handshake()
+    done = Handshake(toolsets)
     done.more_scopes = tuple(more_scopes)
     loading = threading.Thread(target=load_sdk, name="loading", daemon=True)
     is_loading = False
@@ -156,13 +161,17 @@ def _result(request: dict[str, Any], done: Handshake) -> dict[str, Any] | None:
         return None
     if is_modern:
         return _modern_result(method, meta, done)
-    known = {"tools/list": {"tools": _tools(_first_answers(), done)}, "ping": {}}
-    return None if is_first else known.get(method)
+    if is_first or method not in {"tools/list", "ping"}:
+        return None
+    is_ping = method == "ping"
+    return {} if is_ping else {"tools": _tools(_first_answers(), done)}
 
 
 def _tools(answers: dict[str, Any], done: Handshake) -> list[dict[str, Any]]:
-    """Return the tools, with the scopes that the client has."""
+    """Return the tools of a server, with the scopes that the client has."""
     tools: list[dict[str, Any]] = answers["tools"]
+    for name in dict.fromkeys(done.toolsets):
+        tools += answers["toolsets"][name]
     offer_scopes(tools, done.more_scopes)
     return tools
 

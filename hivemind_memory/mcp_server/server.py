@@ -33,6 +33,7 @@ from hivemind_memory.mcp_server.tools_list import ListTool
 from hivemind_memory.mcp_server.tools_memory import MemoryTools
 from hivemind_memory.mcp_server.tools_notes import NoteTools
 from hivemind_memory.mcp_server.tools_search import SearchTool
+from hivemind_memory.mcp_server.toolsets import tools_of
 from hivemind_memory.mcp_server.upgrade import UpgradeCheck
 from hivemind_memory.model.display import escape_text
 from hivemind_memory.version import __version__
@@ -46,7 +47,7 @@ TITLE = "Hivemind Memory"
 def make_server(
     server_state: ServerState, session: str, *, asks_for_roots: bool = False
 ) -> MemoryServer:
-    """Return a server with all tools; nothing is opened before a tool is called.
+    """Return a server with its tools; nothing is opened before a tool is called.
 
     Args:
         server_state: Opens the memory.
@@ -93,6 +94,7 @@ def make_server(
             *ListTool(runner).tools(),
             *MemoryTools(runner).tools(),
             *LearnTool(runner).tools(),
+            *tools_of(server_state.toolsets, runner),
         ],
         subscriptions=False,
         middleware=[_escape_results, _advertise_tools, offer_own_scopes, heed_roots],

@@ -11,6 +11,7 @@ from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCResponse, jsonrpc_message_adapter
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
+from hivemind_memory.config.settings import TOOLSETS
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.mcp_server.handshake import (
     CAPABILITIES_KEY,
@@ -37,8 +38,14 @@ class DescribedTool:
 
 
 def described_tools() -> list[DescribedTool]:
-    """Return every tool of the server, in its order."""
+    """Return every tool that is always offered, in its order."""
     return [_describe(tool) for tool in first_answers()["tools"]]
+
+
+def described_toolsets() -> dict[str, list[DescribedTool]]:
+    """Return the tools of each toolset, by its name."""
+    toolsets = first_answers()["toolsets"].items()
+    return {name: [_describe(tool) for tool in tools] for name, tools in toolsets}
 
 
 def first_answers() -> dict[str, Any]:
@@ -81,12 +88,30 @@ def first_answers() -> dict[str, Any]:
         },
         "envelope": envelope,
         "tools": listed["tools"],
+        "toolsets": {name: _tools_of(name, len(listed["tools"])) for name in TOOLSETS},
     }
 
 
-async def _ask(*requests: dict[str, Any]) -> list[dict[str, Any]]:
+def _tools_of(toolset: str, usual: int) -> list[dict[str, Any]]:
+    """Return the tools that a toolset adds to so many usual ones."""
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    meta = {
+        VERSION_KEY: MODERN_PROTOCOL_VERSIONS[-1],
+        CAPABILITIES_KEY: {},
+        CLIENT_KEY: {"name": "", "version": ""},
+    }
+    request = {**asked, "params": {"_meta": meta}}
+    [listed] = anyio.run(lambda: _ask(request, toolsets=(toolset,)))
+    tools: list[dict[str, Any]] = listed["tools"][usual:]
+    return tools
+
+
+async def _ask(
+    *requests: dict[str, Any], toolsets: tuple[str, ...] = ()
+) -> list[dict[str, Any]]:
     """Return a server's results for requests."""
-    server = make_server(ServerState(_refuse_to_open), session="")
+    server_state = ServerState(_refuse_to_open, toolsets=toolsets)
+    server = make_server(server_state, session="")
     to_server, received = anyio.create_memory_object_stream[Any](len(requests))
     to_send, answers = anyio.create_memory_object_stream[Any](len(requests))
     results = []

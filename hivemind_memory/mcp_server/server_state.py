@@ -51,6 +51,7 @@ class ServerState:
         open_for_token: Callable[[str, Token], Memory] | None = None,
         *,
         more_scopes: Sequence[str] = (),
+        toolsets: tuple[str, ...] = (),
     ) -> None:
         """Open nothing yet.
 
@@ -65,6 +66,7 @@ class ServerState:
                 takes the same as *open_project*, or nothing where all connections share
                 one project. None: there are no such clients.
             more_scopes: team, workspace or both, if the server was started with them.
+            toolsets: Tools that are offered beside the usual ones; see ``toolsets``.
         """
         self._open_watcher = open_watcher
         self._lock = threading.Lock()
@@ -73,7 +75,8 @@ class ServerState:
         self._open_project = open_project
         self._open_for_token = open_for_token
         self.more_scopes = tuple(more_scopes)
-        self._own_folder = own_folder if open_project is not None else ""
+        self.own_folder = own_folder if open_project is not None else ""
+        self.toolsets = toolsets
         self._own = ProjectMemory(open_memory)
         self._of_project: OrderedDict[Hashable, ProjectMemory] = OrderedDict()
         self._max_projects = descriptor_share(MAX_PROJECTS, 1 / 16)
@@ -100,7 +103,7 @@ class ServerState:
         Raises:
             HivemindError: It cannot be opened now; the next call tries again.
         """
-        named = project or self._own_folder
+        named = project or self.own_folder
         if token is None and (not named or self._open_project is None):
             with _lent(self._own) as memory:
                 yield memory

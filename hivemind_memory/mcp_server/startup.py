@@ -25,7 +25,13 @@ def serve_standard_streams(
     """
     with claimed_streams() as (source, sink):
         reader = LineReader(source, sink)
-        handshake = shake_hands(reader, sink, _load_sdk, server_state.more_scopes)
+        handshake = shake_hands(
+            reader,
+            sink,
+            _load_sdk,
+            more_scopes=server_state.more_scopes,
+            toolsets=server_state.toolsets,
+        )
         if handshake.has_client_left:
             return
         from hivemind_memory.mcp_server.server import make_server

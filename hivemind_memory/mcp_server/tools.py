@@ -172,6 +172,11 @@ class ToolRunner:
 
         self._limits: CallLimits[str | None] = CallLimits()
 
+    @property
+    def own_folder(self) -> str:
+        """Folder whose project the server belongs to; empty: see ``ServerState``."""
+        return self._server_state.own_folder
+
     async def run(
         self,
         tool: str,

@@ -46,6 +46,16 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "project adopt": (("project", "adopt", "shop", "{there}"),),
     "launch": (("launch", "true", "--worktree", "{there}"),),
+    "context build": (
+        ("context", "build", "--task", "harbour", "--root", "{there}"),
+        ("context", "build", "--json", "--blocks", "{there}/blocks.json"),
+    ),
+    "context add": (
+        ("context", "add", "--root", "{there}", "--blocks", "b.json", "CLAUDE.md"),
+        ("context", "add", "--blocks", "{there}/blocks.json", "CLAUDE.md"),
+    ),
+    "context list": (("context", "list", "--blocks", "{there}/blocks.json"),),
+    "context clean": (("context", "clean", "--blocks", "{there}/blocks.json"),),
 }
 """Command -> how it can be given a folder."""
 

@@ -69,6 +69,12 @@ CLOSE_S = 0.8
             "Workspace whose memory is read and written.",
             metavar="NAME",
         ),
+        Flag(
+            ("--toolset",),
+            "text",
+            "Further tools to offer, separated by commas: context.",
+            metavar="NAMES",
+        ),
     ),
     examples=("hm mcp", "hm mcp --http --port 8737"),
 )
@@ -117,6 +123,7 @@ def mcp(request: CommandRequest) -> int:
             teams=teams,
         ),
         more_scopes=_more_scopes(scope_request),
+        toolsets=_toolsets(values["toolset"]),
     )
     session = environment.new_session()
     try:
@@ -164,6 +171,19 @@ def _more_scopes(scope_request: ScopeRequest) -> tuple[str, ...]:
     except HivemindError:
         has_tree = False  # each call says what is wrong with config.json
     return kinds_of(name, teams, has_tree=has_tree)
+
+
+def _toolsets(text: str | None) -> tuple[str, ...]:
+    """Return the toolsets that the flag names; without it, those of the options.
+
+    Raises:
+        ConfigError: The flag names one that does not exist.
+    """
+    from hivemind_memory import environment
+    from hivemind_memory.cli.text_input import split_items
+
+    flags = {} if text is None else {"toolsets": list(split_items(text))}
+    return tuple(environment.load_settings(flags=flags).toolsets)
 
 
 def find_token(memory_dir: str | None) -> Callable[[str], Token | None]:

@@ -1,0 +1,364 @@
+"""hm context: builds the context of a task, and keeps files of blocks for it."""
+
+from __future__ import annotations
+
+import os
+
+from hivemind_memory.cli.command import Argument, CommandRequest, Flag, command
+from hivemind_memory.cli.options import DRY_RUN, JSON
+from hivemind_memory.cli.output import (
+    print_json,
+    print_line,
+    print_notices,
+    print_table,
+    read_stdin,
+    write_stdout,
+)
+from hivemind_memory.errors import UsageError
+from hivemind_memory.model.display import count_text, escape_text, shorten
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from hivemind_memory.memory import Memory
+    from hivemind_memory.working.blocks import MemoryBlock
+    from hivemind_memory.working.task_context import TaskContext
+    from hivemind_memory.working.working_memory import WorkingMemory
+
+_STRATEGIES = ("balanced", "recent", "relevant")
+"""Those of ``working.scoring``, which help does not load; a test compares."""
+
+_PRIORITIES = ("critical", "high", "medium", "low")
+_MAX_LEFT_OUT = 10
+_ID_CHARS = 60
+
+_ROOT = Flag(
+    ("--root",),
+    "path",
+    "Folder that files are read from (the current folder).",
+    metavar="DIR",
+)
+_BLOCKS = Flag(
+    ("--blocks",),
+    "path",
+    "File with blocks, as hm context add writes it.",
+    metavar="FILE",
+)
+
+
+@command(
+    "context build",
+    description=(
+        "Given a task, takes what a search of the memory finds for it, the files that"
+        " it names or whose words it has, and what git says has changed lately. The"
+        " blocks of --blocks are candidates, too. Prints what fits into the budget,"
+        " each with its cost and its reason, and what was left out. Only files below"
+        " --root are read; links are not followed, and secrets are masked."
+    ),
+    flags=(
+        _ROOT,
+        _BLOCKS,
+        Flag(
+            ("--max-tokens",),
+            "int",
+            "Budget of the context, in tokens (8000).",
+            metavar="N",
+            low=1,
+            high=10_000_000,
+        ),
+        Flag(("--task",), "text", "What you are about to do.", metavar="TEXT"),
+        Flag(
+            ("--strategy",),
+            "text",
+            "What comes first within a priority (relevant for a task).",
+            choices=_STRATEGIES,
+        ),
+        Flag(
+            ("--tokenizer",),
+            "path",
+            "File tokenizer.json of the model that reads the context; without it,"
+            " tokens are estimated.",
+            metavar="FILE",
+        ),
+        JSON,
+    ),
+    examples=(
+        'hm context build --task "round the sum of a cart" --max-tokens 4000',
+        "hm context build --blocks blocks.json --json",
+    ),
+)
+def build(request: CommandRequest) -> int:
+    """Print what fits into a budget of tokens."""
+    from hivemind_memory import environment
+    from hivemind_memory.context.tokens import estimate_tokens
+    from hivemind_memory.working.task_context import ContextRequest, build_context
+
+    values = request.values
+    if not values["task"] and not values["blocks"]:
+        raise UsageError("Give a --task, or a file of --blocks.")
+    count: Callable[[str], int] = estimate_tokens
+    if values["tokenizer"]:
+        from hivemind_memory.providers.token_counter import token_counter
+
+        count = token_counter(values["tokenizer"])
+    with request.open_memory() as memory:
+        root = _checked_root(memory, request)
+        built = build_context(
+            memory,
+            ContextRequest(
+                max_tokens=values["max_tokens"] or 8_000,
+                root=root,
+                task=values["task"] or "",
+                blocks_file=values["blocks"] or "",
+                strategy=values["strategy"] or "",
+            ),
+            environ=environment.git_environ(),
+            count_tokens=count,
+        )
+    if values["json"]:
+        print_json(_value(built))
+        return 0
+    _print(built)
+    return 0
+
+
+@command(
+    "context add",
+    description=(
+        "The file is created if it does not exist. A block that is there already is"
+        " replaced. Lines are numbered from 1, and both are included. A dash reads"
+        " blocks of any kind as JSON from standard input."
+    ),
+    arguments=(
+        Argument(
+            "block",
+            "File below the root, FILE:FIRST-LAST, hm:KEY for a memory, or a dash.",
+            is_raw=True,
+        ),
+    ),
+    flags=(
+        _BLOCKS,
+        _ROOT,
+        Flag(
+            ("--priority",),
+            "text",
+            "critical is always included; the others up to 80, 90 and 95 %.",
+            choices=_PRIORITIES,
+        ),
+        Flag(
+            ("--confidence",),
+            "float",
+            "How sure you are that it matters (1).",
+            metavar="SHARE",
+            low=0,
+            high=1,
+        ),
+        JSON,
+    ),
+    examples=(
+        "hm context add --blocks blocks.json --priority critical AGENTS.md",
+        "hm context add --blocks blocks.json src/cart.py:10-40",
+        "hm context add --blocks blocks.json hm:rounding",
+    ),
+)
+def add(request: CommandRequest) -> int:
+    """Add a block to a file."""
+    from hivemind_memory.working.blocks_file import (
+        block_named,
+        changed_file,
+        parse_blocks,
+    )
+
+    values = request.values
+    fields = {"priority": values["priority"], "confidence": values["confidence"]}
+    if values["block"] == "-":
+        if any(field is not None for field in fields.values()):
+            raise UsageError("--priority and --confidence are fields of the JSON.")
+        blocks = parse_blocks(read_stdin("Nothing was added"))
+    else:
+        blocks = [block_named(values["block"], **fields)]
+    with request.open_memory() as memory:
+        working = _working(memory, request)
+        with changed_file(working, _blocks_file(request), memory.places.locks):
+            added = [working.add(block) for block in blocks]
+        failed = _unreadable(working, added)
+    if values["json"]:
+        print_json({"added": [block.id for block in added], "problems": failed})
+        return 0
+    for block in added:
+        print_line(f"added {block.id} ({block.rank.name.lower()})", keep=[block.id])
+    print_notices(failed)
+    return 0
+
+
+@command(
+    "context list",
+    description=(
+        "Says of each file whether it has changed since the blocks were written."
+    ),
+    flags=(_BLOCKS, _ROOT, JSON),
+    examples=("hm context list --blocks blocks.json",),
+)
+def list_(request: CommandRequest) -> int:
+    """List the blocks of a file."""
+    from hivemind_memory.working.block_json import block_to_json
+
+    with request.open_memory() as memory:
+        working = _working(memory, request)
+        working.load(_blocks_file(request))
+    changes = working.opened_changes
+    if request.values["json"]:
+        print_json(
+            [
+                {**block_to_json(block), "state": changes.get(block.id, "")}
+                for block in working.blocks
+            ]
+        )
+        return 0
+    rows = [
+        (
+            shorten(block.id, _ID_CHARS),
+            block.rank.name.lower(),
+            f"{block.confidence:g}",
+            changes.get(block.id, ""),
+        )
+        for block in working.blocks
+    ]
+    print_table(("block", "priority", "confidence", ""), rows)
+    if not rows:
+        print_notices(["there are no blocks in it"])
+    return 0
+
+
+@command(
+    "context clean",
+    description=(
+        "Removes blocks that have expired, blocks of low priority with a confidence"
+        " below 0.1, and history older than an hour unless it is of high priority."
+        " Critical blocks stay."
+    ),
+    flags=(_BLOCKS, _ROOT, DRY_RUN, JSON),
+    examples=("hm context clean --blocks blocks.json --dry-run",),
+)
+def clean(request: CommandRequest) -> int:
+    """Remove the blocks that no longer count."""
+    from hivemind_memory.working.blocks_file import changed_file
+
+    is_dry_run = bool(request.values["dry_run"])
+    path = _blocks_file(request)
+    with request.open_memory() as memory:
+        working = _working(memory, request)
+        if is_dry_run or not os.path.lexists(path):
+            working.load(path)
+            done = working.cleanup()
+        else:
+            with changed_file(working, path, memory.places.locks):
+                done = working.cleanup()
+    if request.values["json"]:
+        removed = [
+            {"id": removal.block.id, "why": removal.why} for removal in done.removed
+        ]
+        print_json({"kept": len(done.kept), "removed": removed})
+        return 0
+    verb = "would remove" if is_dry_run else "removed"
+    for removal in done.removed:
+        print_line(f"{verb} {removal.block.id}: {removal.why}", keep=[removal.block.id])
+    print_line(f"{count_text(len(done.kept), 'block')} kept")
+    return 0
+
+
+def _working(memory: Memory, request: CommandRequest) -> WorkingMemory:
+    """Return an empty working memory on the folder of a request."""
+    from hivemind_memory.working.task_context import (
+        ContextRequest,
+        open_working_memory,
+    )
+
+    root = _checked_root(memory, request)
+    return open_working_memory(memory, ContextRequest(max_tokens=1, root=root))
+
+
+def _checked_root(memory: Memory, request: CommandRequest) -> str:
+    """Return the folder of a request, which the caller may use.
+
+    Raises:
+        UsageError: There is no such folder.
+        ScopeError: It, or that of the blocks, is in a project that the caller does not
+            see.
+    """
+    from hivemind_memory import opening
+
+    root = os.path.expanduser(request.values["root"] or os.curdir)
+    if not os.path.isdir(root):
+        raise UsageError(f"There is no folder {root}.")
+    opening.check_worktree(memory, root)
+    if blocks := request.values["blocks"]:
+        above = os.path.dirname(os.path.realpath(blocks))
+        if not os.path.isdir(above):
+            raise UsageError(f"There is no folder {above}.")
+        if above != os.path.realpath(root):
+            opening.check_worktree(memory, above)
+    return os.path.abspath(root)
+
+
+def _blocks_file(request: CommandRequest) -> str:
+    """Return the file of a request.
+
+    Raises:
+        UsageError: It names none.
+    """
+    path: str | None = request.values["blocks"]
+    if not path:
+        raise UsageError("Name the file with --blocks FILE.")
+    return os.path.expanduser(path)
+
+
+def _unreadable(working: WorkingMemory, blocks: Iterable[MemoryBlock]) -> list[str]:
+    """Return what cannot be loaded of some blocks now."""
+    loaded = [(block.id, working.loader.load(block)) for block in blocks]
+    return [f"{name}: {content.text}" for name, content in loaded if content.is_error]
+
+
+def _value(built: TaskContext) -> dict[str, object]:
+    """Return a context for programs."""
+    selection = built.built.selection
+    costs = {chosen.block.id: chosen.tokens for chosen in selection.selected}
+    return {
+        "context": built.built.entries,
+        "report": {
+            "max_tokens": selection.max_tokens,
+            "used_tokens": selection.used_tokens,
+            "over_budget": selection.over_budget,
+            "tokens": costs,
+            "left_out": [
+                {"id": skipped.block.id, "tokens": skipped.tokens, "why": skipped.why}
+                for skipped in selection.left_out
+            ],
+            "notes": built.notes,
+        },
+    }
+
+
+def _print(built: TaskContext) -> None:
+    """Print a context for a person, or for a program that pastes it."""
+    selection = built.built.selection
+    pairs = zip(built.built.entries, selection.selected, strict=True)
+    for entry, chosen in pairs:
+        why = entry["metadata"].get("why") or entry["priority"]
+        head = f"## {entry['id']} ({chosen.tokens:,} tokens; {why})"
+        write_stdout(
+            f"{escape_text(head)}\n\n{escape_text(entry['content'].rstrip())}\n\n"
+        )
+    used, most = selection.used_tokens, selection.max_tokens
+    blocks = count_text(len(selection.selected), "block")
+    lines = [f"{blocks}, {used:,} of {most:,} tokens"]
+    if selection.over_budget:
+        lines.append("the critical blocks alone exceed the budget; nothing else is in")
+    if selection.left_out:
+        lines.append(f"left out: {count_text(len(selection.left_out), 'block')}")
+    shown = selection.left_out[:_MAX_LEFT_OUT]
+    lines += [f"  {skipped.block.id}: {skipped.why}" for skipped in shown]
+    if (more := len(selection.left_out) - _MAX_LEFT_OUT) > 0:
+        lines.append(f"  and {more:,} more; --json lists all")
+    print_notices([*lines, *built.notes])

@@ -1,0 +1,138 @@
+"""Makes blocks of what git says has changed lately: commits, and what is not committed.
+
+Git reports paths and texts; it follows no link out of the worktree. What it fails to
+report is left out.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from hivemind_memory.errors import GitError
+from hivemind_memory.git.repository import find_repository, run_git
+from hivemind_memory.working.blocks import HistoryMemoryBlock, Priority
+from hivemind_memory.working.task_words import Coverage, TaskWords
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MAX_COMMITS = 10
+MAX_DIFFS = 10
+MAX_DIFF_CHARS = 6_000
+LEAST_COVERAGE = 0.15
+UNCOMMITTED_CONFIDENCE = 0.5
+"""Least confidence of what is being worked on, whatever words it has."""
+
+_NEWEST_COMMITS = 3
+_TIMEOUT_S = 5.0
+_QUIET = ("--no-ext-diff", "--no-textconv", "--no-color")
+
+
+@dataclass(slots=True, kw_only=True)
+class GitView:
+    """What git says of a folder; all empty: it is in no repository."""
+
+    files: list[str] | None = None
+    """Tracked files, and those that are neither tracked nor ignored; None: unknown."""
+
+    changed: list[str] = field(default_factory=list)
+    """Files that differ from the last commit."""
+
+    diffs: list[tuple[str, str]] = field(default_factory=list)
+    """Path and how it differs."""
+
+    commits: list[tuple[str, datetime, str, list[str]]] = field(default_factory=list)
+    """Short id, time, subject, files; newest first."""
+
+
+def view_of(folder: str, environ: Mapping[str, str]) -> GitView:
+    """Return what git says of a folder; paths are relative to it."""
+    view = GitView()
+    try:
+        if find_repository(folder, environ) is None:
+            return view
+        ask = _Asker(folder, environ)
+        listed = ask("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+        view.files = sorted({path for path in listed.split("\0") if path})
+        # Paths of a diff with --relative are below the folder.
+        named = ask("diff", "HEAD", "--relative", "--name-only", "-z", *_QUIET)
+        new = ask("ls-files", "-z", "--others", "--exclude-standard")
+        view.changed = [path for path in (named + new).split("\0") if path]
+        for path in [path for path in named.split("\0") if path][:MAX_DIFFS]:
+            text = ask("diff", "HEAD", *_QUIET, "-U2", "--", f":(literal){path}")
+            view.diffs.append((path, text[:MAX_DIFF_CHARS]))
+        view.commits = _commits(ask)
+    except GitError:
+        pass  # the rest of the context does without
+    return view
+
+
+def change_blocks(
+    view: GitView, words: TaskWords, now: datetime
+) -> list[HistoryMemoryBlock]:
+    """Return blocks of commits and of changes that are not committed."""
+    texts = [f"{path}\n{diff}" for path, diff in view.diffs]
+    texts += ["\n".join((subject, *files)) for _, _, subject, files in view.commits]
+    counted = [words.count(text) for text in texts]
+    coverage = Coverage(words, counted)
+    shares = [coverage.of(found) for found in counted]
+    blocks = [
+        HistoryMemoryBlock(
+            id=f"history:uncommitted:{path}",
+            action_type="uncommitted change",
+            action_detail=path,
+            result=diff,
+            confidence=round(max(UNCOMMITTED_CONFIDENCE, share), 4),
+            timestamp=now,
+            metadata={"why": "changed since the last commit"},
+        )
+        for (path, diff), share in zip(view.diffs, shares, strict=False)
+    ]
+    of_commits = zip(view.commits, shares[len(view.diffs) :], strict=True)
+    for number, ((short, at, subject, files), share) in enumerate(of_commits):
+        is_about = share >= LEAST_COVERAGE
+        if is_about or number < _NEWEST_COMMITS:
+            why = "its words are those of the task" if is_about else "a recent commit"
+            block = HistoryMemoryBlock(
+                id=f"history:commit:{short}",
+                action_type="commit",
+                action_detail=f"{short} {subject}",
+                result=", ".join(files),
+                confidence=round(share, 4) if is_about else 0.1,
+                priority=Priority.MEDIUM if is_about else Priority.LOW,
+                timestamp=at,
+                metadata={"why": why},
+            )
+            blocks.append(block)
+    return blocks
+
+
+class _Asker:
+    """Runs git in a folder; what fails is empty."""
+
+    def __init__(self, folder: str, environ: Mapping[str, str]) -> None:
+        self._folder, self._environ = folder, environ
+
+    def __call__(self, *words: str) -> str:
+        """Return what git prints."""
+        done = run_git(self._folder, words, self._environ, timeout_s=_TIMEOUT_S)
+        return "" if done.returncode else os.fsdecode(done.stdout)
+
+
+def _commits(ask: _Asker) -> list[tuple[str, datetime, str, list[str]]]:
+    """Return the newest commits of a folder."""
+    wanted = ("log", "-n", str(MAX_COMMITS), "--no-merges", "--relative", "--name-only")
+    printed = ask(*wanted, "-z", "--format=%x01%h%x02%cI%x02%s%x02", "--", ".")
+    found = []
+    for part in printed.split("\x01")[1:]:
+        short, at, subject, names = (*part.split("\x02", 3), "", "", "")[:4]
+        files = [path for path in names.strip("\n").split("\0") if path.strip()]
+        try:
+            moment = datetime.fromisoformat(at)
+        except ValueError:
+            continue
+        found.append((short, moment, subject, [path.strip("\n") for path in files]))
+    return found

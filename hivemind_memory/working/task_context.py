@@ -1,0 +1,148 @@
+"""Builds the context of a task: memories, files, recent changes, and given blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from hivemind_memory.context.tokens import estimate_tokens
+from hivemind_memory.errors import UsageError
+from hivemind_memory.working.blocks import MemoryBlock, utc_now
+from hivemind_memory.working.scoring import BALANCED, RELEVANT
+from hivemind_memory.working.task_changes import GitView, change_blocks, view_of
+from hivemind_memory.working.task_files import find_files
+from hivemind_memory.working.task_memories import find_memories, read_memories_of
+from hivemind_memory.working.task_words import TaskWords
+from hivemind_memory.working.working_memory import BuiltContext, WorkingMemory
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hivemind_memory.memory import Memory
+
+MAX_TASK_CHARS = 4_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextRequest:
+    """What a context is asked for."""
+
+    max_tokens: int
+    root: str = ""
+    """Folder of the files; empty: none are read."""
+
+    task: str = ""
+    blocks_file: str = ""
+    """File with blocks that are candidates, too; empty: none."""
+
+    strategy: str = ""
+    """Empty: ``relevant`` for a task, else ``balanced``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskContext:
+    """A context, and what should be said of it."""
+
+    built: BuiltContext
+    notes: tuple[str, ...]
+
+
+def build_context(
+    memory: Memory,
+    request: ContextRequest,
+    *,
+    environ: Mapping[str, str],
+    count_tokens: Callable[[str], int] = estimate_tokens,
+    now: datetime | None = None,
+) -> TaskContext:
+    """Return the context of a task.
+
+    Args:
+        memory: As the caller sees it.
+        request: What is asked for.
+        environ: For git.
+        count_tokens: Counts the tokens of a text.
+        now: The time; None: that of the system.
+
+    Raises:
+        UsageError: The request is wrong: the budget, the folder, a block.
+        HivemindError: The file of blocks cannot be read.
+    """
+    if len(request.task) > MAX_TASK_CHARS:
+        raise UsageError(f"The task is longer than {MAX_TASK_CHARS:,} characters.")
+    working = open_working_memory(memory, request, count_tokens)
+    now = now or utc_now()
+    notes: list[str] = []
+    if request.blocks_file:
+        working.load(request.blocks_file)
+        notes += [f"{name}: {what}" for name, what in working.opened_changes.items()]
+    if request.task.strip():
+        blocks, found_notes = gather(
+            working, memory, task=request.task, environ=environ, now=now
+        )
+        notes += found_notes
+        for block in blocks:
+            working.add(block)
+    strategy = request.strategy or (RELEVANT if request.task.strip() else BALANCED)
+    built = working.build(request.max_tokens, request.task, strategy, now=now)
+    return TaskContext(built=built, notes=tuple(notes))
+
+
+def open_working_memory(
+    memory: Memory,
+    request: ContextRequest,
+    count_tokens: Callable[[str], int] = estimate_tokens,
+) -> WorkingMemory:
+    """Return an empty working memory that reads what the caller may read.
+
+    Notes are read through the memory alone, so the folder of the notes is refused.
+
+    Raises:
+        UsageError: There is no such folder, or it is the memory's own.
+    """
+    working = WorkingMemory(
+        request.root or None,
+        request.max_tokens,
+        count_tokens=count_tokens,
+        read_memory=read_memories_of(memory),
+        refused=(memory.places.home, memory.places.notes),
+    )
+    if working.has_files:
+        working.loader.root.check_usable()
+    return working
+
+
+def gather(
+    working: WorkingMemory,
+    memory: Memory,
+    *,
+    task: str,
+    environ: Mapping[str, str],
+    now: datetime,
+) -> tuple[list[MemoryBlock], list[str]]:
+    """Return all blocks that a task may need, and what should be said of them."""
+    words = TaskWords(task)
+    blocks, notes = find_memories(memory, task, now)
+    if not working.has_files:
+        return blocks, notes
+    view = view_of(working.loader.root.path, environ)
+    found = find_files(
+        working.loader,
+        words,
+        task,
+        listed=view.files,
+        in_use=frozenset(view.changed),
+    )
+    _note_files_in_use(working, view)
+    return [*blocks, *found.blocks, *change_blocks(view, words, now)], [
+        *notes,
+        *found.notes,
+    ]
+
+
+def _note_files_in_use(working: WorkingMemory, view: GitView) -> None:
+    """Let files that have changed count more."""
+    for path in reversed(view.changed):
+        working.scorer.add_recent_file(path)

@@ -1,0 +1,199 @@
+"""Finds the files, and the sections of files, that a task is about."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from hivemind_memory.model.display import count_text
+from hivemind_memory.working.blocks import FileMemoryBlock, MemoryBlock, Priority
+from hivemind_memory.working.code_outline import Section, sections_of
+from hivemind_memory.working.loading import ContentLoader
+from hivemind_memory.working.task_words import (
+    Coverage,
+    TaskWords,
+    WordCounts,
+    named_files,
+)
+
+MAX_FILES = 5_000
+"""Files that are read for one task."""
+
+MAX_TOTAL_CHARS = 24_000_000
+MAX_FILE_CHARS = 256_000
+LEAST_COVERAGE = 0.15
+"""Share of the words' weight that a section must have to be a candidate."""
+
+NAMED_CONFIDENCE = 0.95
+_CUT_FILES = 60
+"""Files that are cut into sections, those with most of the words."""
+
+MAX_BLOCKS = 60
+"""Sections that become blocks; more would never fit."""
+
+_MIN_LINES = 6
+"""Shorter sections are taken together: each block costs some 70 tokens by itself."""
+
+_WHOLE_CHARS = 4_000
+"""A file that a task names is one block up to here."""
+
+SKIPPED_FOLDERS = frozenset(
+    (
+        *("__pycache__", "build", "dist", "node_modules", "site-packages"),
+        *("target", "vendor", "venv"),
+    )
+)
+_NOT_TEXT = (
+    *(".gif", ".gz", ".ico", ".jpg", ".lock", ".map", ".min.js", ".pdf", ".png"),
+    *(".pyc", ".so", ".svg", ".whl", ".woff2", ".zip"),
+)
+"""Ends of names of files that are not read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundFiles:
+    """The blocks that were made, and what was not looked at."""
+
+    blocks: list[MemoryBlock]
+    notes: list[str]
+
+
+@dataclass(slots=True)
+class _Candidate:
+    """A section of a file."""
+
+    path: str
+    section: Section
+    is_whole: bool
+    counted: WordCounts
+
+
+def find_files(
+    loader: ContentLoader,
+    words: TaskWords,
+    task: str,
+    *,
+    listed: Sequence[str] | None,
+    in_use: Collection[str],
+) -> FoundFiles:
+    """Return the sections of files that a task is about, best first.
+
+    Args:
+        loader: Reads the files.
+        words: Of the task.
+        task: Its text, which may name files.
+        listed: Files as git lists them; None: all below the root are taken.
+        in_use: Files that have changed; they are read first.
+    """
+    paths = list(listed) if listed is not None else _all_files(loader)
+    named = named_files(task, paths)
+    ordered = dict.fromkeys(
+        [*named, *(path for path in paths if path in in_use), *paths]
+    )
+    wanted = [path for path in ordered if not path.endswith(_NOT_TEXT)]
+    texts, notes = _read(loader, wanted)
+    counts = {path: words.count(text, f"{path} ") for path, text in texts.items()}
+    coverage = Coverage(words, counts.values())
+    ranked = sorted(counts, key=lambda path: (-coverage.of(counts[path]), path))
+    best = [path for path in ranked[:_CUT_FILES] if any(counts[path].counts)]
+    candidates = [
+        candidate
+        for path in dict.fromkeys([*named, *best])
+        if path in texts
+        for candidate in _candidates(path, texts[path], words, is_named=path in named)
+    ]
+    coverage = coverage.of_sections(candidate.counted for candidate in candidates)
+    blocks = []
+    with loader.root.walk() as walk:
+        for candidate in candidates:
+            share = coverage.of(candidate.counted)
+            is_named = candidate.path in named
+            if share < LEAST_COVERAGE and not (is_named and candidate.is_whole):
+                continue
+            try:
+                changed_s = walk.status(candidate.path).st_mtime
+            except OSError:
+                continue
+            why = "words: " + ", ".join(words.found(candidate.counted))
+            blocks.append(
+                FileMemoryBlock(
+                    location=candidate.path,
+                    start_line=None
+                    if candidate.is_whole
+                    else candidate.section.start_line,
+                    end_line=None if candidate.is_whole else candidate.section.end_line,
+                    confidence=NAMED_CONFIDENCE if is_named else round(share, 4),
+                    priority=Priority.HIGH if is_named else Priority.MEDIUM,
+                    timestamp=datetime.fromtimestamp(changed_s, UTC),
+                    metadata={"why": "named in the task" if is_named else why},
+                )
+            )
+    blocks.sort(key=lambda block: (-block.confidence, block.id))
+    return FoundFiles(blocks=list(blocks[:MAX_BLOCKS]), notes=notes)
+
+
+def _all_files(loader: ContentLoader) -> list[str]:
+    """Return the files below the root, hidden ones apart."""
+    with loader.root.walk() as walk:
+        return [
+            path
+            for path in walk.files(SKIPPED_FOLDERS, 4 * MAX_FILES)
+            if not any(part.startswith(".") for part in path.split("/"))
+        ]
+
+
+def _read(
+    loader: ContentLoader, paths: Sequence[str]
+) -> tuple[dict[str, str], list[str]]:
+    """Return the texts of files, up to a limit, and what is missing."""
+    texts: dict[str, str] = {}
+    total, unread = 0, max(0, len(paths) - MAX_FILES)
+    with loader.batch() as load:
+        for path in paths[:MAX_FILES]:
+            if total > MAX_TOTAL_CHARS:
+                unread += 1
+                continue
+            loaded = load(FileMemoryBlock(location=path))
+            if loaded.is_error or len(loaded.text) > MAX_FILE_CHARS:
+                continue
+            total += len(loaded.text)
+            texts[path] = loaded.text
+    if not unread:
+        return texts, []
+    return texts, [
+        f"{count_text(unread, 'file')} were not looked at: there are too many"
+    ]
+
+
+def _candidates(
+    path: str, text: str, words: TaskWords, *, is_named: bool
+) -> list[_Candidate]:
+    """Return the sections of a file, or the file as one."""
+    whole = Section(1, text.count("\n") + 1, "")
+    names = f"{path} "
+    if is_named and len(text) <= _WHOLE_CHARS:
+        return [_Candidate(path, whole, True, words.count(text, names))]  # noqa: FBT003
+    suffix = os.path.splitext(path)[1].lower()
+    lines = text.split("\n")
+    sections = merged_sections(sections_of(text, suffix))
+    found = []
+    for section in sections:
+        part = "\n".join(lines[section.start_line - 1 : section.end_line])
+        counted = words.count(part, names + section.title)
+        found.append(_Candidate(path, section, len(sections) == 1, counted))
+    return found
+
+
+def merged_sections(sections: Sequence[Section]) -> list[Section]:
+    """Return sections with short ones joined to what follows."""
+    merged: list[Section] = []
+    for section in sections:
+        last = merged[-1] if merged else None
+        if last is not None and last.end_line - last.start_line + 1 < _MIN_LINES:
+            title = f"{last.title} {section.title}".strip()
+            merged[-1] = Section(last.start_line, section.end_line, title)
+        else:
+            merged.append(section)
+    return merged

@@ -1,0 +1,156 @@
+"""How well a text has the words of a task. No I/O.
+
+A word counts in all its forms and as a part of a name: ``rounding`` is in
+``round_half_up`` and in ``roundHalfUp``. Rare words count more than frequent ones, and
+a word that is in a text many times counts little more than one that is there twice.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from copy import copy
+from typing import NamedTuple
+
+from hivemind_memory.context.query_words import telling_words
+from hivemind_memory.model.terms import query_terms
+
+_MIN_STEM = 4
+_MAX_ENDING = 3
+_MAX_WORDS = 24
+_NAME_COUNTS = 2
+"""A word in a path or a heading counts as so many in the text."""
+
+_SATURATION = 0.5
+_LENGTH_SHARE = 0.75
+_NAMED_FILE = re.compile(r"[\w.-]*(?:/[\w.-]+)+|[\w-]+(?:\.[\w-]+)*\.[A-Za-z]\w{0,7}")
+
+
+class WordPattern(NamedTuple):
+    """One word of a task."""
+
+    word: str
+    stem: str
+    """In small letters: what a text must hold for the pattern to match."""
+
+    pattern: re.Pattern[str]
+
+
+class WordCounts(NamedTuple):
+    """How often the words of a task are in one text."""
+
+    counts: tuple[int, ...]
+    """In the order of the words."""
+
+    chars: int
+    """Length of the text."""
+
+
+class TaskWords:
+    """The words of one task."""
+
+    def __init__(self, task: str) -> None:
+        """Find the words that tell what a task is about; without any, take all."""
+        words = telling_words(task)
+        if not words:
+            terms = query_terms(task).terms
+            words = tuple(term.text for term in terms if not term.is_phrase)
+        self.patterns = tuple(map(_pattern_of, dict.fromkeys(words[:_MAX_WORDS])))
+
+    def count(self, text: str, names: str = "") -> WordCounts:
+        """Return how often each word is in a text, and in its names.
+
+        Args:
+            text: The text.
+            names: Its path and its headings.
+        """
+        small, small_names = text.casefold(), names.casefold()
+        counts = []
+        for known in self.patterns:
+            count = len(known.pattern.findall(text)) if known.stem in small else 0
+            if known.stem in small_names and known.pattern.search(names):
+                count += _NAME_COUNTS
+            counts.append(count)
+        return WordCounts(tuple(counts), len(text))
+
+    def found(self, counted: WordCounts) -> list[str]:
+        """Return the words that are in a text."""
+        pairs = zip(self.patterns, counted.counts, strict=True)
+        return [known.word for known, count in pairs if count]
+
+
+class Coverage:
+    """Says how much of a task's words a text covers, among other texts."""
+
+    def __init__(self, words: TaskWords, texts: Iterable[WordCounts]) -> None:
+        """Weigh the words by how many of the texts have them."""
+        seen = list(texts)
+        sizes = range(len(words.patterns))
+        holding = [sum(1 for text in seen if text.counts[at]) for at in sizes]
+        known = [
+            math.log(1 + (len(seen) - count + 0.5) / (count + 0.5)) if count else 0.0
+            for count in holding
+        ]
+        # A word that no text has says nothing of which one is meant, but that the task
+        # is about something else, too: it weighs as much as the others do on average.
+        mean = sum(known) / (sum(map(bool, holding)) or 1)
+        self._weights = [weight or mean for weight in known]
+        self._mean_chars = _mean_chars(seen)
+
+    def of_sections(self, sections: Iterable[WordCounts]) -> Coverage:
+        """Return the same weights for the sections of the texts, which are shorter."""
+        narrowed = copy(self)
+        narrowed._mean_chars = _mean_chars(list(sections))  # noqa: SLF001 - a copy
+        return narrowed
+
+    def of(self, counted: WordCounts) -> float:
+        """Return the share of the words' weight that a text has, 0..1.
+
+        Source:
+            The saturation of BM25 (Robertson, Zaragoza: The Probabilistic Relevance
+            Framework, 2009), divided by what a text with all words would get.
+        """
+        whole = sum(self._weights)
+        if not whole:
+            return 0.0
+        length = counted.chars / (self._mean_chars or 1.0)
+        slow = _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * length)
+        pairs = zip(self._weights, counted.counts, strict=True)
+        return sum(weight * n / (n + slow) for weight, n in pairs if n) / whole
+
+
+def _mean_chars(texts: Sequence[WordCounts]) -> float:
+    """Return the mean length of some texts; 1 if there are none."""
+    return sum(text.chars for text in texts) / len(texts) if texts else 1.0
+
+
+def named_files(task: str, paths: Sequence[str]) -> list[str]:
+    """Return the files that a task names, by their path or its end.
+
+    >>> named_files("why does cart.py round?", ["src/cart.py", "src/mycart.py"])
+    ['src/cart.py']
+    """
+    found: dict[str, None] = {}
+    for match in _NAMED_FILE.findall(task):
+        name = match.strip("./")
+        if name:
+            ends = f"/{name}"
+            found |= dict.fromkeys(
+                path for path in paths if path == name or path.endswith(ends)
+            )
+    return list(found)
+
+
+def _pattern_of(word: str) -> WordPattern:
+    """Return what finds a word, with other endings and inside names."""
+    if not word.isascii():
+        # A script without blanks has no boundaries; others rarely have such names.
+        return WordPattern(word, word, re.compile(re.escape(word), re.IGNORECASE))
+    if len(word) < _MIN_STEM:
+        edges = rf"(?<![A-Za-z0-9])(?i:{re.escape(word)})(?![a-z0-9])"
+        return WordPattern(word, word, re.compile(edges))
+    stem = word[: max(_MIN_STEM, len(word) - _MAX_ENDING)]
+    quoted, inside = re.escape(stem), re.escape(stem.capitalize())
+    pattern = rf"(?<![A-Za-z])(?i:{quoted})|(?<=[a-z0-9]){inside}"
+    return WordPattern(word, stem, re.compile(pattern))

@@ -1,0 +1,168 @@
+"""hm context: what fits a task, and a file of blocks."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hivemind_memory.cli.commands import context as context_command
+from hivemind_memory.working.scoring import STRATEGIES
+from tests.cli.conftest import Hm, hm, home
+
+__all__ = ["hm", "home"]
+
+
+@pytest.fixture
+def project(
+    home: Path, hm: Hm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """A folder with two files, and a memory about them."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "cart.py").write_text("def round_sum(x):\n    return round(x)\n" * 8)
+    (folder / "AGENTS.md").write_text("Speak plainly.\n")
+    monkeypatch.chdir(folder)
+    assert hm("save", "-g", "rounding", "Sums are rounded half up.").code == 0
+    return folder
+
+
+def test_the_strategies_of_help_are_those_of_the_program() -> None:
+    assert context_command._STRATEGIES == STRATEGIES
+
+
+def test_a_task_is_answered_within_its_budget(hm: Hm, project: Path) -> None:
+    """With the reason and the cost of each piece."""
+    ran = hm("context", "build", "--task", "rounding of sums", "--max-tokens", "900")
+
+    assert ran.code == 0
+    assert "Sums are rounded half up." in ran.out
+    assert "def round_sum" in ran.out
+    assert "tokens; words: rounding" in ran.out
+    assert "of 900 tokens" in ran.err
+
+
+def test_json_has_context_and_report(hm: Hm, project: Path) -> None:
+    ran = hm("context", "build", "--task", "rounding", "--max-tokens", "120", "--json")
+
+    value = json.loads(ran.out)
+    report = value["report"]
+    assert report["used_tokens"] <= report["max_tokens"] == 120
+    assert report["left_out"]
+    assert set(report["tokens"]) == {entry["id"] for entry in value["context"]}
+
+
+def test_a_file_of_blocks_is_made_listed_built_and_cleaned(
+    hm: Hm, project: Path
+) -> None:
+    """What a person keeps in view from one run to the next."""
+    add = ("context", "add", "--blocks", "blocks.json")
+    old = {
+        "type": "history",
+        "action_type": "ran",
+        "action_detail": "the tests",
+        "timestamp": "2026-01-01T00:00:00+00:00",
+    }
+
+    assert hm(*add, "--priority", "critical", "AGENTS.md").code == 0
+    assert hm(*add, "cart.py:1-2").out == "added file:cart.py:1-2 (medium)\n"
+    assert hm(*add, "hm:rounding", "--confidence", "0.5").code == 0
+    assert hm(*add, "-", stdin=json.dumps([old]).encode()).code == 0
+    missing = hm(*add, "gone.py")
+    assert "no such file" in missing.err
+    (project / "cart.py").write_text("def round_sum(x):\n    return x\n")
+
+    listed = hm("context", "list", "--blocks", "blocks.json")
+    assert "file:cart.py:1-2" in listed.out
+    assert "changed" in listed.out
+    built = hm("context", "build", "--blocks", "blocks.json", "--max-tokens", "3000")
+    assert "Speak plainly." in built.out
+    assert "Sums are rounded half up." in built.out
+    dry = hm("context", "clean", "--blocks", "blocks.json", "--dry-run")
+    assert "would remove history:ran" in dry.out
+    done = hm("context", "clean", "--blocks", "blocks.json", "--json")
+    assert json.loads(done.out)["kept"] == 4
+    assert (
+        len(json.loads(hm("context", "list", "--blocks", "blocks.json", "--json").out))
+        == 4
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("context", "build"), "--task"),
+        (("context", "build", "--task", "x", "--max-tokens", "0"), "from 1"),
+        (("context", "build", "--task", "x", "--root", "gone"), "no folder"),
+        (("context", "build", "--blocks", "gone.json"), "gone.json"),
+        (("context", "build", "--blocks", "cart.py"), "not JSON"),
+        (("context", "build", "--task", "x", "--tokenizer", "cart.py"), "tokenizer"),
+        (("context", "add", "cart.py"), "--blocks"),
+        (("context", "add", "--blocks", "b.json", "cart.py:9-2"), "end_line"),
+        (("context", "add", "--blocks", "b.json", "../other"), "below the root"),
+        (("context", "add", "--blocks", "cart.py", "AGENTS.md"), "not JSON"),
+        (("context", "add", "--blocks", "no/b.json", "AGENTS.md"), "no folder"),
+        (
+            (
+                "context",
+                "list",
+            ),
+            "--blocks",
+        ),
+    ],
+)
+def test_a_wrong_request_gets_a_sentence(
+    hm: Hm, project: Path, words: tuple[str, ...], said: str
+) -> None:
+    """And changes nothing."""
+    before = {one.name: one.read_bytes() for one in project.iterdir()}
+
+    ran = hm(*words)
+
+    assert ran.code in (1, 2)
+    assert said in ran.err
+    assert "Traceback" not in ran.err
+    assert {one.name: one.read_bytes() for one in project.iterdir()} == before
+
+
+def test_thirty_two_commands_add_to_one_file(hm: Hm, project: Path) -> None:
+    """Each reads the file, adds its block and writes it; none is lost."""
+    program = (
+        "import sys\n"
+        "from hivemind_memory.cli.main import run\n"
+        "sys.argv = ['hm', *sys.argv[1:]]\n"
+        "run()\n"
+    )
+    running = []
+    for number in range(32):
+        (project / f"{number}.py").write_text("x = 1\n")
+        words = ("context", "add", "--blocks", "blocks.json", f"{number}.py")
+        command = (sys.executable, "-c", program, *words)
+        running.append(
+            subprocess.Popen(command, stdout=subprocess.DEVNULL, env=dict(os.environ))
+        )
+
+    assert [one.wait() for one in running] == [0] * 32
+    listed = json.loads(hm("context", "list", "--blocks", "blocks.json", "--json").out)
+    assert len(listed) == 32
+
+
+def test_tokens_are_counted_by_the_vocabulary_of_a_model(hm: Hm, project: Path) -> None:
+    """A file that is there already; nothing is downloaded."""
+    tokenizers = pytest.importorskip("tokenizers")
+    model = tokenizers.models.WordLevel({"[UNK]": 0}, unk_token="[UNK]")
+    tokenizer = tokenizers.Tokenizer(model)
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    tokenizer.save(str(project.parent / "tokenizer.json"))
+    words = ("context", "build", "--task", "rounding", "--json")
+
+    counted = hm(*words, "--tokenizer", str(project.parent / "tokenizer.json"))
+
+    value = json.loads(counted.out)
+    for entry in value["context"]:
+        sent = json.dumps(entry, ensure_ascii=False)
+        assert value["report"]["tokens"][entry["id"]] == len(f"{sent}, ".split())

@@ -1,0 +1,111 @@
+"""context_build: listed only if asked for, and it reads no more than it may."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+
+from hivemind_memory import opening
+from hivemind_memory.config.settings import TOOLSETS
+from hivemind_memory.mcp_server.handshake import TOOLS_FILE
+from hivemind_memory.mcp_server.server import make_server
+from hivemind_memory.mcp_server.server_state import ServerState
+from hivemind_memory.mcp_server.toolsets import _TOOLS, tools_of
+
+USUAL = {tool["name"] for tool in json.loads(Path(TOOLS_FILE).read_text())["tools"]}
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with a file about rollbacks."""
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
+    (folder / "rollback.py").write_text("def rollback(release):\n    release.undo()\n")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def call(home: Path, folder: str, arguments: dict[str, Any]) -> tuple[Any, list[str]]:
+    """Return the result of context_build, and the names of all tools."""
+
+    async def use() -> tuple[Any, list[str]]:
+        state = ServerState(
+            lambda: opening.open_memory(home=str(home)),
+            open_project=lambda _: opening.open_memory(home=str(home)),
+            own_folder=folder,
+            toolsets=("context",),
+        )
+        async with Client(make_server(state, "5e551017")) as client:
+            names = [tool.name for tool in (await client.list_tools()).tools]
+            return await client.call_tool("context_build", arguments), names
+
+    return anyio.run(use)
+
+
+def test_every_toolset_has_tools_with_names_of_their_own() -> None:
+    """An agent cannot tell two tools of one name apart."""
+    assert tuple(_TOOLS) == TOOLSETS
+    names = [tool.name for tool in tools_of(TOOLSETS, None)]  # type: ignore[arg-type]
+    assert len(names) == len(set(names))
+    assert not USUAL & set(names)
+
+
+def test_it_returns_memories_and_files_with_their_reasons(
+    home: Path, shop: Path
+) -> None:
+    """As an object and as text."""
+    result, names = call(home, str(shop), {"task": "Run the rollback script again"})
+
+    assert set(names) == USUAL | {"context_build"}
+    shown = result.structured_content
+    sources = [item["source"] for item in shown["items"]]
+    assert "rollback.py" in sources
+    assert any(source.startswith("hm:deploy.md") for source in sources)
+    assert all(item["why"] and item["tokens"] for item in shown["items"])
+    assert shown["used_tokens"] <= shown["max_tokens"] == 4_000
+    [text] = [part.text for part in result.content]
+    assert "| def rollback(release):" in text
+    assert "tokens; words: " in text
+
+
+def test_a_server_outside_a_repository_reads_no_files(
+    home: Path, tmp_path: Path
+) -> None:
+    """It may have been started in the home folder of the user."""
+    (tmp_path / "rollback.txt").write_text("rollback with the secret word tulip")
+
+    for folder in ("", str(tmp_path)):
+        result, _ = call(home, folder, {"task": "Run the rollback script"})
+        shown = result.structured_content
+        assert "tulip" not in json.dumps(shown)
+        assert any("not started in a repository" in note for note in shown["notes"])
+        assert shown["items"]
+
+
+def test_over_http_no_files_are_read(home: Path, shop: Path) -> None:
+    """A header may name any folder, and a token may be of one project only."""
+    from hivemind_memory.mcp_server.tools_context import ContextTool
+
+    tool = ContextTool(None)  # type: ignore[arg-type]
+    root, why = tool._root(None, is_http=True)  # type: ignore[arg-type]
+
+    assert (root, "over HTTP" in why) == ("", True)
+
+
+@pytest.mark.parametrize(
+    "arguments", [{}, {"task": "x", "max_tokens": 5}, {"task": "x" * 9_000}]
+)
+def test_a_wrong_call_gets_a_sentence(
+    home: Path, shop: Path, arguments: dict[str, Any]
+) -> None:
+    result, _ = call(home, str(shop), arguments)
+
+    assert result.is_error
+    assert "Traceback" not in result.content[0].text
