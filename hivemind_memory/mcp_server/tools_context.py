@@ -11,13 +11,13 @@ from pydantic import BaseModel, Field
 
 from hivemind_memory.environment import git_environ
 from hivemind_memory.files.places import find_above
+from hivemind_memory.mcp_server.shaping import one_line
 from hivemind_memory.mcp_server.tools import (
     READS,
     ToolCall,
     ToolRunner,
     Tools,
     make_tool,
-    one_line,
 )
 from hivemind_memory.model.display import count_text
 from hivemind_memory.working.task_context import (

@@ -123,7 +123,7 @@ def mcp(request: CommandRequest) -> int:
             teams=teams,
         ),
         more_scopes=_more_scopes(scope_request),
-        toolsets=_toolsets(values["toolset"]),
+        toolsets=toolsets_of(values["toolset"]),
     )
     session = environment.new_session()
     try:
@@ -173,8 +173,8 @@ def _more_scopes(scope_request: ScopeRequest) -> tuple[str, ...]:
     return kinds_of(name, teams, has_tree=has_tree)
 
 
-def _toolsets(text: str | None) -> tuple[str, ...]:
-    """Return the toolsets that the flag names; without it, those of the options.
+def toolsets_of(text: str | None) -> tuple[str, ...]:
+    """Return the toolsets that a flag names; without it, those of the options.
 
     Raises:
         ConfigError: The flag names one that does not exist.

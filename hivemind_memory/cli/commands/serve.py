@@ -67,6 +67,7 @@ def serve(request: CommandRequest) -> int:
         find_token,
         leave,
         require_sdk,
+        toolsets_of,
     )
 
     values = request.values
@@ -97,6 +98,7 @@ def serve(request: CommandRequest) -> int:
         open_for_token=lambda named, token: client_memory.open_token_memory(
             named, token, memory_dir=memory_dir
         ),
+        toolsets=toolsets_of(None),
     )
     token_file = values["token_file"] or places.token_file(
         environment.resolve_home(None)
