@@ -5,7 +5,7 @@
 
 Prints the estimate divided by the true count, for the notes in ten languages of
 ``fixtures/judged/languages``, English pages, and code. Vocabularies are files that you
-have; nothing is downloaded if ``TIKTOKEN_CACHE_DIR`` holds those of tiktoken.
+have; nothing is downloaded if the folder of the variable holds those of tiktoken.
 """
 
 from __future__ import annotations

@@ -13,10 +13,13 @@ from mcp import Client
 
 from hivemind_memory import opening
 from hivemind_memory.config.settings import TOOLSETS
+from hivemind_memory.mcp_server import client_memory
 from hivemind_memory.mcp_server.handshake import TOOLS_FILE
 from hivemind_memory.mcp_server.server import make_server
 from hivemind_memory.mcp_server.server_state import ServerState
 from hivemind_memory.mcp_server.toolsets import _TOOLS, tools_of
+from tests.mcp_server.test_http_projects import HELLO, post
+from tests.mcp_server.test_http_sessions import serving
 
 USUAL = {tool["name"] for tool in json.loads(Path(TOOLS_FILE).read_text())["tools"]}
 
@@ -89,14 +92,29 @@ def test_a_server_outside_a_repository_reads_no_files(
         assert shown["items"]
 
 
-def test_over_http_no_files_are_read(home: Path, shop: Path) -> None:
+def test_over_http_no_files_are_read(
+    home: Path, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A header may name any folder, and a token may be of one project only."""
-    from hivemind_memory.mcp_server.tools_context import ContextTool
+    monkeypatch.delenv("HIVEMIND_PROJECT")
+    state = ServerState(
+        lambda: opening.open_memory(home=str(home)),
+        open_project=client_memory.open_connection_memory,
+        toolsets=("context",),
+    )
+    params = {"name": "context_build", "arguments": {"task": "Run the rollback script"}}
+    body = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}
+    with serving(make_server(state, "5e551017")) as clients:
+        _, session, _ = post(clients, HELLO, Hivemind_Project=str(shop))
+        headers = {"Mcp_Session_Id": session, "Hivemind_Project": str(shop)}
+        _, _, answer = post(clients, body, **headers)
+    assert state.close(5)
 
-    tool = ContextTool(None)  # type: ignore[arg-type]
-    root, why = tool._root(None, is_http=True)  # type: ignore[arg-type]
-
-    assert (root, "over HTTP" in why) == ("", True)
+    shown = answer["result"]["structuredContent"]
+    assert "release.undo" not in json.dumps(shown)
+    assert any("over HTTP" in note for note in shown["notes"])
+    sources = [item["source"] for item in shown["items"]]
+    assert sources and all(source.startswith("hm:") for source in sources)
 
 
 @pytest.mark.parametrize(
