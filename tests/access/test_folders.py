@@ -222,6 +222,8 @@ def test_an_unknown_workspace_names_no_other(
 @pytest.mark.parametrize("line", ALL_LINES, ids=" ".join)
 def test_a_person_names_any_folder(hm: Hm, site: Path, line: tuple[str, ...]) -> None:
     """A shell in which nothing is set is the owner's."""
+    (site / "blocks.json").write_text("[]")
+
     said = run(hm, line, site)
 
     assert said.code == 0, said
