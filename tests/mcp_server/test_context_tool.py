@@ -114,7 +114,8 @@ def test_over_http_no_files_are_read(
     assert "release.undo" not in json.dumps(shown)
     assert any("over HTTP" in note for note in shown["notes"])
     sources = [item["source"] for item in shown["items"]]
-    assert sources and all(source.startswith("hm:") for source in sources)
+    assert sources
+    assert all(source.startswith("hm:") for source in sources)
 
 
 @pytest.mark.parametrize(
