@@ -115,6 +115,16 @@ class Walk:
         above, _, name = path.rpartition("/")
         return self.folder(above).status(name)
 
+    def may_enter(self, path: str) -> bool:
+        """Return whether no folder on the way to a file is refused."""
+        try:
+            self.status(path)
+        except PermissionError:
+            return False
+        except OSError:
+            return True  # it was deleted
+        return True
+
     def open_file(self, path: str) -> int:
         """Return a descriptor of a regular file, to be closed by the caller.
 

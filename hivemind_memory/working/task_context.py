@@ -128,6 +128,9 @@ def gather(
     if not working.has_files:
         return blocks, notes
     view = view_of(working.loader.root.path, environ)
+    with working.loader.root.walk() as walk:
+        # Git knows nothing of folders that are refused, such as notes in a repository.
+        view.diffs = [diff for diff in view.diffs if walk.may_enter(diff[0])]
     found = find_files(
         working.loader,
         words,

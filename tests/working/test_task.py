@@ -185,6 +185,25 @@ def test_the_notes_are_read_through_the_memory_alone(
     assert not any("memory/" in one for one in ids(found) if one.startswith("file:"))
 
 
+def test_changes_of_notes_in_a_repository_are_not_shown(
+    shop: Path, monkeypatch: pytest.MonkeyPatch, home: Path
+) -> None:
+    """Git would print those of every scope."""
+    notes = shop / "home" / "memory"
+    notes.mkdir(parents=True)
+    (notes / "private.md").write_text("The rounding of the cart is blue.\n")
+    commit(shop, "Keep the notes here")
+    (notes / "private.md").write_text("The rounding of the cart is green.\n")
+    monkeypatch.setenv("HIVEMIND_HOME", str(shop / "home"))
+    limited = environment.agent_scope_request(project="none")
+
+    with open_memory(scope_request=limited) as opened:
+        found = built(opened, shop, "tea")
+
+    assert "tea and coffee" in found.built.text
+    assert "is green" not in found.built.text
+
+
 def test_memories_are_those_that_the_caller_sees(
     memory: Memory, shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
