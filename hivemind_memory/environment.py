@@ -10,8 +10,9 @@ import sys
 import time
 
 from hivemind_memory.access.rules import agent_in
-from hivemind_memory.config.resolve import HOME_VARIABLE, WORKSPACE_VARIABLE
+from hivemind_memory.config.resolve import WORKSPACE_VARIABLE
 from hivemind_memory.config.resolve import load_settings as resolve_settings
+from hivemind_memory.files.home import home_of
 from hivemind_memory.model.clocks import Clocks
 from hivemind_memory.model.value import replaced
 
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
     from hivemind_memory.access.callers import ScopeRequest
     from hivemind_memory.config.settings import Settings
 
-DEFAULT_HOME = "~/.hivemind"
+asked_by = 0
+"""The process whose command this one runs, see ``cli.asking``; 0: its own."""
+
 SCOPE_VARIABLES = (WORKSPACE_VARIABLE, "HIVEMIND_TEAM", "HIVEMIND_PROJECT")
 """What limits a process to some scopes; see ``access.callers``."""
 
@@ -52,8 +55,7 @@ _GIT_OF_A_HOOK = frozenset(
 
 def resolve_home(flag: str | None = None) -> str:
     """Return the home folder: the flag, ``HIVEMIND_HOME``, or ``~/.hivemind``."""
-    chosen = flag or os.environ.get(HOME_VARIABLE)
-    return os.path.abspath(os.path.expanduser(chosen or DEFAULT_HOME))
+    return home_of(os.environ, flag)
 
 
 def load_settings(
@@ -177,6 +179,8 @@ def terminal_session() -> str:
     """
     if sys.platform == "win32" or is_agents_shell():
         return ""
+    if asked_by:
+        return _terminal_session_of(asked_by)
     try:
         terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
     except OSError:
@@ -191,17 +195,32 @@ def terminal_session() -> str:
     return f"{leader}-{_start_of(leader)}" if is_in_front else ""
 
 
+def _terminal_session_of(process: int) -> str:
+    """Return what ``terminal_session`` does in another process."""
+    try:
+        group, leader, terminal, front = _status_of(process)[2:6]
+    except (OSError, ValueError):
+        return ""
+    is_in_front = terminal != "0" and front == group
+    return f"{leader}-{_start_of(int(leader))}" if is_in_front else ""
+
+
 def _start_of(process: int) -> str:
     """Return when a process started, in clock ticks since the start of the system.
 
     Numbers of processes are used again. Empty where there is no ``/proc``.
     """
     try:
-        with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as stat:
-            # The name of the program, in brackets, may hold anything.
-            return stat.read().rpartition(")")[2].split()[19]
+        return _status_of(process)[19]
     except (OSError, IndexError):
         return ""
+
+
+def _status_of(process: int) -> list[str]:
+    """Return what ``/proc`` tells of a process, from its state on."""
+    with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as stat:
+        # The name of the program, in brackets, may hold anything.
+        return stat.read().rpartition(")")[2].split()
 
 
 def system_clocks() -> Clocks:

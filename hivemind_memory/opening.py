@@ -1,7 +1,6 @@
 """Opens a memory, its watcher, its injector and the launcher.
 
-Chooses the parts and puts them together; what it reads is in ``environment``. Imports
-only what every command needs.
+Chooses the parts; ``environment`` reads. Imports only what every command needs.
 """
 
 from __future__ import annotations
@@ -241,6 +240,7 @@ def open_watcher(memory: Memory) -> Watcher:
         settings=WatchSettings(quiet_s=settings.debounce_ms / 1000),
         clock=time.monotonic,
         is_moved=places.is_moved,
+        helped_home=places.home if settings.ask_leader else "",
     )
 
 

@@ -368,7 +368,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(built: Built) -> None:
     assert "hivemind_memory/py.typed" in package
     assert all(".dist-info/" in name for name in set(names) - package)
     assert any(name.endswith("licenses/LICENSE") for name in names)
-    assert "hm = hivemind_memory.cli.main:run" in entry_points
+    assert "hm = hivemind_memory.cli.start:run" in entry_points
     assert hivemind_memory.__version__ in wheel.name
 
 

@@ -34,7 +34,11 @@ def run() -> None:
     """Run ``hm`` as a process."""
     if sys.getfilesystemencoding() == "ascii" and not sys.flags.utf8_mode:
         _restart_in_utf8()
-    code = main(sys.argv[1:])
+    sys.exit(finish(main(sys.argv[1:])))
+
+
+def finish(code: int) -> int:
+    """Write what is left of the output; return the exit code, which this may change."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -47,7 +51,7 @@ def run() -> None:
         output.abandon(sys.stdout)
     if code == output.EXIT_CLOSED_PIPE:
         output.abandon(sys.stdout)
-    sys.exit(code)
+    return code
 
 
 def _restart_in_utf8() -> None:

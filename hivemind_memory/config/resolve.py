@@ -32,9 +32,8 @@ _NO_EMBEDDINGS = {"anthropic": "Anthropic", "claude": "Claude", "groq": "Groq"}
 _SAFE = {"embedding_provider": "none"}
 """Used instead of a bad value where the default could do more than was asked for."""
 
-HOME_VARIABLE = "HIVEMIND_HOME"
 WORKSPACE_VARIABLE = "HIVEMIND_WORKSPACE"
-"""Environment variables that choose what is opened, before any option is read."""
+"""The variable that says whose memory is opened, before any option is read."""
 
 
 def load_settings(

@@ -170,6 +170,12 @@ class Settings:
         low=0.1,
         high=3_600,
     )
+    ask_leader: bool = _option(
+        True,  # noqa: FBT003 - the first column is the default
+        "Have short commands run by a process that hm watch and hm mcp keep ready,"
+        " which answers sooner. With the variable set to"
+        " false, a command does its work itself.",
+    )
     min_score: float = _share(
         SearchSettings().min_score,
         "Minimum relevance of a hit, before its age is taken into account.",

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hivemind_memory.config.resolve import HOME_VARIABLE
 from hivemind_memory.connect.agents import AGENTS, ConnectableAgent, EntryForm
+from hivemind_memory.files.home import HOME_VARIABLE
 from hivemind_memory.model.agents import PROJECT_HEADER
 
 

@@ -10,6 +10,7 @@ from hivemind_memory.files.descriptors import (
     open_regular,
     set_mode,
 )
+from hivemind_memory.files.home import LOCKS_FOLDER
 from hivemind_memory.model.value import value
 
 TYPE_CHECKING = False
@@ -161,7 +162,7 @@ def models_folder(home: str) -> str:
 
 def locks_folder(home: str) -> str:
     """Return the folder of the locks of a home."""
-    return os.path.join(home, "locks")
+    return os.path.join(home, LOCKS_FOLDER)
 
 
 def notes_locks(notes: str) -> str:

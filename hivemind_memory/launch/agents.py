@@ -18,7 +18,7 @@ from hivemind_memory.model.agents import PROGRAMS, meant_agent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import NoReturn
 
 
@@ -107,6 +107,15 @@ def _words_of(command: object) -> list[str]:
     return [str(word) for word in command] if isinstance(command, list) else []
 
 
+def _exec(words: list[str], environ: dict[str, str]) -> NoReturn:
+    """Replace this process."""
+    os.execvpe(words[0], words, environ)  # noqa: S606 - the user named the program
+
+
+replace_process: Callable[[list[str], dict[str, str]], NoReturn] = _exec
+"""A process that runs the command of another one has that one replaced."""
+
+
 def exec_process(words: Sequence[str], environ: Mapping[str, str]) -> NoReturn:
     """Replace this process by the program *words*, found as a shell would.
 
@@ -122,7 +131,7 @@ def exec_process(words: Sequence[str], environ: Mapping[str, str]) -> NoReturn:
         number = getattr(signal, name, None)
         if number is not None:
             signal.signal(number, signal.SIG_DFL)
-    os.execvpe(words[0], list(words), dict(environ))  # noqa: S606 - the user named the program
+    replace_process(list(words), dict(environ))
 
 
 def exit_code_of(error: OSError) -> int:

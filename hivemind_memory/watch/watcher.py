@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from hivemind_memory.watch.change_detector import ChangeDetector
 from hivemind_memory.watch.events import Following, Leading, WatchEvent
+from hivemind_memory.watch.helper_process import helping
 from hivemind_memory.watch.leader import Leadership
 from hivemind_memory.watch.leader_loop import (
     TICK_S,
@@ -32,6 +33,7 @@ class Watcher:
         settings: WatchSettings | None = None,
         clock: Callable[[], float],
         is_moved: Callable[[], bool] = lambda: False,
+        helped_home: str = "",
     ) -> None:
         """Nothing is locked, watched or read before ``run``.
 
@@ -43,6 +45,8 @@ class Watcher:
             clock: Seconds, never going back: ``time.monotonic``.
             is_moved: Returns whether the notes folder is another one by now, of which
                 this watcher knows nothing.
+            helped_home: The home whose commands get a helper while it leads; empty:
+                there is none.
         """
         self._memory = memory
         self._detector = detector
@@ -50,6 +54,7 @@ class Watcher:
         self._settings = settings or WatchSettings()
         self._clock = clock
         self._is_moved = is_moved
+        self._helped_home = helped_home
         self._leader_loop: LeaderLoop | None = None
 
     def run(
@@ -112,7 +117,8 @@ class Watcher:
                 settings=self._settings,
                 clock=self._clock,
             )
-            self._leader_loop.run(stop, on_event)
+            with helping(self._helped_home):
+                self._leader_loop.run(stop, on_event)
         finally:
             self._leader_loop = None
             self._leadership.release()

@@ -135,8 +135,8 @@ def test_the_exit_code_is_that_of_a_shell(machine, words, code, sentence) -> Non
 def test_an_argument_that_no_program_can_take_is_reported() -> None:
     """The words of an agent in config.json may hold anything; it is named, not ''."""
     program = (
-        "from hivemind_memory.cli.commands.launch import _exec_or_report\n"
-        "raise SystemExit(_exec_or_report(['true', 'a\\0b'], {}))"
+        "from hivemind_memory.cli.commands.launch import exec_or_report\n"
+        "raise SystemExit(exec_or_report(['true', 'a\\0b'], {}))"
     )
 
     ran = subprocess.run(

@@ -180,9 +180,10 @@ def _is_portable(request: CommandRequest) -> bool:
 def _other_home() -> str:
     """Return the home folder if it is not the default; else nothing."""
     from hivemind_memory import environment
+    from hivemind_memory.files.home import DEFAULT_HOME
 
     home = environment.resolve_home(None)
-    return "" if home == os.path.expanduser(environment.DEFAULT_HOME) else home
+    return "" if home == os.path.expanduser(DEFAULT_HOME) else home
 
 
 def _chosen(request: CommandRequest) -> tuple[ConnectableAgent, ...]:
@@ -312,9 +313,10 @@ def _repository(*, is_needed: bool) -> str:
 def _registration(request: CommandRequest) -> Registration:
     """Return what is to be registered."""
     from hivemind_memory.cli.commands.mcp import PORT
-    from hivemind_memory.config.resolve import HOME_VARIABLE, WORKSPACE_VARIABLE
+    from hivemind_memory.config.resolve import WORKSPACE_VARIABLE
     from hivemind_memory.connect.entries import LocalServer, RemoteServer
     from hivemind_memory.connect.plans import Registration
+    from hivemind_memory.files.home import HOME_VARIABLE
 
     values = request.values
     folder, workspace = request.memory_dir, values["workspace"]

@@ -53,7 +53,7 @@ def status(request: CommandRequest) -> int:
 def install(request: CommandRequest) -> int:
     """Install the hook, or update it."""
     from hivemind_memory import environment
-    from hivemind_memory.config.resolve import HOME_VARIABLE
+    from hivemind_memory.files.home import HOME_VARIABLE
     from hivemind_memory.launch import new_worktree_hook
     from hivemind_memory.model.agents import check_agent
 
@@ -91,10 +91,11 @@ def run(request: CommandRequest) -> int:
     import threading
 
     from hivemind_memory import opening
+    from hivemind_memory.cli import output
     from hivemind_memory.model.agents import check_agent
 
     # A killed injection leaves no half-written file, so it may end at any moment.
-    limit = threading.Timer(_MAX_S, os._exit, args=(0,))
+    limit = threading.Timer(_MAX_S, output.leave, args=(0,))
     limit.daemon = True
     limit.start()
     try:

@@ -10,6 +10,7 @@ import json
 import os
 import sys
 
+from hivemind_memory.cli import output
 from hivemind_memory.cli.command import CommandRequest, Flag, command
 from hivemind_memory.cli.output import (
     is_terminal,
@@ -121,9 +122,9 @@ def _print(event: str, section: str) -> None:
     """Print a section as JSON, if there is one."""
     if not section:
         return
-    output = {"hookEventName": event, "additionalContext": section}
+    answer = {"hookEventName": event, "additionalContext": section}
     try:
-        write_stdout(json.dumps({"hookSpecificOutput": output}) + "\n")
+        write_stdout(json.dumps({"hookSpecificOutput": answer}) + "\n")
     # The agent closed the pipe, or its disk is full.
     except Exception as error:  # noqa: BLE001
         _report(str(error) or type(error).__name__)
@@ -139,4 +140,4 @@ def _report(reason: str) -> None:
 
 def _leave() -> None:
     """Exit at once: Python would wait for the thread, and complain about the pipe."""
-    os._exit(0)
+    output.leave(0)

@@ -183,7 +183,7 @@ def exec_(request: CommandRequest) -> int:
     kind = named or kind_of(words[0])
     inject = _inject_port(request, words[0], is_quiet=True, named=named)
     words = with_memory_file(kind, words, inject(os.curdir, kind))
-    return _exec_or_report(words, os.environ)
+    return exec_or_report(words, os.environ)
 
 
 def _pass_on_workspace(workspace: str) -> None:
@@ -266,7 +266,7 @@ def _run_here(launcher: Launcher, launch_request: LaunchRequest, inject: Inject)
     _print_notice(f"tmux is not installed: {name} runs here, in the foreground")
     words = launcher.words(launch_request, inject)
     folder = launch_request.location.folder
-    return _exec_or_report(words, launcher.environ, folder=folder)
+    return exec_or_report(words, launcher.environ, folder=folder)
 
 
 def _run_in_tmux(
@@ -359,7 +359,7 @@ def _report_end(launch_request: LaunchRequest, ended: EndedAgent) -> int:
     return code
 
 
-def _exec_or_report(
+def exec_or_report(
     words: Sequence[str], environ: Mapping[str, str], *, folder: str | None = None
 ) -> int:
     """Become a command; return what a shell would if it cannot be run."""

@@ -1,0 +1,36 @@
+"""The entry point of ``hm``: asks the helper of a leader first, if one runs.
+
+Where none runs, this costs one look for its socket (``cli.asking``, decision 068).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+ASKED = frozenset(
+    (
+        *("search", "get", "list", "ls", "show", "history", "log", "why", "status"),
+        *("hook", "exec", "git-hook", "inject"),
+        *("write", "add", "save"),
+    )
+)
+"""Commands that a helper may run: short ones that are run often."""
+
+
+def run() -> None:
+    """Run ``hm`` as a process."""
+    if len(sys.argv) > 1 and sys.argv[1] in ASKED:
+        from hivemind_memory.files.home import helper_socket, home_of
+
+        path = helper_socket(home_of(os.environ))
+        if os.path.exists(path):
+            from hivemind_memory.cli.asking.client import ask
+
+            code = ask(path)
+            if code is not None:
+                # Nothing is buffered here, and Python would take milliseconds to end.
+                os._exit(code)
+    from hivemind_memory.cli.main import run as run_here
+
+    run_here()
