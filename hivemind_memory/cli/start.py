@@ -11,6 +11,7 @@ import sys
 ASKED = frozenset(
     (
         *("search", "get", "list", "ls", "show", "history", "log", "why", "status"),
+        *("find", "grep", "cat"),
         *("hook", "exec", "git-hook", "inject"),
         *("write", "add", "save"),
     )

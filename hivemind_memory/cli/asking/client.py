@@ -43,7 +43,10 @@ ENDED, BECOMES = b"E", b"X"
 """How an answer begins: the command ended, with an exit code; it becomes a program."""
 
 _READS_NO_TERMINAL = frozenset(
-    ("search", "get", "list", "ls", "show", "history", "log", "why", "status", "exec")
+    (
+        *("search", "get", "list", "ls", "show", "history", "log", "why", "status"),
+        *("find", "grep", "cat", "exec"),
+    )
 )
 _LOST = (
     "error: The helper that ran this command was killed, so it is not known whether"
