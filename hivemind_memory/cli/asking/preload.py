@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _LEFT_OUT = (
     "mcp_server",
+    "http_api",
     "watch",
     "evaluation",
     "backup",
