@@ -1,9 +1,9 @@
 """Every tool, command and route for every pair of scopes: what does an answer reveal?
 
-    python -m benchmarks.access_matrix [--pair N] [--calls tools|commands|routes] [--show 5]
+    python -m benchmarks.access_matrix [--pair N] [--calls KIND] [--show 5]
 
-For each caller and each scope that it may not see, two homes are made: one with the
-scope and one without. Whatever is tried, the answers have to be the same, byte for
+KIND is tools, commands or routes; without it, all. For each caller and each scope that
+it may not see, two homes are made: one with the scope and one without. Whatever is tried, the answers have to be the same, byte for
 byte, and the notes of the scope stay as they are.
 """
 
@@ -25,7 +25,7 @@ from tests.support.access_matrix import (
     tool_reads,
     tool_writes,
 )
-from tests.support.http_matrix import http_reads, http_writes
+from tests.support.http_matrix import http_reads, http_writes, send
 
 
 def main() -> int:
@@ -78,7 +78,7 @@ def tried(folder: Path, kind: str, caller: str, hidden: str) -> tuple[int, list[
         return len(calls), twins.leaks(ask)
     if kind == "routes":
         requests = [*http_reads(hidden), *http_writes(hidden), *http_reads(hidden)]
-        return len(requests), twins.leaks(lambda side: ask(side, requests))
+        return len(requests), twins.leaks(lambda side: send(side, requests))
     lines = [*command_reads(hidden), *command_writes(hidden), *command_reads(hidden)]
     return len(lines), twins.leaks(lambda side: side.commands(lines))
 

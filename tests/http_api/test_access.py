@@ -11,7 +11,7 @@ import pytest
 
 from tests.http_api.served import Served, add_token, save, serving
 from tests.support.access_matrix import PAIRS, make_twins
-from tests.support.http_matrix import Request, ask, http_reads, http_writes
+from tests.support.http_matrix import Request, http_reads, http_writes, send
 
 RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID") or str(random.SystemRandom().random())
 """One for all processes of a run."""
@@ -47,7 +47,7 @@ def test_routes_answer_as_if_the_other_scope_were_not_there(
     own = {"key": "gnu", "content": "A gnu is allowed."}
     writes.append(Request("POST", "/api/v1/memories", body=own))
 
-    leaks = twins.leaks(lambda side: ask(side, [*reads, *writes, *reads[:9]]))
+    leaks = twins.leaks(lambda side: send(side, [*reads, *writes, *reads[:9]]))
 
     assert leaks == []
     assert twins.are_changed

@@ -61,12 +61,16 @@ _DIFFERS = (
     (re.compile(r"\bsource=(?:human|agent)\b"), "SOURCE"),
     (re.compile(r"\(\d+\.\d\d s\)|\(\d+ ms\)"), "(TOOK)"),
     (re.compile(r"\(\d+\.\d [kM]B\)"), "(SIZE)"),
+    (re.compile(r'\\?"[0-9a-f]{20}\\?"'), '"VERSION"'),
+    (re.compile(r"^(\s*)id: \d+$"), r"\1id: NUMBER"),
+    (re.compile(r"\bhm_[\w-]{43}"), "hm_TOKEN"),
 )
 _SAMPLE = re.compile(
     r"(^```sh\n.*?\.venv/bin/(hm search .*?)\n```\n.*?^```text\n)(.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
 # But not the port of hm's own server.
+_SERVED = "127.0.0.1:8737"
 _LOCAL = re.compile(r"127\.0\.0\.1:(?!8737\b)\d+")
 
 
@@ -92,6 +96,9 @@ class Player:
         self.home = home
         self._ollama_url = ollama_url
         self._environ = _environ(home, root)
+        self._server: subprocess.Popen[str] | None = None
+        self._port = ""
+        """Where ``hm serve`` runs; pages show its usual port."""
 
     def play(self, step: Step) -> list[str]:
         """Run a step; return what it printed, with the names that pages use."""
@@ -103,14 +110,25 @@ class Player:
         if command.startswith("npm install --global "):
             self._install(command)
             return [""]
-        is_watch = command == "hm watch"
-        printed = self._watch(step) if is_watch else self._shell(command)
+        if self._port:
+            command = command.replace(_SERVED, f"127.0.0.1:{self._port}")
+        if command == "hm serve":
+            printed = self._serve(step)
+        elif command == "hm watch":
+            printed = self._watch(step)
+        else:
+            printed = self._shell(command)
+        if self._port:
+            printed = printed.replace(f"127.0.0.1:{self._port}", _SERVED)
         text = printed.replace(str(self.home), HOME_IN_DOCS)
         text = _LOCAL.sub("localhost:11434", text)
         return text.replace(_today(), DAY_IN_DOCS).rstrip("\n").split("\n")
 
     def leave(self) -> None:
-        """End the sessions that were started."""
+        """End the sessions and the server that were started."""
+        if self._server is not None:
+            self._server.kill()
+            self._server.communicate()
         self._shell("tmux kill-server")
 
     def _install(self, command: str) -> None:
@@ -135,6 +153,22 @@ class Player:
             timeout=TIMEOUT_S,
             check=False,
         ).stdout
+
+    def _serve(self, step: Step) -> str:
+        """Start ``hm serve`` on a free port; return what it prints at its start."""
+        self._server = subprocess.Popen(
+            ["bash", "-c", "exec hm serve --port 0"],
+            cwd=self.home,
+            env=self._environ,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+        )
+        assert self._server.stderr is not None
+        lines = [self._server.stderr.readline() for _ in step.shown]
+        self._port = lines[0].strip().rpartition(":")[2]
+        return "".join(lines)
 
     def _watch(self, step: Step) -> str:
         """Run ``hm watch`` until it has printed what it should, then end it."""

@@ -153,7 +153,7 @@ def _paths(route: Route, names: Iterable[str]) -> Iterator[str]:
             yield path
 
 
-def ask(side: Side, requests: Iterable[Request]) -> list[Answer]:
+def send(side: Side, requests: Iterable[Request]) -> list[Answer]:
     """Send requests as the caller of a side; return what each was answered with."""
     os.environ["HIVEMIND_HOME"] = str(side.home)
     for name in ("PROJECT", "TEAM", "WORKSPACE"):
