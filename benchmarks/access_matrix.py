@@ -3,8 +3,9 @@
     python -m benchmarks.access_matrix [--pair N] [--calls KIND] [--show 5]
 
 KIND is tools, commands or routes; without it, all. For each caller and each scope that
-it may not see, two homes are made: one with the scope and one without. Whatever is tried, the answers have to be the same, byte for
-byte, and the notes of the scope stay as they are.
+it may not see, two homes are made: one with the scope and one without. Whatever is
+tried, the answers have to be the same, byte for byte, and the notes of the scope stay
+as they are.
 """
 
 from __future__ import annotations

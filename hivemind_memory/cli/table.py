@@ -142,7 +142,7 @@ _FILES = (
         AGENTS,
         "token",
         {
-            "token add": "Make a token for a client of hm mcp --http.",
+            "token add": "Make a token for a client of hm serve or hm mcp --http.",
             "token list": "List the tokens, and what each may see and do.",
             "token revoke": "Refuse a token from now on.",
         },

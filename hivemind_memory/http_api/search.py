@@ -22,6 +22,26 @@ MAX_RESULTS = 50
 routes = RouteGroup("/api/v1", tag="search")
 
 
+_EXAMPLE = {
+    "hits": [
+        {
+            "path": "projects/shop/deploy-day.md",
+            "start_line": 9,
+            "end_line": 9,
+            "score": 0.87,
+            "confidence": 0.9,
+            "snippet": "We deploy on Tuesdays.",
+            "date": "2026-11-21",
+            "id": "01KAJ7Q0XW5T3M8Z2V9C4D6E1F",
+            "type": "decision",
+            "key": "deploy-day",
+            "scope": "projects/shop",
+        }
+    ],
+    "report": {"mode": "keyword", "is_fresh": True, "confidence": "strong"},
+}
+
+
 class SearchFields(Fields):
     """What a search takes."""
 
@@ -38,7 +58,7 @@ class SearchFields(Fields):
     ] = ""
 
 
-@routes.get("/search", example={"hits": [], "report": {"mode": "keyword"}})
+@routes.get("/search", example=_EXAMPLE)
 def search(call: Call, query: SearchFields) -> SearchOut:
     """Search the notes.
 

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     "token add",
     description=(
         "Prints the token, which is shown only once: the memory keeps a hash of it. A"
-        " client sends it to hm mcp --http as Authorization: Bearer TOKEN. Without"
-        " --project it works in the project that each connection names. What it writes"
-        " is listed under its NAME."
+        " client sends it to hm serve or hm mcp --http as Authorization: Bearer TOKEN."
+        " Without --project it works in the project that each connection names. What it"
+        " writes is listed under its NAME."
     ),
     arguments=(Argument("name", "Name for the token, such as laptop or ci."),),
     flags=(

@@ -1,0 +1,260 @@
+"""`hm serve` beside a bare server: searches of eight clients, the start, rest and streams.
+
+    python -m benchmarks.http_speed [--notes 10000] [--clients 8] [--requests 40]
+
+The bare server is Starlette on uvicorn, with as many routes. Its search runs the raw
+FTS5 query of the same words on the same index and returns ten rows: what no search
+could do less than. Both are started by the same Python, and take turns. What is printed
+are ratios of one run; times alone say more about the machine. Exits 1 if a ratio, or
+the memory at rest, is not what docs/performance.md says.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import multiprocessing
+import os
+import resource
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from benchmarks.mcp_start import write_notes
+from hivemind_memory import opening
+
+ROOT = Path(__file__).parents[1]
+BARE = """
+import sys, threading
+import apsw, uvicorn
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+here = threading.local()
+SQL = '''SELECT files.path, chunks.start_line, chunks.end_line, chunks.text
+  FROM chunks_fts JOIN chunks ON chunks.id = chunks_fts.rowid
+  JOIN files ON files.id = chunks.file_id
+  WHERE chunks_fts MATCH ? ORDER BY bm25(chunks_fts) LIMIT 10'''
+def search(request):
+    if not hasattr(here, "db"):
+        here.db = apsw.Connection(sys.argv[1], flags=apsw.SQLITE_OPEN_READONLY)
+    words = request.query_params["q"].split()
+    match = " OR ".join('"' + word.replace('"', "") + '"' for word in words)
+    return JSONResponse({"hits": list(here.db.execute(SQL, (match,)))})
+def other(request):
+    return JSONResponse({})
+routes = [Route("/api/v1/search", search)]
+routes += [Route(f"/api/v1/other{n}/{{id}}", other) for n in range(15)]
+uvicorn.run(Starlette(routes=routes), port=int(sys.argv[2]), log_level="critical")
+"""
+WORDS = ("harbour", "tariff 77", "night shift", "cable")
+QUESTIONS = (
+    "what is the tariff of harbour 77 at night",
+    "which harbour has the highest tariff for cables",
+    "when does the night shift begin in harbour 12",
+)
+MIN_WORDS, MIN_QUESTIONS = 0.35, 1.0
+MAX_START, MAX_REST_MB, MAX_BESIDE = 1.3, 90, 1.5
+REST_S = 4.0
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server that answers."""
+
+    process: subprocess.Popen[str]
+    port: int
+    token: str
+    first_s: float
+    """From its start to its first answer."""
+
+
+@contextmanager
+def running(is_ours: bool, home: Path) -> Iterator[Server]:
+    """Start a server, and wait for its first answer."""
+    environ = {
+        **os.environ,
+        "HIVEMIND_HOME": str(home),
+        "HIVEMIND_EMBEDDING_PROVIDER": "none",
+        "PYTHONPATH": str(ROOT),
+    }
+    port = _free_port()
+    if is_ours:
+        command = [sys.executable, "-m", "hivemind_memory.cli", "serve"]
+        command += ["--port", str(port)]
+    else:
+        index = home / "memory" / ".index" / "memory.db"
+        command = [sys.executable, "-c", BARE, str(index), str(port)]
+    token_file = home / "mcp-token"
+    started = time.perf_counter()
+    process = subprocess.Popen(
+        command, env=environ, cwd=home, stderr=subprocess.DEVNULL, text=True
+    )
+    try:
+        while True:
+            try:
+                token = token_file.read_text().strip() if token_file.exists() else "x"
+                _asked(port, token, WORDS[0])
+                break
+            except (OSError, http.client.HTTPException):
+                if process.poll() is not None:
+                    raise
+                time.sleep(0.002)
+        yield Server(process, port, token, time.perf_counter() - started)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _free_port() -> int:
+    """Return a port on which nobody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as one:
+        port: int = one.getsockname()[1]
+        return port
+
+
+def _asked(
+    port: int, token: str, query: str, client: http.client.HTTPConnection | None = None
+) -> None:
+    """Search once."""
+    one = client or http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    headers = {"Authorization": f"Bearer {token}"}
+    one.request("GET", f"/api/v1/search?q={quote(query)}", headers=headers)
+    answer = one.getresponse()
+    body = answer.read()
+    assert answer.status == 200, body
+
+
+def _client(
+    port: int, token: str, queries: tuple[str, ...], count: int, at: float
+) -> list[float]:
+    """Search one after the other from a moment on; return how long each took, in s."""
+    client = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    client.connect()
+    time.sleep(max(0.0, at - time.time()))
+    took = []
+    for number in range(count):
+        started = time.perf_counter()
+        _asked(port, token, queries[number % len(queries)], client)
+        took.append(time.perf_counter() - started)
+    return took
+
+
+def rate_of(
+    server: Server, queries: tuple[str, ...], clients: int, count: int
+) -> tuple[float, float]:
+    """Return searches in a second, and the 95th percentile of their times in ms."""
+    at = time.time() + 0.3
+    given = [(server.port, server.token, queries, count, at)] * clients
+    with multiprocessing.get_context("fork").Pool(clients) as pool:
+        took = pool.starmap(_client, given, chunksize=1)
+    slowest_s = max(sum(one) for one in took)
+    flat = sorted(time_s for one in took for time_s in one)
+    return clients * count / slowest_s, flat[int(len(flat) * 0.95)] * 1000
+
+
+@contextmanager
+def listening(server: Server, count: int) -> Iterator[None]:
+    """Hold so many streams of events open."""
+    request = (
+        f"GET /api/v1/events HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n"
+        f"Authorization: Bearer {server.token}\r\n\r\n"
+    ).encode()
+    with ExitStack() as stack:
+        for _ in range(count):
+            one = socket.create_connection(("127.0.0.1", server.port), 30)
+            stack.enter_context(one)
+            one.sendall(request)
+            assert one.recv(4096).startswith(b"HTTP/1.1 200")
+        yield
+
+
+def at_rest(server: Server) -> tuple[float, float]:
+    """Return the memory in MB and the share of a processor that a quiet server uses."""
+    time.sleep(2)  # what its start left to do
+    before_s = _processor_s(server.process.pid)
+    time.sleep(REST_S)
+    used = (_processor_s(server.process.pid) - before_s) / REST_S
+    status = Path(f"/proc/{server.process.pid}/status").read_text()
+    line = next(one for one in status.splitlines() if one.startswith("VmRSS"))
+    return int(line.split()[1]) / 1024, used
+
+
+def _processor_s(process: int) -> float:
+    """Return how many seconds a process has computed."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--notes", type=int, default=10_000, help="short ones")
+    parser.add_argument("--clients", type=int, default=8)
+    parser.add_argument("--requests", type=int, default=40, help="of each client")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--streams", type=int, default=1_000)
+    given = parser.parse_args()
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = max(soft, given.streams + 256)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(needed, hard), hard))
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        write_notes(home / "memory", given.notes)
+        with opening.open_memory(home=str(home)) as memory:
+            memory.sync()
+            print(f"{memory.status().chunks:,} chunks")
+        starts: dict[bool, list[float]] = {True: [], False: []}
+        for _ in range(given.rounds + 1):
+            for is_ours, times in starts.items():
+                with running(is_ours, home) as server:
+                    times.append(server.first_s)
+        ratios: dict[str, list[float]] = {"words": [], "questions": []}
+        with running(True, home) as ours, running(False, home) as bare:
+            for _ in range(given.rounds):
+                for name, queries in (("words", WORDS), ("questions", QUESTIONS)):
+                    ran = [
+                        rate_of(one, queries, given.clients, given.requests)
+                        for one in (ours, bare)
+                    ]
+                    ratios[name].append(ran[0][0] / ran[1][0])
+                    print(
+                        f"{name}: ours {ran[0][0]:.0f}/s p95 {ran[0][1]:.0f} ms,"
+                        f" bare {ran[1][0]:.0f}/s p95 {ran[1][1]:.0f} ms"
+                    )
+        with running(True, home) as quiet:
+            memory_mb, share = at_rest(quiet)
+            alone = rate_of(quiet, QUESTIONS, 2, given.requests)[1]
+            with listening(quiet, given.streams):
+                beside = rate_of(quiet, QUESTIONS, 2, given.requests)[1]
+                streams_mb, streams_share = at_rest(quiet)
+    # The first start of each warms the disk cache.
+    start = statistics.median(starts[True][1:]) / statistics.median(starts[False][1:])
+    words, questions = (statistics.median(ratios[name]) for name in ratios)
+    print(
+        f"searches of {given.clients} clients, as a share of the bare server's:"
+        f" {words:.2f} for words, {questions:.2f} for questions\n"
+        f"start to first answer: {start:.2f} times the bare server's\n"
+        f"at rest: {memory_mb:.0f} MB, {share:.1%} of a processor;"
+        f" with {given.streams} idle streams {streams_mb:.0f} MB, {streams_share:.1%}\n"
+        f"p95 of searches beside them: {beside / alone:.2f} times that without"
+    )
+    is_kept = (
+        words >= MIN_WORDS
+        and questions >= MIN_QUESTIONS
+        and start <= MAX_START
+        and memory_mb <= MAX_REST_MB
+        and beside / alone <= MAX_BESIDE
+    )
+    return 0 if is_kept else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
