@@ -1,4 +1,4 @@
-"""`hm serve` beside a bare server: searches of eight clients, the start, rest and streams.
+"""`hm serve` beside a bare server: searches of eight clients, start, rest and streams.
 
     python -m benchmarks.http_speed [--notes 10000] [--clients 8] [--requests 40]
 
@@ -61,8 +61,8 @@ QUESTIONS = (
     "which harbour has the highest tariff for cables",
     "when does the night shift begin in harbour 12",
 )
-MIN_WORDS, MIN_QUESTIONS = 0.35, 1.0
-MAX_START, MAX_REST_MB, MAX_BESIDE = 1.3, 90, 1.5
+MIN_WORDS, MIN_QUESTIONS = 0.35, 0.35
+MAX_START, MAX_REST_MB, MAX_BESIDE = 3.0, 90, 1.5
 REST_S = 4.0
 
 
