@@ -1,6 +1,6 @@
 """Every tool, command and route for every pair of scopes: what does an answer reveal?
 
-    python -m benchmarks.access_matrix [--pair N] [--calls KIND] [--show 5]
+    python -m benchmarks.access_matrix [--pair N] [--calls KIND] [--every N]
 
 KIND is tools, commands or routes; without it, all. For each caller and each scope that
 it may not see, two homes are made: one with the scope and one without. Whatever is
@@ -35,6 +35,7 @@ def main() -> int:
     parser.add_argument(
         "--calls", choices=("tools", "commands", "routes"), default=None
     )
+    parser.add_argument("--every", type=int, default=1, help="each so-many-th call")
     parser.add_argument("--show", type=int, default=5, help="leaks that are printed")
     given = parser.parse_args()
     os.environ["HIVEMIND_EMBEDDING_PROVIDER"] = "none"
@@ -50,7 +51,7 @@ def main() -> int:
             if given.calls not in (None, kind):
                 continue
             with tempfile.TemporaryDirectory() as folder:
-                number, found = tried(Path(folder), kind, caller, hidden)
+                number, found = tried(Path(folder), kind, (caller, hidden), given.every)
             counts[kind] += number
             leaks += [f"caller {caller!r}: {one}" for one in found]
     for leak in leaks[: given.show]:
@@ -64,14 +65,17 @@ def main() -> int:
     return 1 if leaks else 0
 
 
-def tried(folder: Path, kind: str, caller: str, hidden: str) -> tuple[int, list[str]]:
+def tried(
+    folder: Path, kind: str, pair: tuple[str, str], every: int
+) -> tuple[int, list[str]]:
     """Return how many calls were made, and what leaked."""
     for name in ("HOME", "PROJECT", "TEAM", "WORKSPACE"):
         os.environ.pop(f"HIVEMIND_{name}", None)
+    caller, hidden = pair
     twins = make_twins(folder, caller, hidden)
     if kind == "tools":
         calls = [*tool_reads(hidden), *tool_writes(hidden)]
-        calls += tool_reads(hidden)
+        calls = [*calls, *tool_reads(hidden)][::every]
 
         def ask(side: Side) -> list[tuple[str, str]]:
             return side.tools(calls)
@@ -79,8 +83,10 @@ def tried(folder: Path, kind: str, caller: str, hidden: str) -> tuple[int, list[
         return len(calls), twins.leaks(ask)
     if kind == "routes":
         requests = [*http_reads(hidden), *http_writes(hidden), *http_reads(hidden)]
+        requests = requests[::every]
         return len(requests), twins.leaks(lambda side: send(side, requests))
     lines = [*command_reads(hidden), *command_writes(hidden), *command_reads(hidden)]
+    lines = lines[::every]
     return len(lines), twins.leaks(lambda side: side.commands(lines))
 
 

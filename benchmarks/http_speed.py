@@ -116,8 +116,8 @@ def running(is_ours: bool, home: Path) -> Iterator[Server]:
 
 def _free_port() -> int:
     """Return a port on which nobody listens."""
-    with socket.create_server(("127.0.0.1", 0)) as one:
-        port: int = one.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as listening_socket:
+        port: int = listening_socket.getsockname()[1]
         return port
 
 
@@ -125,10 +125,10 @@ def _asked(
     port: int, token: str, query: str, client: http.client.HTTPConnection | None = None
 ) -> None:
     """Search once."""
-    one = client or http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    opened = client or http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     headers = {"Authorization": f"Bearer {token}"}
-    one.request("GET", f"/api/v1/search?q={quote(query)}", headers=headers)
-    answer = one.getresponse()
+    opened.request("GET", f"/api/v1/search?q={quote(query)}", headers=headers)
+    answer = opened.getresponse()
     body = answer.read()
     assert answer.status == 200, body
 
@@ -170,10 +170,10 @@ def listening(server: Server, count: int) -> Iterator[None]:
     ).encode()
     with ExitStack() as stack:
         for _ in range(count):
-            one = socket.create_connection(("127.0.0.1", server.port), 30)
-            stack.enter_context(one)
-            one.sendall(request)
-            assert one.recv(4096).startswith(b"HTTP/1.1 200")
+            stream = socket.create_connection(("127.0.0.1", server.port), 30)
+            stack.enter_context(stream)
+            stream.sendall(request)
+            assert stream.recv(4096).startswith(b"HTTP/1.1 200")
         yield
 
 
@@ -221,8 +221,8 @@ def main() -> int:
             for _ in range(given.rounds):
                 for name, queries in (("words", WORDS), ("questions", QUESTIONS)):
                     ran = [
-                        rate_of(one, queries, given.clients, given.requests)
-                        for one in (ours, bare)
+                        rate_of(server, queries, given.clients, given.requests)
+                        for server in (ours, bare)
                     ]
                     ratios[name].append(ran[0][0] / ran[1][0])
                     print(

@@ -7,7 +7,7 @@ from benchmarks.faults.fault import Fault
 FAULTS = (
     Fault(
         name="a token sees what the server itself sees",
-        rig="access_matrix --pair 0 --calls routes",
+        rig="access_matrix --pair 0 --calls routes --every 40",
         module="http_api/callers.py",
         code=(
             "assert CallerMemories._open\n"

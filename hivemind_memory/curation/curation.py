@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from hivemind_memory.curation.context import CurationContext
+    from hivemind_memory.curation.events import ChangeEvents
     from hivemind_memory.curation.inbox import AcceptedClaim
-    from hivemind_memory.curation.news import News
     from hivemind_memory.curation.projects import Projects
     from hivemind_memory.model.changes import Change, DoneResult, UndoResult
     from hivemind_memory.model.curation import (
@@ -382,11 +382,11 @@ class Curation:
             return purged
 
     @property
-    def news(self) -> News:
+    def events(self) -> ChangeEvents:
         """What tells which memories were saved, superseded and forgotten."""
-        from hivemind_memory.curation.news import News
+        from hivemind_memory.curation.events import ChangeEvents
 
-        return News(self._context)
+        return ChangeEvents(self._context)
 
     @property
     def projects(self) -> Projects:

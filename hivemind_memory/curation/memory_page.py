@@ -39,19 +39,19 @@ def memory_page(
         loaded = [
             load_memory(context, row.path) for row in rows[offset : offset + limit]
         ]
-        found, total = [one for one in loaded if one is not None], len(rows)
+        found, total = [memory for memory in loaded if memory is not None], len(rows)
     else:
         every = (load_memory(context, row.path) for row in rows)
         fitting = [
-            one
-            for one in every
-            if one is not None
-            and context.caller.may_see(one.visibility)
-            and _has_words(one, words)
+            memory
+            for memory in every
+            if memory is not None
+            and context.caller.may_see(memory.visibility)
+            and _has_words(memory, words)
         ]
         found, total = fitting[offset : offset + limit], len(fitting)
     today = context.clocks.today()
-    shown = memories_for(context.caller, (as_of(one, today) for one in found))
+    shown = memories_for(context.caller, (as_of(memory, today) for memory in found))
     return MemoryPage(memories=shown, total=total)
 
 

@@ -1,7 +1,7 @@
 """Finds out what changes in the memory, whichever process changes it, and tells it.
 
 Two files say that something changed: ``state.db``, whose log of changes all processes
-write, and the index. They are looked at only while somebody listens, and read only
+write, and the index. They are looked at only while a client listens, and read only
 after they have changed.
 """
 
@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager
 import anyio.to_thread
 
 from hivemind_memory.errors import HivemindError
-from hivemind_memory.model.news import INDEXED, NewsItem
+from hivemind_memory.model.events import INDEXED, MemoryEvent
 from hivemind_memory.model.scope import scope_of
 
 TYPE_CHECKING = False
@@ -32,33 +32,33 @@ POLL_S = 0.4
 MAX_WAITING = 1_000
 """News that wait for one client; more, and its stream ends: it reads too slowly."""
 
-_Stamp = tuple[tuple[int, int], ...]
+_Signatures = tuple[tuple[int, int], ...]
 
 
 class Listener:
     """What one client is told: only what it may read."""
 
     def __init__(self, caller: Caller) -> None:
-        """Wait for news.
+        """Wait for events.
 
         Args:
             caller: Whom the client stands for.
         """
         self._caller = caller
-        self._waiting: list[NewsItem] = []
+        self._waiting: list[MemoryEvent] = []
         self.woken = asyncio.Event()
         self.is_over = False
-        """No more news come: the server ends, or the client reads too slowly."""
+        """No more events come: the server ends, or the client reads too slowly."""
 
-    def offer(self, news: Iterable[NewsItem]) -> None:
-        """Keep what the client may read of some news."""
-        self._waiting += filter(self._may_read, news)
+    def offer(self, events: Iterable[MemoryEvent]) -> None:
+        """Keep what the client may read of some events."""
+        self._waiting += filter(self._may_read, events)
         if len(self._waiting) > MAX_WAITING:
             self.is_over = True
         if self._waiting or self.is_over:
             self.woken.set()
 
-    def take(self) -> list[NewsItem]:
+    def take(self) -> list[MemoryEvent]:
         """Return what waits."""
         self.woken.clear()
         taken, self._waiting = self._waiting, []
@@ -69,7 +69,7 @@ class Listener:
         self.is_over = True
         self.woken.set()
 
-    def _may_read(self, item: NewsItem) -> bool:
+    def _may_read(self, item: MemoryEvent) -> bool:
         """Return whether the client may know of a change."""
         scopes = self._caller.scopes
         if scopes is not None and item.scope not in scopes:
@@ -93,7 +93,7 @@ class EventFeed:
         self._listeners: set[Listener] = set()
         self._lock = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
-        self._stamp: _Stamp = ()
+        self._signatures: _Signatures = ()
         self._last = 0
         self._notes: dict[str, tuple[object, ...]] = {}
 
@@ -134,45 +134,45 @@ class EventFeed:
         while True:
             await asyncio.sleep(POLL_S)
             try:
-                news = await anyio.to_thread.run_sync(self._news)
+                events = await anyio.to_thread.run_sync(self._changed)
             except HivemindError as error:
                 logger.warning("cannot look for changes, trying again: %s", error)
                 continue
-            # One failed look must not end all streams.
+            # One failure must not end all streams.
             except Exception:
                 logger.exception("cannot look for changes, trying again")
                 continue
-            if news:
+            if events:
                 for listener in self._listeners:
-                    listener.offer(news)
+                    listener.offer(events)
 
     def _begin(self) -> None:
         """Remember how everything is now."""
         with self._lend() as memory:
-            self._stamp = _stamp_of(memory)
-            self._last = memory.curation.news.last_number()
+            self._signatures = _signatures_of(memory)
+            self._last = memory.curation.events.last_number()
             self._notes = _notes_of(memory)
 
-    def _changes_after(self, after: int) -> tuple[NewsItem, ...]:
+    def _changes_after(self, after: int) -> tuple[MemoryEvent, ...]:
         """Return what the log has after a number."""
         with self._lend() as memory:
-            return memory.curation.news.after(after)
+            return memory.curation.events.after(after)
 
-    def _news(self) -> list[NewsItem]:
-        """Return what has changed since the last look."""
+    def _changed(self) -> list[MemoryEvent]:
+        """Return what has changed since the last time."""
         with self._lend() as memory:
-            stamp = _stamp_of(memory)
-            if stamp == self._stamp:
+            signatures = _signatures_of(memory)
+            if signatures == self._signatures:
                 return []
-            news = list(memory.curation.news.after(self._last))
+            events = list(memory.curation.events.after(self._last))
             notes = _notes_of(memory)
         changed = sorted(
             path
             for path in notes.keys() | self._notes.keys()
             if notes.get(path) != self._notes.get(path)
         )
-        news += (
-            NewsItem(
+        events += (
+            MemoryEvent(
                 kind=INDEXED,
                 path=path,
                 scope=scope_of(path),
@@ -180,12 +180,12 @@ class EventFeed:
             )
             for path in changed
         )
-        self._stamp, self._notes = stamp, notes
-        self._last = max([self._last, *(item.number for item in news)])
-        return news
+        self._signatures, self._notes = signatures, notes
+        self._last = max([self._last, *(item.number for item in events)])
+        return events
 
 
-def _stamp_of(memory: Memory) -> _Stamp:
+def _signatures_of(memory: Memory) -> _Signatures:
     """Return what changes whenever the log of changes or the index does."""
     places = memory.places
     names = (memory.state().path, places.index_file)

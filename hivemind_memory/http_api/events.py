@@ -9,7 +9,7 @@ import random
 from hivemind_memory.http_api.event_feed import EventFeed, Listener
 from hivemind_memory.http_api.routes import Call, RouteGroup, Stream
 from hivemind_memory.mcp_server.http_sessions import Receive, Send
-from hivemind_memory.model.news import NewsItem
+from hivemind_memory.model.events import MemoryEvent
 from hivemind_memory.model.scope import GLOBAL
 
 PING_S = 20.0
@@ -38,7 +38,7 @@ class EventStream(Stream):
         self._after = after
 
     async def __call__(self, receive: Receive, send: Send) -> None:
-        """Send news until the client leaves, or the stream has lasted long enough."""
+        """Send events until the client leaves, or the stream has lasted long enough."""
         await self._feed.add(self._listener, self._after)
         loop = asyncio.get_running_loop()
         leaving = loop.create_task(_disconnect(receive))
@@ -54,8 +54,8 @@ class EventStream(Stream):
             ends_s = loop.time() + MAX_STREAM_S * random.uniform(0.8, 1)  # noqa: S311
             while not leaving.done() and loop.time() < ends_s:
                 await _wait(self._listener, leaving)
-                if news := self._listener.take():
-                    await _send_text(send, "".join(map(_event_of, news)))
+                if events := self._listener.take():
+                    await _send_text(send, "".join(map(_event_of, events)))
                 elif self._listener.is_over:
                     break
                 else:
@@ -88,7 +88,7 @@ def events(call: Call) -> Stream:
 
 
 async def _wait(listener: Listener, leaving: asyncio.Task[None]) -> None:
-    """Wait for news, for the client to leave, or until a comment is due."""
+    """Wait for events, for the client to leave, or until a comment is due."""
     woken = asyncio.get_running_loop().create_task(listener.woken.wait())
     try:
         await asyncio.wait(
@@ -110,7 +110,7 @@ async def _send_text(send: Send, text: str) -> None:
     await send({"type": "http.response.body", "body": body, "more_body": True})
 
 
-def _event_of(item: NewsItem) -> str:
+def _event_of(item: MemoryEvent) -> str:
     """Return an event as the stream has it."""
     told = {
         "at": item.at,

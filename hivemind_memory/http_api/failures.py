@@ -145,8 +145,11 @@ def failure_of_fields(error: ValidationError) -> Failure:
     if found[0]["type"] == "json_invalid":
         return Failure(400, INVALID_JSON)
     details = [
-        {"field": _field(one["loc"]), "problem": _problem(one["type"], one["msg"])}
-        for one in found[:20]
+        {
+            "field": _field(problem["loc"]),
+            "problem": _problem(problem["type"], problem["msg"]),
+        }
+        for problem in found[:20]
     ]
     first = details[0]
     return Failure(400, f"{first['field']}: {first['problem']}", details=details)

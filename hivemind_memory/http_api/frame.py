@@ -42,7 +42,7 @@ _Reply = tuple[int, "bytes | Stream | None", dict[str, str]]
 
 
 class ClientLeftError(Exception):
-    """The client left before its request was whole: there is nobody to answer."""
+    """The client left before its request was whole: no client is left to answer."""
 
 
 class Frame:

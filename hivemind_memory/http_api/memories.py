@@ -318,7 +318,7 @@ def read_chain(call: Call) -> Rows:
 )
 def read_edges(call: Call) -> Edges:
     """Return the links of a memory, in both directions."""
-    return Edges(data=[Edge.model_validate(one) for one in _details(call).edges])
+    return Edges(data=[Edge.model_validate(edge) for edge in _details(call).edges])
 
 
 def _details(call: Call, name: str = "") -> MemoryDetails:
@@ -351,7 +351,7 @@ def _check_match(call: Call, row: Row) -> None:
     Raises:
         Failure: It names others.
     """
-    given = [one.strip() for one in call.headers["if-match"].split(",")]
+    given = [version.strip() for version in call.headers["if-match"].split(",")]
     if "*" not in given and version_of(row) not in given:
         raise _changed(call, row)
 

@@ -46,7 +46,7 @@ def make_openapi(groups: Sequence[RouteGroup]) -> dict[str, Any]:
         },
         "servers": [{"url": "/"}],
         "security": [{"token": []}],
-        "tags": [{"name": tag} for tag in dict.fromkeys(one.tag for one in groups)],
+        "tags": [{"name": tag} for tag in dict.fromkeys(group.tag for group in groups)],
         "paths": paths,
         "components": {
             "schemas": dict(sorted(schemas.items())),

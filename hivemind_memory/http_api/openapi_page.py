@@ -93,9 +93,10 @@ def _operation(method: str, path: str, operation: dict[str, Any]) -> Iterator[st
         yield f"<p>{escape(operation['description'])}</p>\n"
     if parameters := operation.get("parameters"):
         yield "<table><tr><th>name<th>in<th>type<th>meaning\n"
-        for one in parameters:
-            kind = json.dumps(one["schema"])
-            cells = (one["name"], one["in"], kind, one.get("description", ""))
+        for field in parameters:
+            kind = json.dumps(field["schema"])
+            meaning = field.get("description", "")
+            cells = (field["name"], field["in"], kind, meaning)
             yield "".join(f"<td>{escape(cell)}" for cell in cells) + "<tr>\n"
         yield "</table>\n"
     if body := operation.get("requestBody"):
@@ -109,11 +110,11 @@ def _operation(method: str, path: str, operation: dict[str, Any]) -> Iterator[st
 
 def _content(content: dict[str, Any]) -> str:
     """Return the schema of a body, and an example."""
-    [(media, one)] = content.items()
-    example = _json(one["example"]) if "example" in one else ""
-    name = one["schema"].get("$ref", "").rpartition("/")[2]
+    [(media, body)] = content.items()
+    example = _json(body["example"]) if "example" in body else ""
+    name = body["schema"].get("$ref", "").rpartition("/")[2]
     link = f'<a href="#{escape(name)}">{escape(name)}</a>' if name else ""
-    return f"<p>{escape(media)} {link or _json(one['schema'])}</p>{example}\n"
+    return f"<p>{escape(media)} {link or _json(body['schema'])}</p>{example}\n"
 
 
 def _json(value: object) -> str:

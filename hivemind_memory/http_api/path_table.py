@@ -19,7 +19,7 @@ class PathTable:
             by_path.setdefault(route.path, {})[route.method] = route
         self._paths = sorted(
             ((tuple(path.split("/")), found) for path, found in by_path.items()),
-            key=lambda one: [part[:1] == "{" for part in one[0]],
+            key=lambda entry: [part[:1] == "{" for part in entry[0]],
         )
 
     def find(self, method: str, raw_path: bytes) -> tuple[Route, dict[str, str]]:

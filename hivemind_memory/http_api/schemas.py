@@ -132,7 +132,10 @@ def row_of(call: Call, memory: StoredMemory, recall: RecallCounts | None = None)
 def rows_of(call: Call, memories: Sequence[StoredMemory]) -> list[Row]:
     """Return the rows of some memories."""
     recalls = call.memory.curation.recalls(memories)
-    return [row_of(call, one, recalls.get((one.scope, one.id))) for one in memories]
+    return [
+        row_of(call, memory, recalls.get((memory.scope, memory.id)))
+        for memory in memories
+    ]
 
 
 def version_of(row: Row) -> str:

@@ -23,7 +23,7 @@ class CallLimits(Generic[_Key]):
     """
 
     def __init__(self) -> None:
-        """Know nobody yet."""
+        """Know of no caller yet."""
         self._limits: OrderedDict[_Key, anyio.CapacityLimiter] = OrderedDict()
 
     def of(self, key: _Key) -> anyio.CapacityLimiter:

@@ -163,7 +163,7 @@ class _Listening(socket.socket):
 
 
 def _why(error: OSError, port: int) -> str:
-    """Return why the system lets nobody listen there, and who does if it tells."""
+    """Return why the system refuses the port, and which process has it if it tells."""
     reason = os.strerror(error.errno or 0)
     if error.errno == errno.EADDRINUSE and (holder := find_holder(port)):
         return f"{reason} by {holder}"

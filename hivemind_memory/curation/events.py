@@ -9,7 +9,7 @@ from hivemind_memory.curation.lookup import load_memory
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.model.changes import FORGET, PURGE, SAVE
 from hivemind_memory.model.curation import ENTRY
-from hivemind_memory.model.news import FORGOTTEN, SAVED, SUPERSEDED, NewsItem
+from hivemind_memory.model.events import FORGOTTEN, SAVED, SUPERSEDED, MemoryEvent
 from hivemind_memory.model.scope import scope_of
 from hivemind_memory.state.change_log import ChangeLog
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hivemind_memory.model.changes import Change, ChangedItem
 
 
-class News:
+class ChangeEvents:
     """What has changed, as the log of changes knows it. All scopes are in it."""
 
     def __init__(self, context: CurationContext) -> None:
@@ -29,7 +29,7 @@ class News:
         self._context = context
         self._log = ChangeLog(context.state())
 
-    def after(self, number: int) -> tuple[NewsItem, ...]:
+    def after(self, number: int) -> tuple[MemoryEvent, ...]:
         """Return what changed after a number of the log, oldest first.
 
         Raises:
@@ -38,7 +38,7 @@ class News:
         return tuple(
             item
             for at, change in self._log.after(number)
-            for item in _news_of(self._context, at, change)
+            for item in _events_of(self._context, at, change)
         )
 
     def last_number(self) -> int:
@@ -50,9 +50,9 @@ class News:
         return self._log.last_number()
 
 
-def _news_of(
+def _events_of(
     context: CurationContext, number: int, change: Change
-) -> Iterator[NewsItem]:
+) -> Iterator[MemoryEvent]:
     """Yield what a change did to each memory and entry."""
     if change.kind == PURGE:
         return
@@ -67,7 +67,7 @@ def _news_of(
         yield _item(number, change, item, kind, visibility=visibility)
         if change.kind == SAVE and memory is not None and is_found:
             for old in memory.supersedes:
-                yield NewsItem(
+                yield MemoryEvent(
                     number=number,
                     kind=SUPERSEDED,
                     at=change.at,
@@ -86,9 +86,9 @@ def _item(
     kind: str,
     *,
     visibility: str | None,
-) -> NewsItem:
+) -> MemoryEvent:
     """Return what a change did to one of its items."""
-    return NewsItem(
+    return MemoryEvent(
         number=number,
         kind=kind,
         at=change.at,

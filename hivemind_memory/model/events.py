@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 SAVED, SUPERSEDED, FORGOTTEN, INDEXED = "saved", "superseded", "forgotten", "indexed"
-"""Kinds of news."""
+"""Kinds of events."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NewsItem:
+class MemoryEvent:
     """One thing that changed. No text of a note is in it."""
 
     kind: str
