@@ -5,8 +5,10 @@
 The bare server is Starlette on uvicorn, with as many routes. Its search runs the raw
 FTS5 query of the same words on the same index and returns ten rows: what no search
 could do less than. Both are started by the same Python, and take turns. What is printed
-are ratios of one run; times alone say more about the machine. Exits 1 if a ratio, or
-the memory at rest, is not what docs/performance.md says.
+are ratios of one run; times alone say more about the machine. All notes hold the words
+that are searched, which is the worst case of a search. Exits 1 if the start takes too
+long beside the bare server's, or if a quiet server is not: its memory, its processor,
+also with the streams open.
 """
 
 from __future__ import annotations
@@ -61,8 +63,11 @@ QUESTIONS = (
     "which harbour has the highest tariff for cables",
     "when does the night shift begin in harbour 12",
 )
-MIN_WORDS, MIN_QUESTIONS = 0.35, 0.35
-MAX_START, MAX_REST_MB, MAX_BESIDE = 3.0, 90, 1.5
+MAX_START = 3.0
+MAX_REST_MB, MAX_STREAMS_MB = 90, 150
+MAX_SHARE = 0.02
+"""Of a processor, that a quiet server uses."""
+
 REST_S = 4.0
 
 
@@ -247,11 +252,10 @@ def main() -> int:
         f"p95 of searches beside them: {beside / alone:.2f} times that without"
     )
     is_kept = (
-        words >= MIN_WORDS
-        and questions >= MIN_QUESTIONS
-        and start <= MAX_START
+        start <= MAX_START
         and memory_mb <= MAX_REST_MB
-        and beside / alone <= MAX_BESIDE
+        and streams_mb <= MAX_STREAMS_MB
+        and max(share, streams_share) <= MAX_SHARE
     )
     return 0 if is_kept else 1
 
