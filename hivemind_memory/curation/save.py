@@ -30,11 +30,7 @@ from hivemind_memory.curation.supersede import (
 )
 from hivemind_memory.curation.type_hints import suggest_type
 from hivemind_memory.curation.validate import validate_memory
-from hivemind_memory.errors import (
-    HivemindError,
-    KeyTakenError,
-    UsageError,
-)
+from hivemind_memory.errors import HivemindError, KeyTakenError, UsageError
 from hivemind_memory.files.descriptors import make_private_folder
 from hivemind_memory.files.errors import save_error
 from hivemind_memory.files.paths import parse_note_path, path_in_scope

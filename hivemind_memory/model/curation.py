@@ -45,12 +45,8 @@ class NewMemory:
     source: str = "agent"
     """human, agent, tool or external; the last two wait in the inbox."""
 
-    source_ref: str = ""
-    """What it was derived from, ``specs/ios.md#L40``."""
-
-    replaces: str = ""
-    """Id of the version that it must replace; empty: whichever is active."""
-
+    source_ref: str = ""  # what it was derived from, ``specs/ios.md#L40``
+    replaces: str = ""  # id of the version that it must replace; empty: any
     more: Mapping[str, object] = field(default_factory=dict)
     """Further lines of its front matter, as ``confidence``."""
 
