@@ -103,6 +103,8 @@ def _requests(route: Route, hidden: str) -> Iterator[Request]:
         else:
             continue
         for number, trick in enumerate(tricks):
+            if name == "key" and "{home}" in trick:
+                continue  # the name of its file would be made of the home's own
             body = {**route.sample, name: trick}
             if "key" in body and name != "key":
                 body["key"] = f"{name}-{number}"
