@@ -129,6 +129,20 @@ class CurationContext:
         name = hash_of(f"{scope}\0{folded_key(key)}")
         return self._lock(name[:_HASH_CHARS], effect)
 
+    def id_lock(self, key: str) -> AbstractContextManager[None]:
+        """Return the lock under which a key that is in one scope only gets its scope.
+
+        Taken before the key lock.
+        """
+        return self._lock(f"id-{hash_of(key)[:_HASH_CHARS]}", "Nothing was saved")
+
+    def namespaces_lock(self) -> AbstractContextManager[None]:
+        """Return the lock under which namespaces are made and deleted.
+
+        Taken before any other lock.
+        """
+        return self._lock("namespaces", "Nothing was changed")
+
     def updates_lock(self, effect: str) -> AbstractContextManager[None]:
         """Return the lock under which ``updates`` edges are added and removed.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hivemind_memory.model.display import lines_text
 from hivemind_memory.model.memories import ACTIVE
 from hivemind_memory.notes.slug import rank_of_name
 
@@ -9,6 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from hivemind_memory.model.curation import SimilarMemory
     from hivemind_memory.model.memories import MemoryRow
 
 
@@ -58,3 +60,10 @@ def copy_notice(path: str) -> str:
         f"{path} is another active memory with this key: delete it, or give it a key of"
         " its own"
     )
+
+
+def similar_notice(similar: SimilarMemory) -> str:
+    """Return the warning that a memory says nearly the same."""
+    named = f'"{similar.key}"' if similar.key else "a note"
+    place = lines_text(similar.path, similar.start_line, similar.end_line)
+    return f"nearly the same as {named}, in {place}"

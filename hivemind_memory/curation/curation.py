@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hivemind_memory.curation.events import ChangeEvents
     from hivemind_memory.curation.inbox import AcceptedClaim
     from hivemind_memory.curation.projects import Projects
+    from hivemind_memory.curation.stored import StoredMemories
     from hivemind_memory.model.changes import Change, DoneResult, UndoResult
     from hivemind_memory.model.curation import (
         ForgetResult,
@@ -76,7 +77,12 @@ class Curation:
 
         with self._context.changing("Nothing was saved"):
             clean, warnings = prepare(self._context, wanted, is_forced=is_forced)
-            saved = save(self._context, clean, near=self._find_similar)
+            if clean.is_upsert:
+                from hivemind_memory.curation.upsert import upsert
+
+                saved = upsert(self._context, clean)
+            else:
+                saved = save(self._context, clean, near=self._find_similar)
             return record_saved(self._context, saved, clean.content, warnings)
 
     def learn(
@@ -132,23 +138,14 @@ class Curation:
             return locate(self._context, name)
 
     def show(self, ref: str, *, scope: str = "") -> MemoryDetails:
-        """Return one memory with its edges, its versions and its recall counts.
-
-        Raises:
-            MemoryNotFoundError: The caller sees no such memory.
-        """
+        """Return one memory with all that is known of it; see ``history.show``."""
         from hivemind_memory.curation.history import show
 
         with self._lock:
             return show(self._context, ref, scope=self._scope(scope))
 
     def list_memories(self, wanted: MemoryFilter) -> tuple[StoredMemory, ...]:
-        """Return the typed memories that fit; see ``listing.list_memories``.
-
-        Raises:
-            ScopeError: The filter names a scope that the caller does not have.
-            UnknownTypeError: There is no such type.
-        """
+        """Return the typed memories that fit; see ``listing.list_memories``."""
         from hivemind_memory.curation.listing import list_memories
 
         with self._lock:
@@ -173,11 +170,7 @@ class Curation:
             return recall_times(self._context, memories)
 
     def log(self, wanted: MemoryFilter) -> tuple[WrittenItem, ...]:
-        """Return the entries and memories that were written, newest first.
-
-        Raises:
-            ScopeError: The filter names a scope that the caller does not have.
-        """
+        """Return what was written, newest first; see ``listing.read_log``."""
         from hivemind_memory.curation.listing import read_log
 
         with self._lock:
@@ -387,6 +380,13 @@ class Curation:
         from hivemind_memory.curation.events import ChangeEvents
 
         return ChangeEvents(self._context)
+
+    @property
+    def stored(self) -> StoredMemories:
+        """What finds memories of some scopes, and reads them."""
+        from hivemind_memory.curation.stored import StoredMemories
+
+        return StoredMemories(self._context, self._lock)
 
     @property
     def projects(self) -> Projects:

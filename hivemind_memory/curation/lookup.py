@@ -15,17 +15,13 @@ from hivemind_memory.files.errors import no_such_line
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.text import decode
 from hivemind_memory.model.citation import split_place
-from hivemind_memory.model.curation import (
-    ENTRY,
-    MEMORY,
-    AffectedItem,
-    StoredMemory,
-)
+from hivemind_memory.model.curation import ENTRY, MEMORY, AffectedItem, StoredMemory
 from hivemind_memory.model.keys import folded_key, near_key
 from hivemind_memory.model.memories import (
     ACTIVE,
     CLAIM_FIELDS,
     FORGOTTEN,
+    PROGRAM_FIELDS,
     STATUSES,
 )
 from hivemind_memory.model.note_path import NotePath
@@ -43,7 +39,7 @@ from hivemind_memory.notes.slug import rank_of_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.model.memories import MemoryRow
@@ -250,12 +246,15 @@ def parse_memory(path: NotePath, text: str, context: CurationContext) -> StoredM
         expires=text_of(front.values, "expires"),
         done=text_of(front.values, "done"),
         tags=tags_in(front.values.get("tags")),
-        claim={
-            name: text_of(front.values, name)
-            for name in CLAIM_FIELDS
-            if text_of(front.values, name)
-        },
+        claim=_texts_named(front.values, CLAIM_FIELDS),
+        more=_texts_named(front.values, PROGRAM_FIELDS),
     )
+
+
+def _texts_named(values: Mapping[str, object], names: Iterable[str]) -> dict[str, str]:
+    """Return some texts of a front matter, those that are there."""
+    found = {name: text_of(values, name) for name in names}
+    return {name: text for name, text in found.items() if text}
 
 
 def text_of(values: Mapping[str, object], key: str) -> str:

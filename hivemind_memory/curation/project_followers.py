@@ -23,6 +23,7 @@ from hivemind_memory.notes.recovered_entries import rename_recovered
 from hivemind_memory.projects.record_file import read_records, write_record
 from hivemind_memory.state.change_log import ChangeLog
 from hivemind_memory.state.injection_log import InjectionLog
+from hivemind_memory.state.namespaces import Namespaces
 from hivemind_memory.state.recall_log import RecallLog
 from hivemind_memory.state.state_file import StateFile
 from hivemind_memory.state.tokens import Tokens
@@ -178,6 +179,9 @@ def _rename_state(renaming: Renaming) -> None:
         _rename_changes(state, renaming)
         InjectionLog(state).rename(renaming.new_path)
         RecallLog(state).rename_scope(renaming.new_path)
+        Namespaces(state).rename_scopes(
+            lambda scope: scopes[1] if scope == scopes[0] else scope
+        )
         Tokens(state).rename_projects(
             lambda name: renaming.target if name == renaming.source else name
         )
@@ -201,7 +205,7 @@ FOLLOWERS = (
         tuple(
             f"state.db:{table}"
             for table in (
-                *("changes", "injections", "meta", "recalls"),
+                *("changes", "injections", "meta", "namespaces", "recalls"),
                 *("tokens", "tombstones", "unfinished"),
             )
         ),

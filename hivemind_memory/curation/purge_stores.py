@@ -33,6 +33,7 @@ from hivemind_memory.files.atomic import (
 from hivemind_memory.files.paths import PARTIAL_PREFIX
 from hivemind_memory.notes.edge import names_of_note
 from hivemind_memory.state.change_log import ChangeLog, NamesInChanges
+from hivemind_memory.state.namespaces import Namespaces
 from hivemind_memory.state.recall_log import RecallLog
 
 TYPE_CHECKING = False
@@ -244,6 +245,7 @@ def count_changes(report: PurgeReport) -> None:
         report.fail("log of changes", str(error))
         return
     report.add_count("log of changes", count, "changes")
+    count_namespaces(report)
 
 
 def clean_changes(report: PurgeReport) -> None:
@@ -255,6 +257,29 @@ def clean_changes(report: PurgeReport) -> None:
         report.fail("log of changes", str(error))
         return
     report.add_count("log of changes", count, "changes")
+    clean_namespaces(report)
+
+
+def count_namespaces(report: PurgeReport) -> list[str]:
+    """Report and return the namespaces whose metadata quotes one of the memories."""
+    texts = [target.text for target in report.targets]
+    try:
+        namespaces = Namespaces(report.context.state())
+        found = namespaces.quoting(report.context.caller.scopes, texts)
+    except StateUnusableError as error:
+        report.fail("namespaces", str(error))
+        return []
+    if found:
+        report.add_count("namespaces", len(found), "with a copy in their metadata")
+    return found
+
+
+def clean_namespaces(report: PurgeReport) -> None:
+    """Take the metadata away that quotes one of the memories."""
+    try:
+        Namespaces(report.context.state()).blank(count_namespaces(report))
+    except StateUnusableError as error:
+        report.fail("namespaces", str(error))
 
 
 def _names(report: PurgeReport) -> NamesInChanges:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from shlex import quote
 
 from hivemind_memory.access.rules import check_source, check_writable
-from hivemind_memory.curation.copies import copy_notice
+from hivemind_memory.curation.copies import copy_notice, similar_notice
 from hivemind_memory.curation.lookup import known_key, parse_memory
 from hivemind_memory.curation.lookup_one import find_one
 from hivemind_memory.curation.own_name import free_own_name
@@ -26,6 +26,7 @@ from hivemind_memory.curation.supersede import (
     remove_own_file,
     type_of,
     values_of,
+    write_in_place,
     write_superseded_copy,
 )
 from hivemind_memory.curation.type_hints import suggest_type
@@ -36,7 +37,7 @@ from hivemind_memory.files.errors import save_error
 from hivemind_memory.files.paths import parse_note_path, path_in_scope
 from hivemind_memory.markdown.entry import new_ulid
 from hivemind_memory.model.curation import SaveResult, SimilarMemory
-from hivemind_memory.model.display import lines_text, shorten
+from hivemind_memory.model.display import shorten
 from hivemind_memory.model.memories import (
     ACTIVE,
     FORGOTTEN,
@@ -65,10 +66,9 @@ if TYPE_CHECKING:
 
 
 _SHOWN_CHARS = 300
+_LONG_DATA_CHARS = 500
 _MANY_VERSIONS = 20
 """Versions of one key from which it looks like changing state rather than a memory."""
-
-_LONG_DATA_CHARS = 500
 
 
 def save(
@@ -121,7 +121,7 @@ def save(
             *_scope_hints(saved),
             *_state_hints(index, new, saved),
         ),
-        warnings=(*_warnings(context, new, others), *map(_similar_text, similar)),
+        warnings=(*_warnings(context, new, others), *map(similar_notice, similar)),
     )
 
 
@@ -196,6 +196,8 @@ def _write(
     context: CurationContext, index: MemoryIndex, new: NewMemory, old: MemoryFile | None
 ) -> SaveResult:
     """Write the files that the save needs, if any."""
+    if old is not None and new.is_upsert:
+        return _saved(context, new, *write_in_place(context, new, old))
     if old is not None and has_same_content(old, new, context.types):
         return _unchanged(context, new, old)
     if not is_trusted(new.source):
@@ -343,13 +345,6 @@ def _key_taken(
     )
 
 
-def _similar_text(similar: SimilarMemory) -> str:
-    """Return the warning that a memory says nearly the same."""
-    named = f'"{similar.key}"' if similar.key else "a note"
-    place = lines_text(similar.path, similar.start_line, similar.end_line)
-    return f"nearly the same as {named}, in {place}"
-
-
 def _type_hints(new: NewMemory, saved: SaveResult) -> tuple[str, ...]:
     """Return a hint if the text, or the key, reads like that of another type."""
     is_inherited = bool(saved.superseded) and not new.type
@@ -365,10 +360,11 @@ def _type_hints(new: NewMemory, saved: SaveResult) -> tuple[str, ...]:
 
 def _scope_hints(saved: SaveResult) -> tuple[GlobalScopeHint, ...]:
     """Return a hint if what may be about the user is kept in one project."""
+    is_in_project = saved.is_new and kind_of(saved.scope) == "project"
     is_about_user = saved.type in ("identity", "preference")
-    if not (saved.is_new and is_about_user and kind_of(saved.scope) == "project"):
-        return ()
-    return (GlobalScopeHint(scope=saved.scope),)
+    return (
+        (GlobalScopeHint(scope=saved.scope),) if is_in_project and is_about_user else ()
+    )
 
 
 def _state_hints(

@@ -28,6 +28,7 @@ from hivemind_memory.model.memory_types import DEFAULT_TYPE
 from hivemind_memory.model.scope import SUPERSEDED as SUPERSEDED_FOLDER
 from hivemind_memory.model.trust import SOURCES
 from hivemind_memory.notes.memory_file import (
+    compose,
     may_be_broken_memory,
     read_memory_file,
     remove_note,
@@ -159,6 +160,26 @@ def values_of(
             if "created" in old.front.values:
                 del values["created"]
     return values, frozenset(stays - values.keys())
+
+
+def write_in_place(
+    context: CurationContext, new: NewMemory, old: MemoryFile
+) -> tuple[NotePath, str, int]:
+    """Write a memory over the one that it replaces; it keeps the id and the day.
+
+    Returns:
+        The path, the id, and the line on which the content begins.
+
+    Raises:
+        NotSavedError: The disk refused; the old one is as it was.
+    """
+    values, _ = values_of(
+        new, memory_id=old.id, at=context.now_iso(), old=None, types=context.types
+    )
+    values["created"] = old.front.values.get("created", values["created"])
+    text, start_line = compose(values, new.content, old=old)
+    context.folder.replace(old.path, text.encode(), expected=old.signature)
+    return old.path, old.id, start_line
 
 
 def header(file: MemoryFile, types: Mapping[str, MemoryType]) -> MemoryHeader:

@@ -38,6 +38,7 @@ def memories_for(
             reason=mask(memory.reason),
             tags=tuple(map(mask, memory.tags)),
             claim={name: mask(value) for name, value in memory.claim.items()},
+            more={name: mask(value) for name, value in memory.more.items()},
         )
         for memory in memories
     )

@@ -27,17 +27,12 @@ class NewMemory:
     importance: float | None = None
     """0..1; None: as its type, and not written down."""
 
-    scope: str = ""
-    """Its folder, ``projects/shop``; empty: global."""
-
-    visibility: str = ""
-    """public, private, or empty: inherited."""
+    scope: str = ""  # its folder, ``projects/shop``; empty: global
+    visibility: str = ""  # public, private, or empty: inherited
 
     related: tuple[str, ...] = ()  # ids, keys or paths
     contradicts: tuple[str, ...] = ()
-    expires: str = ""
-    """ISO date on which it is over; empty: never."""
-
+    expires: str = ""  # ISO date on which it is over; empty: never
     tags: tuple[str, ...] = ()
     is_pinned: bool = False
     by: str = ""
@@ -49,6 +44,10 @@ class NewMemory:
     replaces: str = ""  # id of the version that it must replace; empty: any
     more: Mapping[str, object] = field(default_factory=dict)
     """Further lines of its front matter, as ``confidence``."""
+
+    is_upsert: bool = False
+    """The active memory of the key is replaced in its own file, and keeps its id: no
+    reason is needed, and no version is kept. No other scope may have the key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +93,9 @@ class StoredMemory:
     claim: Mapping[str, str] = field(default_factory=dict)
     """Of a claim: confidence, corroborated, domains and verified, as written."""
 
+    more: Mapping[str, str] = field(default_factory=dict)
+    """What a program keeps with it, as written: those of ``PROGRAM_FIELDS``."""
+
 
 class TextCandidate(NamedTuple):
     """Text that is there already and may say the same."""
@@ -137,12 +139,9 @@ class SaveResult:
     """Line of the note on which the text begins, from 1."""
 
     end_line: int
-    superseded: str = ""
-    """Id of the memory that was replaced; empty: none was."""
-
+    superseded: str = ""  # id of the memory that was replaced; empty: none was
     superseded_path: str = ""
-    is_minor: bool = False
-    """It replaced the other as a minor correction."""
+    is_minor: bool = False  # it replaced the other as a minor correction
 
     near: tuple[SimilarMemory, ...] = ()
     hints: tuple[str | GlobalScopeHint, ...] = ()

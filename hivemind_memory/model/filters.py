@@ -71,6 +71,12 @@ class SearchFilter:
     scope: str | None = None
     """Only this scope; None: all that are open."""
 
+    scopes: frozenset[str] | None = None
+    """Only these scopes; None: all that are open."""
+
+    is_pinned: bool = False
+    """Only what is pinned."""
+
     since_day: int | None = None
     until_day: int | None = None
     """Days since the epoch, both included."""
@@ -100,8 +106,8 @@ class SearchFilter:
         """It leaves out more than what is hidden from every query."""
         times = (self.since_day, self.until_day, self.since_ms, self.until_ms)
         given = (self.types, self.source_ref, self.folder, self.tags)
-        has_place = self.scope is not None
-        return has_place or any(given) or any(at is not None for at in times)
+        places = (self.scope, self.scopes)
+        return any(given) or any(narrowed is not None for narrowed in (*places, *times))
 
 
 DEFAULT_FILTER = SearchFilter()

@@ -20,6 +20,9 @@ MAX_SOURCE_REF_CHARS = 500
 CLAIM_FIELDS = ("confidence", "corroborated", "domains", "verified")
 """What the front matter of a claim says about it."""
 
+PROGRAM_FIELDS = ("expires_at", "plugin_source", "propagation")
+"""What the front matter of a memory says that a program has written over HTTP."""
+
 NEUTRAL_IMPORTANCE = 0.5
 """Importance of a text without a type: it neither lifts nor lowers."""
 

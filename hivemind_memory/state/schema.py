@@ -14,8 +14,8 @@ _SWITCH_WAIT_MS = 1_000
 """Only a new file is switched to WAL mode, and others do the same within moments."""
 
 _TABLES_OF_NOTES = (
-    *("changes", "injections", "recalls", "tokens", "tombstones"),
-    "unfinished",
+    *("changes", "injections", "namespaces", "recalls", "tokens"),
+    *("tombstones", "unfinished"),
 )
 
 STEPS = (
@@ -128,6 +128,19 @@ STEPS = (
       used_at      INTEGER NOT NULL DEFAULT 0,
       PRIMARY KEY (notes, name)
     ) WITHOUT ROWID;
+    """,
+    """
+    CREATE TABLE namespaces(
+      name       TEXT NOT NULL, -- as a program says it
+      notes      TEXT NOT NULL, -- folder in which it is
+      scope      TEXT NOT NULL, -- what it means
+      kind       TEXT NOT NULL,
+      expires_at REAL,          -- seconds since the epoch; NULL: never
+      metadata   TEXT NOT NULL, -- JSON; empty: none
+      created_at REAL NOT NULL, -- seconds since the epoch
+      PRIMARY KEY (notes, name)
+    ) WITHOUT ROWID;
+    CREATE UNIQUE INDEX namespaces_scope ON namespaces(notes, scope);
     """,
 )
 """Each step runs in the transaction that records it; a released one never changes."""

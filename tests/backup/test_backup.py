@@ -18,10 +18,12 @@ from hivemind_memory.errors import UsageError
 from hivemind_memory.memory import Memory
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.opening import open_memory
+from hivemind_memory.state.namespaces import Namespace, Namespaces
 from hivemind_memory.state.recall_log import RecallLog
 from tests.support.sandbox import ask, paths
 
 AT = "2026-11-22T10:00:00+00:00"
+ORG = Namespace(name="org:acme", scope="", kind="org", metadata='{"a":1}')
 
 
 def opened(home: Path) -> Memory:
@@ -43,6 +45,7 @@ def home(tmp_path: Path) -> Path:
         memory.curation.save(NewMemory(key="deploy", content="Never on Fridays."))
         assert RecallLog(memory.state()).count([("", "x")], 1.0)
         memory.state().add_tombstones(["a purged text"])
+        Namespaces(memory.state()).change("org:acme", lambda _: ORG)
     return folder
 
 
@@ -73,6 +76,7 @@ def test_a_restored_home_is_what_it_was(home: Path, tmp_path: Path) -> None:
             assert paths(ask(memory, "striped")) == ["projects/shop/zebra.md"]
             assert RecallLog(memory.state()).counts([("", "x")]) == {("", "x"): (1, 1)}
             assert memory.state().has_tombstone("a purged text")
+            assert Namespaces(memory.state()).all() == [ORG]
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert b"sk-key" not in b"".join(_members(file).values())
 

@@ -23,6 +23,7 @@ from hivemind_memory.notes.recovered_entries import read_recovered
 from hivemind_memory.opening import open_injection_records
 from hivemind_memory.projects.record_file import read_record, write_record
 from hivemind_memory.state.injection_log import InjectionLog
+from hivemind_memory.state.namespaces import Namespace, Namespaces
 from tests.support.sandbox import Sandbox, ask, paths
 
 SHOP = Caller(project="projects/shop")
@@ -56,6 +57,10 @@ def use_all(sandbox: Sandbox, memory: Memory) -> None:
         ask(shop, "harbour")
     memory.curation.purge(
         MemorySelector(name="gone"), open_injection_records(memory), is_forced=True
+    )
+    Namespaces(memory.state()).change(
+        "custom:tea",
+        lambda _: Namespace(name="custom:tea", scope="projects/shop", kind="custom"),
     )
     plan = PurgePlan(paths={"projects/shop/p.md"}, notes={"projects/shop/q.md"})
     memory.state().begin("a purge that was killed", plan.as_json())

@@ -72,6 +72,10 @@ def query_filter(
         return _joined(parts)
     if search_filter.scope is not None:
         parts.append(SqlFilter("files.scope = ?", (search_filter.scope,)))
+    if search_filter.scopes is not None:
+        parts.append(_among("files.scope", sorted(search_filter.scopes)))
+    if search_filter.is_pinned:
+        parts.append(SqlFilter("files.is_pinned"))
     if search_filter.types:
         parts.append(_among("files.type", search_filter.types))
     if search_filter.source_ref:
