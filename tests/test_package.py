@@ -77,6 +77,7 @@ FLOORS = {
     "context": 10,
     "evaluation": 11,
     "working": 11,
+    "plugin_api": 11,
     "connect": 11,
     "inject": 11,
     "watch": 11,

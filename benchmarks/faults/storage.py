@@ -27,6 +27,19 @@ FAULTS = (
         says=r"git status has changed",
     ),
     Fault(
+        name="a memory is taken away before it is written anew",
+        rig="kill_upserts --kills 60",
+        module="curation/supersede.py",
+        code=(
+            "from dataclasses import replace\n"
+            "_in_place = write_in_place\n"
+            "def write_in_place(context, new, old):\n"
+            "    remove_note(context.folder, old.path, expected=old.signature)\n"
+            "    return _in_place(context, new, replace(old, signature=None))\n"
+        ),
+        says=r"is there 0 times",
+    ),
+    Fault(
         name="lost entries are not restored",
         rig="kill_writes --kills 60",
         module="notes/recovery.py",

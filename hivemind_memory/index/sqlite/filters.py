@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Iterator
 
     import apsw
 
@@ -70,23 +70,13 @@ def query_filter(
     parts = _parts_of(access.condition if access else (), contents)
     if search_filter is None:
         return _joined(parts)
-    if search_filter.scope is not None:
-        parts.append(SqlFilter("files.scope = ?", (search_filter.scope,)))
-    if search_filter.scopes is not None:
-        parts.append(_among("files.scope", sorted(search_filter.scopes)))
-    if search_filter.is_pinned:
-        parts.append(SqlFilter("files.is_pinned"))
+    parts += _places(search_filter)
     if search_filter.types:
         parts.append(_among("files.type", search_filter.types))
     if search_filter.source_ref:
         column = "substr(coalesce(chunks.source_ref, files.source_ref, ''), 1, ?)"
         ref = search_filter.source_ref
         parts.append(SqlFilter(f"{column} = ?", (len(ref), ref)))
-    if search_filter.folder:
-        folder = search_filter.folder
-        # "0" is the character after "/".
-        between = (f"{folder}/", f"{folder}0")
-        parts.append(SqlFilter("files.path >= ? AND files.path < ?", between))
     for tag in search_filter.tags:
         from hivemind_memory.model.tags import tag_lines
 
@@ -107,6 +97,21 @@ def query_filter(
         later = _from(search_filter.until_ms + 1)
         parts.append(SqlFilter(f"NOT {later.sql}", later.values))
     return _joined(parts)
+
+
+def _places(search_filter: SearchFilter) -> Iterator[SqlFilter]:
+    """Yield the conditions on where a note is, and on a pin."""
+    if search_filter.scope is not None:
+        yield SqlFilter("files.scope = ?", (search_filter.scope,))
+    if search_filter.scopes is not None:
+        yield _among("files.scope", sorted(search_filter.scopes))
+    if search_filter.folder:
+        folder = search_filter.folder
+        # "0" is the character after "/".
+        between = (f"{folder}/", f"{folder}0")
+        yield SqlFilter("files.path >= ? AND files.path < ?", between)
+    if search_filter.is_pinned:
+        yield SqlFilter("files.is_pinned")
 
 
 def near_filter(

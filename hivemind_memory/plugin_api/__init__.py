@@ -1,0 +1,1 @@
+"""Memories as platforms of agents ask for them: namespaces, workspaces. No HTTP."""

@@ -1,0 +1,237 @@
+"""Namespaces of platforms: made, changed, deleted, found.
+
+A namespace that has ended counts as deleted. The next change takes it away, with what
+a platform wrote in it.
+"""
+
+from __future__ import annotations
+
+import json
+
+from hivemind_memory.access.rules import may_write
+from hivemind_memory.files.paths import path_in_scope
+from hivemind_memory.model.scope import GLOBAL
+from hivemind_memory.model.value import replaced
+from hivemind_memory.plugin_api.names import (
+    check_name,
+    scope_of_name,
+)
+from hivemind_memory.plugin_api.parse import moment_text
+from hivemind_memory.plugin_api.refusal import (
+    FORBIDDEN,
+    NO_NAMESPACE,
+    NOT_FOUND,
+    RefusedError,
+)
+from hivemind_memory.plugin_api.rows import KINDS as ROW_KINDS
+from hivemind_memory.state.namespaces import Namespace, Namespaces
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.memory.memory import Memory
+
+ONLY_READS = "this token only reads"
+NOT_YOURS = "this namespace is not yours to change"
+EMPTY_PATCH = "patch has no fields set"
+
+
+def namespace_json(namespace: Namespace) -> dict[str, object]:
+    """Return a namespace as an answer says it."""
+    said: dict[str, object] = {"name": namespace.name, "kind": namespace.kind}
+    if namespace.expires_at is not None:
+        said["expires_at"] = moment_text(namespace.expires_at)
+    if namespace.metadata:
+        said["metadata"] = json.loads(namespace.metadata)
+    return {**said, "created_at": moment_text(namespace.created_at)}
+
+
+def put_namespace(
+    memory: Memory,
+    name: str,
+    *,
+    kind: str,
+    expires_at: float | None = None,
+    metadata: str = "",
+) -> Namespace:
+    """Make a namespace, or give one another end and other metadata.
+
+    Args:
+        memory: As the caller sees it.
+        name: What it is called.
+        kind: One of ``names.KINDS``; kept and returned. The name says what it means.
+        expires_at: When it ends, in seconds since the epoch; None: never.
+        metadata: JSON; empty: none.
+
+    Raises:
+        RefusedError: Nothing was changed.
+        StateUnusableError: It cannot be written now.
+    """
+    check_name(name)
+    now_s = memory.clocks.now()
+
+    def change(known: list[Namespace]) -> Namespace:
+        old = next((each for each in known if each.name == name), None)
+        scope = scope_of_name(name) if old is None else old.scope
+        check_writable_scope(memory, scope)
+        other = next(
+            (each for each in known if each.scope == scope and each.name != name), None
+        )
+        if other is not None:
+            raise RefusedError(_taken(other), field="namespace")
+        created_at = now_s if old is None else old.created_at
+        return Namespace(
+            name=name,
+            scope=scope,
+            kind=kind,
+            expires_at=expires_at,
+            metadata=metadata,
+            created_at=created_at,
+        )
+
+    with memory.curation.stored.namespaces_lock():
+        _delete_ended(memory)
+        put = Namespaces(memory.state()).change(name, change)
+    assert put is not None  # noqa: S101 - `change` returns one
+    return put
+
+
+def patch_namespace(
+    memory: Memory, name: str, *, expires_at: float | None = None, metadata: str = ""
+) -> Namespace:
+    """Change the end or the metadata of a namespace; what is left out stays.
+
+    Raises:
+        RefusedError: Nothing was changed.
+        StateUnusableError: It cannot be written now.
+    """
+    if expires_at is None and not metadata:
+        raise RefusedError(EMPTY_PATCH)
+    check_name(name)
+    sweep(memory)
+    now_s = memory.clocks.now()
+
+    def change(known: list[Namespace]) -> Namespace:
+        old = next((each for each in known if each.name == name), None)
+        if old is None or old.is_over(now_s) or not _is_seen(memory, old.scope):
+            raise RefusedError(NO_NAMESPACE, NOT_FOUND)
+        check_writable_scope(memory, old.scope)
+        return replaced(
+            old,
+            expires_at=old.expires_at if expires_at is None else expires_at,
+            metadata=metadata or old.metadata,
+        )
+
+    patched = Namespaces(memory.state()).change(name, change)
+    assert patched is not None  # noqa: S101 - `change` returns one
+    return patched
+
+
+def delete_namespace(memory: Memory, name: str) -> None:
+    """Delete a namespace, and hide what a platform wrote in it.
+
+    What others have saved in its scope stays.
+
+    Raises:
+        RefusedError: There is none, or it is not the caller's to delete.
+        HivemindError: Not all of it could be hidden. It counts as deleted, and the
+            next change hides the rest.
+    """
+    with memory.curation.stored.namespaces_lock():
+        _delete_ended(memory)
+        namespace = find_namespace(memory, name)
+        check_writable_scope(memory, namespace.scope)
+        # Whoever writes in it looks afterwards whether it is still there: what they
+        # have written by now is hidden below, and what they write later by them.
+        ended = replaced(namespace, expires_at=0.0)
+        Namespaces(memory.state()).change(name, lambda _: ended)
+        _delete(memory, ended)
+
+
+def find_namespace(memory: Memory, name: str) -> Namespace:
+    """Return a namespace that the caller reads.
+
+    Raises:
+        RefusedError: There is none.
+    """
+    found = readable(memory).get(check_name(name))
+    if found is None:
+        raise RefusedError(NO_NAMESPACE, NOT_FOUND)
+    return found
+
+
+def readable(memory: Memory) -> dict[str, Namespace]:
+    """Return the namespaces that the caller reads and that have not ended, by name."""
+    now_s = memory.clocks.now()
+    return {
+        namespace.name: namespace
+        for namespace in Namespaces(memory.state()).all()
+        if not namespace.is_over(now_s) and _is_seen(memory, namespace.scope)
+    }
+
+
+def sweep(memory: Memory) -> None:
+    """Delete the namespaces that have ended, of those that the caller may change."""
+    if _ended(memory):
+        with memory.curation.stored.namespaces_lock():
+            _delete_ended(memory)
+
+
+def may_change(memory: Memory, scope: str) -> bool:
+    """Return whether the caller may write to a scope."""
+    caller = memory.caller
+    return not caller.is_read_only and may_write(caller, path_in_scope(scope, "a.md"))
+
+
+def check_writable_scope(memory: Memory, scope: str) -> None:
+    """Raise unless the caller may write to a scope.
+
+    Raises:
+        RefusedError: It may not.
+    """
+    if memory.caller.is_read_only:
+        raise RefusedError(ONLY_READS, FORBIDDEN)
+    if not may_change(memory, scope):
+        raise RefusedError(NOT_YOURS, FORBIDDEN)
+
+
+def _ended(memory: Memory) -> list[Namespace]:
+    """Return the namespaces that have ended, of those that the caller may change."""
+    now_s = memory.clocks.now()
+    return [
+        namespace
+        for namespace in Namespaces(memory.state()).all()
+        if namespace.is_over(now_s) and may_change(memory, namespace.scope)
+    ]
+
+
+def _delete_ended(memory: Memory) -> None:
+    """Delete the namespaces that have ended; their lock is held."""
+    for namespace in _ended(memory):
+        _delete(memory, namespace)
+
+
+def _delete(memory: Memory, namespace: Namespace) -> None:
+    """Hide what platforms wrote in an ended namespace, then take its row away."""
+    stored = memory.curation.stored
+    rows = stored.rows(frozenset({namespace.scope}), types=ROW_KINDS)
+    written = [
+        row.path
+        for row in rows
+        if (found := stored.load(row.path)) and "plugin_source" in found.more
+    ]
+    if written:
+        stored.hide(written)
+    Namespaces(memory.state()).change(namespace.name, lambda _: None)
+
+
+def _is_seen(memory: Memory, scope: str) -> bool:
+    """Return whether the caller reads a scope."""
+    scopes = memory.caller.scopes
+    return memory.caller.is_member and (scopes is None or scope in scopes)
+
+
+def _taken(other: Namespace) -> str:
+    """Return why a scope cannot have a second name."""
+    if other.scope == GLOBAL:
+        return f"this memory belongs to {other.name}; it has no second org"
+    return f"{other.name} has the same folder, {other.scope}; choose another name"
