@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 import anyio.to_thread
 
 from hivemind_memory.http_api.mcp_mount import LateApp
+from hivemind_memory.http_api.plugin_clients import OpenPlugin, SocketClients
 from hivemind_memory.mcp_server.http_checks import (
     LocalClients,
     refuse_plainly,
@@ -37,6 +38,7 @@ def make_app(
     *,
     find_token: FindToken | None = None,
     is_public: bool = False,
+    is_plugin_open: bool = False,
 ) -> App:
     """Return an application that only requests of known clients reach.
 
@@ -46,6 +48,7 @@ def make_app(
         token: The server's own.
         find_token: Finds the tokens that have names; None: there are none.
         is_public: Whether requests without a token may read what is public.
+        is_plugin_open: Whether the memory plugin answers without a token.
     """
 
     def is_open(scope: Scope) -> bool:
@@ -55,15 +58,18 @@ def make_app(
         is_reading = method in {"GET", "HEAD"}
         return is_public and is_reading and _mount_of(path, (MCP,)) is None
 
-    known = KnownClients(
-        Mounts(mounts),
+    inside = Mounts(mounts)
+    known: App = KnownClients(
+        inside,
         token,
         find_token,
         takes_scopes=True,
         is_open=is_open,
         refuse=refuse,
     )
-    return LocalClients(known, port, refuse)
+    if is_plugin_open:
+        known = OpenPlugin(known, inside)
+    return SocketClients(LocalClients(known, port, refuse), inside, refuse)
 
 
 class Mounts:

@@ -103,7 +103,21 @@ def plain_envelope(failure: Failure) -> dict[str, object]:
     return {**envelope, **failure.more}
 
 
-ENVELOPES: dict[str, Envelope] = {}
+_PLUGIN_CODES = {401: "forbidden", 403: "forbidden", 404: "not_found", 500: "internal"}
+
+
+def plugin_envelope(failure: Failure) -> dict[str, object]:
+    """Return ``{"code", "message", "details"?}``, the form of the memory plugin."""
+    is_ours = failure.status in {409, 503}
+    other = "unavailable" if is_ours else "bad_request"
+    code = _PLUGIN_CODES.get(failure.status, other)
+    envelope: dict[str, object] = {"code": code, "message": failure.message}
+    if failure.details:
+        envelope["details"] = {"fields": list(failure.details)}
+    return {**envelope, **failure.more}
+
+
+ENVELOPES: dict[str, Envelope] = {"v1": plugin_envelope}
 """First part of a path -> the form of its failures, where it is not the plain one."""
 
 

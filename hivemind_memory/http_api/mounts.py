@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from hivemind_memory.http_api.app import DOCUMENT, MCP, PAGE, LateRoutes
 from hivemind_memory.http_api.mcp_mount import LateApp
+from hivemind_memory.http_api.plugin_clients import PLUGIN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hivemind_memory.http_api.routes import RouteGroup
     from hivemind_memory.mcp_server.http_sessions import App
     from hivemind_memory.mcp_server.server_state import ServerState
 
@@ -36,17 +40,9 @@ def make_mounts(
         return make_mcp_app(make_server(state, session), port, token)
 
     def make_frame() -> App:
-        from hivemind_memory.http_api.callers import CallerMemories
-        from hivemind_memory.http_api.frame import Frame
         from hivemind_memory.http_api.route_groups import GROUPS
-        from hivemind_memory.mcp_server.upgrade import UpgradeCheck
 
-        return Frame(
-            GROUPS,
-            CallerMemories(state, memory_dir),
-            session,
-            UpgradeCheck().refuse_if_upgraded,
-        )
+        return _frame(GROUPS, state, memory_dir, session)
 
     def make_openapi() -> App:
         from hivemind_memory.http_api.openapi_page import OpenApi
@@ -61,3 +57,35 @@ def make_mounts(
         PAGE: openapi,
         "": LateRoutes(make_frame),
     }
+
+
+def plugin_mount(
+    state: ServerState, *, memory_dir: str | None, session: str
+) -> dict[str, App]:
+    """Return the memory plugin, which is served where it is asked for."""
+
+    def make_frame() -> App:
+        from hivemind_memory.http_api.route_groups import PLUGIN as GROUPS
+
+        return _frame(GROUPS, state, memory_dir, session)
+
+    return {PLUGIN: LateRoutes(make_frame)}
+
+
+def _frame(
+    groups: Sequence[RouteGroup],
+    state: ServerState,
+    memory_dir: str | None,
+    session: str,
+) -> App:
+    """Return what answers the routes of some groups."""
+    from hivemind_memory.http_api.callers import CallerMemories
+    from hivemind_memory.http_api.frame import Frame
+    from hivemind_memory.mcp_server.upgrade import UpgradeCheck
+
+    return Frame(
+        groups,
+        CallerMemories(state, memory_dir),
+        session,
+        UpgradeCheck().refuse_if_upgraded,
+    )

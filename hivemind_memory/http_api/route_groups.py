@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from hivemind_memory.http_api import events, links, memories, notes, search, status
+from hivemind_memory.http_api import (
+    events,
+    links,
+    memories,
+    notes,
+    plugin,
+    search,
+    status,
+    workspaces,
+)
 from hivemind_memory.http_api.routes import RouteGroup
 
 GROUPS: tuple[RouteGroup, ...] = (
@@ -12,4 +21,8 @@ GROUPS: tuple[RouteGroup, ...] = (
     notes.routes,
     status.routes,
     events.routes,
+    workspaces.routes,
 )
+
+PLUGIN: tuple[RouteGroup, ...] = (plugin.routes,)
+"""Groups that are served only with ``--plugin``."""

@@ -11,7 +11,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 import uvicorn
@@ -56,6 +56,7 @@ def serve_app(
     *,
     max_connections: int = MAX_CONNECTIONS,
     before_end: Callable[[], None] = lambda: None,
+    also_on: Sequence[socket.socket] = (),
 ) -> None:
     """Serve until the process is told to end.
 
@@ -65,6 +66,7 @@ def serve_app(
         announce: Called with the address, without a path, once clients may connect.
         max_connections: Connections at once; see ``MAX_CONNECTIONS``.
         before_end: Called when the server is told to end, before it waits for answers.
+        also_on: Further sockets that listen already.
 
     Raises:
         HivemindError: The port is taken.
@@ -79,7 +81,7 @@ def serve_app(
         # own; one that does nothing leaves time to close what is open.
         before = signal.signal(signal.SIGTERM, lambda _number, _frame: None)
         try:
-            _Server(config, before_end).run(sockets=[listening])
+            _Server(config, before_end).run(sockets=[listening, *also_on])
         finally:
             signal.signal(signal.SIGTERM, before)
 

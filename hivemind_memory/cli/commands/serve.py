@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 
 from hivemind_memory.cli.command import CommandRequest, Flag, command
 from hivemind_memory.cli.output import write_stderr
@@ -11,6 +12,9 @@ from hivemind_memory.model.display import escape_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
     from hivemind_memory.mcp_server.http_sessions import App
 
 MAX_CONNECTIONS = 4096
@@ -25,7 +29,8 @@ _LOCAL = ("127.0.0.1", "localhost")
         " until Ctrl-C. A request must send a token as Authorization: Bearer TOKEN: the"
         " server's own, which sees everything, or one that hm token add made. With"
         " --public, whoever sends none may read what is public: the global memory, and"
-        " projects whose visibility is public in config.json. While it runs it keeps"
+        " projects whose visibility is public in config.json. With --plugin, it is a"
+        " memory plugin for platforms of agents too, at /v1. While it runs it keeps"
         " the index up to date, as hm watch does."
     ),
     flags=(
@@ -53,8 +58,25 @@ _LOCAL = ("127.0.0.1", "localhost")
         Flag(
             ("--public",), "flag", "Let requests without a token read what is public."
         ),
+        Flag(("--plugin",), "flag", "Serve memory-plugin v1 at /v1."),
+        Flag(
+            ("--socket",),
+            "path",
+            "Serve the plugin on this Unix socket too, without a token: only your own"
+            " processes can connect to it.",
+            metavar="PATH",
+        ),
+        Flag(
+            ("--no-token",),
+            "flag",
+            "Let every process on this machine use the plugin without a token.",
+        ),
     ),
-    examples=("hm serve", "hm serve --port 8800 --public"),
+    examples=(
+        "hm serve",
+        "hm serve --port 8800 --public",
+        "hm serve --plugin --socket ~/.hivemind/plugin.sock",
+    ),
 )
 def serve(request: CommandRequest) -> int:
     """Serve until the process is told to exit."""
@@ -72,6 +94,8 @@ def serve(request: CommandRequest) -> int:
 
     values = request.values
     _check_address(values["host"] or _LOCAL[0])
+    if (values["socket"] or values["no_token"]) and not values["plugin"]:
+        raise UsageError("--socket and --no-token need --plugin.")
     with opening.open_memory(memory_dir=request.memory_dir) as memory:
         from hivemind_memory.access.rules import check_owner, check_person
 
@@ -112,17 +136,20 @@ def serve(request: CommandRequest) -> int:
 
     def make(port: int) -> App:
         from hivemind_memory.http_api.app import make_app
-        from hivemind_memory.http_api.mounts import make_mounts
+        from hivemind_memory.http_api.mounts import make_mounts, plugin_mount
 
         mounts.update(
             make_mounts(state, port, token, memory_dir=memory_dir, session=session)
         )
+        if values["plugin"]:
+            mounts.update(plugin_mount(state, memory_dir=memory_dir, session=session))
         return make_app(
             mounts,
             port,
             token,
             find_token=find_token(memory_dir),
             is_public=is_public,
+            is_plugin_open=values["no_token"],
         )
 
     def end_streams() -> None:
@@ -133,14 +160,26 @@ def serve(request: CommandRequest) -> int:
     port = PORT if values["port"] is None else values["port"]
     _allow_files()
     try:
-        state.start()
-        serve_app(
-            make,
-            port,
-            lambda address: _announce(address, token_file, is_public=is_public),
-            max_connections=MAX_CONNECTIONS,
-            before_end=end_streams,
-        )
+        with ExitStack() as stack:
+            also_on = []
+            if values["socket"]:
+                from hivemind_memory.http_api.plugin_clients import unix_socket
+
+                also_on.append(stack.enter_context(unix_socket(values["socket"])))
+            state.start()
+            serve_app(
+                make,
+                port,
+                lambda address: _announce(
+                    address,
+                    token_file,
+                    plugin=_plugin_lines(values, address),
+                    is_public=is_public,
+                ),
+                max_connections=MAX_CONNECTIONS,
+                also_on=also_on,
+                before_end=end_streams,
+            )
     except BaseException:
         state.close(CLOSE_S)
         raise
@@ -177,12 +216,31 @@ def _allow_files() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def _announce(address: str, token_file: str, *, is_public: bool) -> None:
+def _plugin_lines(values: Mapping[str, Any], address: str) -> list[str]:
+    """Return what is said of the plugin when the server starts."""
+    if not values["plugin"]:
+        return []
+    lines = [f"memory plugin: {address}/v1"]
+    if values["socket"]:
+        path = escape_line(values["socket"])
+        lines.append(f"memory plugin without a token: unix:{path}")
+    if values["no_token"]:
+        lines.append(
+            "warning: every process on this machine can read and change all memories"
+            f" at {address}/v1"
+        )
+    return lines
+
+
+def _announce(
+    address: str, token_file: str, *, plugin: Sequence[str], is_public: bool
+) -> None:
     """Say where the server is, where its token is, and what it serves."""
     lines = [
         f"serving {address}",
         f"token in {escape_line(token_file)}",
         f"agents: {address}/mcp",
+        *plugin,
         f"programs: {address}/api/v1, described in {address}/api/v1/docs",
     ]
     if is_public:

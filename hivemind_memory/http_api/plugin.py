@@ -1,0 +1,214 @@
+"""The routes of memory-plugin v1: a platform keeps its memories here.
+
+The contract is in ``docs/molecule.md``. Fields that it does not know are passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Literal
+from uuid import UUID
+
+from pydantic import ConfigDict, Field
+
+from hivemind_memory.errors import HivemindError
+from hivemind_memory.http_api.failures import Failure, plugin_envelope
+from hivemind_memory.http_api.moment import Moment
+from hivemind_memory.http_api.routes import Call, Fields, RouteGroup
+from hivemind_memory.model.display import shorten
+from hivemind_memory.plugin_api.health import CAPABILITIES, VERSION, why_degraded
+from hivemind_memory.plugin_api.memories import (
+    forget_row,
+    question_in,
+    search_rows,
+    write_row,
+)
+from hivemind_memory.plugin_api.namespaces import (
+    delete_namespace,
+    namespace_json,
+    patch_namespace,
+    put_namespace,
+)
+from hivemind_memory.plugin_api.parse import json_text, moment_of
+from hivemind_memory.plugin_api.refusal import RefusedError, refusal_of
+from hivemind_memory.plugin_api.rows import NewRow
+from hivemind_memory.redaction import mask
+
+_MAX_CHARS = 1_000
+_NO_EMBEDDING = "embedding is not taken here: it is not one of the capabilities"
+
+routes = RouteGroup("/v1", tag="memory plugin", envelope=plugin_envelope)
+
+Kind = Literal["fact", "summary", "checkpoint"]
+Source = Literal["agent", "runtime", "user"]
+
+
+class PluginFields(Fields):
+    """What a request of the contract takes; a newer platform may send more."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+class NamespaceFields(PluginFields):
+    """What a namespace is made of."""
+
+    kind: Literal["workspace", "team", "org", "custom"]
+    expires_at: Moment | None = None
+    metadata: dict[str, Any] | None = None
+
+
+class NamespacePatch(PluginFields):
+    """What of a namespace changes; null is refused: it would say nothing."""
+
+    expires_at: Moment = Field(default=None)  # type: ignore[assignment]
+    metadata: dict[str, Any] = Field(default=None)  # type: ignore[arg-type]
+
+
+class MemoryFields(PluginFields):
+    """A memory to be written."""
+
+    id: UUID | None = Field(default=None, description="known there: it is replaced")
+    content: str
+    kind: Kind
+    source: Source
+    expires_at: Moment | None = None
+    propagation: Any = Field(default=None, description="anything; kept and returned")
+    pin: bool = False
+    embedding: Any = Field(default=None, description="not taken")
+
+
+class SearchFields(PluginFields):
+    """What is searched for, and where."""
+
+    namespaces: list[str] = Field(default=[])
+    query: str = ""
+    kinds: list[Kind] = Field(default=[], description="none: all")
+    limit: int = Field(default=0, description="1..100; 0: 20")
+    embedding: Any = Field(default=None, description="not taken")
+
+
+class ForgetFields(PluginFields):
+    """Who forgets a memory."""
+
+    requested_by_namespace: str = ""
+
+
+@contextmanager
+def answered() -> Iterator[None]:
+    """Turn what the memory refuses into the answer that platforms expect.
+
+    Raises:
+        Failure: It refuses.
+    """
+    try:
+        yield
+    except HivemindError as error:
+        raise failure_for(refusal_of(error)) from error
+
+
+def failure_for(refused: RefusedError) -> Failure:
+    """Return the answer to a request that is refused."""
+    return Failure(refused.status, shorten(mask(str(refused)), _MAX_CHARS))
+
+
+@routes.get("/health", errors=(503,))
+def read_health(call: Call) -> dict[str, Any]:
+    """Return what the plugin can do now."""
+    if why := why_degraded(call.memory):
+        degraded = {"status": "degraded", "version": VERSION, "capabilities": []}
+        raise Failure(503, shorten(mask(why), _MAX_CHARS), more=degraded)
+    return {"status": "ok", "version": VERSION, "capabilities": list(CAPABILITIES)}
+
+
+@routes.put("/namespaces/{name}")
+def put(call: Call, body: NamespaceFields) -> dict[str, Any]:
+    """Make a namespace, or replace its end and its metadata."""
+    with answered():
+        made = put_namespace(
+            call.memory,
+            call.path["name"],
+            kind=body.kind,
+            expires_at=moment_of(body.expires_at),
+            metadata=json_text("metadata", body.metadata),
+        )
+    return namespace_json(made)
+
+
+@routes.patch("/namespaces/{name}", errors=(404,))
+def patch(call: Call, body: NamespacePatch) -> dict[str, Any]:
+    """Change the end or the metadata of a namespace."""
+    with answered():
+        changed = patch_namespace(
+            call.memory,
+            call.path["name"],
+            expires_at=moment_of(body.expires_at),
+            metadata=json_text("metadata", body.metadata),
+        )
+    return namespace_json(changed)
+
+
+@routes.delete("/namespaces/{name}", status=204, errors=(404,))
+def delete(call: Call) -> None:
+    """Delete a namespace, and forget what was written in it over the plugin."""
+    with answered():
+        delete_namespace(call.memory, call.path["name"])
+
+
+@routes.post("/namespaces/{name}/memories", status=201, errors=(404,))
+def write(call: Call, body: MemoryFields) -> dict[str, Any]:
+    """Write a memory in a namespace, or in the place of the one with its id."""
+    _refuse_embedding(body.embedding)
+    name = call.path["name"]
+    with answered():
+        own = write_row(
+            call.memory,
+            name,
+            NewRow(
+                id=str(body.id) if body.id else "",
+                content=body.content,
+                kind=body.kind,
+                source=body.source,
+                expires_at=moment_of(body.expires_at),
+                is_pinned=body.pin,
+                propagation=json_text("propagation", body.propagation),
+            ),
+            by=call.by,
+            session=call.session,
+        )
+    return {"id": own, "namespace": name}
+
+
+@routes.post("/search", is_change=False)
+def search(call: Call, body: SearchFields) -> dict[str, Any]:
+    """Search namespaces: pinned memories first, then the best; or the newest."""
+    _refuse_embedding(body.embedding)
+    with answered():
+        question = question_in(
+            call.memory,
+            body.namespaces,
+            text=body.query,
+            kinds=body.kinds,
+            limit=body.limit,
+        )
+        found = search_rows(call.memory, question)
+    return {"memories": [row.as_json() for row in found]}
+
+
+@routes.delete("/memories/{id}", status=204, errors=(404,))
+def forget(call: Call, body: ForgetFields) -> None:
+    """Forget a memory of the namespace that asks for it."""
+    with answered():
+        forget_row(
+            call.memory, call.path["id"], requested_by=body.requested_by_namespace
+        )
+
+
+def _refuse_embedding(given: object) -> None:
+    """Refuse a given embedding rather than pass it over: it would not be searched.
+
+    Raises:
+        Failure: There is one.
+    """
+    if given is not None:
+        raise Failure(400, _NO_EMBEDDING)
