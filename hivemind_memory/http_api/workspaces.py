@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field, JsonValue
 
 from hivemind_memory.http_api.moment import Moment
 from hivemind_memory.http_api.plugin import Kind, answered
@@ -19,6 +19,11 @@ from hivemind_memory.plugin_api.rows import NewRow, Row
 routes = RouteGroup("/workspaces/{id}", tag="workspaces", workspace="id")
 
 Limit = Annotated[int, Field(ge=1, le=100, description="how many at most")]
+_TEXT: dict[str, JsonValue] = {
+    "minLength": 1,
+    "maxLength": workspace.MAX_CHARS,
+    "pattern": "\\S",
+}
 _ROW = {
     "id": "5b1f0c1e-7c1e-4f43-9d4d-0f9f7f1d2a10",
     "content": "We deploy on Tuesdays.",
@@ -37,11 +42,21 @@ _V2_ROW = {
 _NAMESPACE = {"name": "workspace:web", "kind": "workspace", "label": "This workspace"}
 
 
-class NewFact(Fields):
+class NewText(Fields):
+    """A text that a workspace remembers."""
+
+    # What is missing, blank or too long is refused in the words of the contract.
+    model_config = ConfigDict(json_schema_extra={"required": ["content"]})
+
+    content: str = Field(default="", json_schema_extra=_TEXT)
+
+
+class NewFact(NewText):
     """What a workspace remembers."""
 
-    content: str = Field(default="", description="1 to 4,000 characters")
-    scope: str = Field(default="LOCAL", description="LOCAL, TEAM or GLOBAL")
+    scope: str = Field(
+        default="LOCAL", json_schema_extra={"enum": [*workspace.SCOPE_WORDS]}
+    )
 
 
 class SavedFact(Answer):
@@ -64,7 +79,11 @@ class RecallQuery(Fields):
     """What a workspace recalls."""
 
     q: str = Field(default="", description="empty: the newest", max_length=20_000)
-    scope: str = Field(default="", description="LOCAL, TEAM or GLOBAL; empty: all")
+    scope: str = Field(
+        default="",
+        description="empty: all",
+        json_schema_extra={"enum": ["", *workspace.SCOPE_WORDS]},
+    )
     limit: Limit = workspace.DEFAULT_FACTS
 
 
@@ -83,10 +102,9 @@ class Scopes(Answer):
     writable: list[ScopeOut]
 
 
-class NewV2Row(Fields):
+class NewV2Row(NewText):
     """A memory that a workspace writes in a namespace."""
 
-    content: str = Field(default="", description="1 to 4,000 characters")
     namespace: str = Field(default="", description="empty: the workspace's own")
     kind: Kind = "fact"
     expires_at: Moment | None = None
