@@ -153,8 +153,8 @@ def test_a_workspace_recalls_its_own_its_teams_and_everyones(seen: Memory) -> No
     names = tuple(name for name, scope in SCOPES.items() if scope in own)
 
     for text in ("", "kiwi"):
-        recalled = recall(seen, text, limit=100)
-        assert {row.content for row in recalled} == allowed(seen, names)
+        facts = recall(seen, text, limit=100)
+        assert {row.content for row in facts} == allowed(seen, names)
         for name in (*SCOPES, "workspace:nobody"):
             rows = find_rows(seen, name, text, limit=100)
             is_own = any(one.name == name for one in list_scopes(seen))
