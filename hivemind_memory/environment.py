@@ -161,6 +161,11 @@ def environ_without_hook() -> dict[str, str]:
     return {name: text for name, text in environ if name not in _GIT_OF_A_HOOK}
 
 
+def transcript_folders() -> tuple[str, Mapping[str, str]]:
+    """Return where agents keep transcripts: the user's home, and the variables."""
+    return os.path.expanduser("~"), os.environ
+
+
 def model_server() -> str:
     """Return where models are fetched from: huggingface.co, or a mirror of it."""
     return os.environ.get("HF_ENDPOINT", "").rstrip("/") or "https://huggingface.co"

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from hivemind_memory.projects.folders import ProjectFolder
     from hivemind_memory.projects.identity import SeenRepository
     from hivemind_memory.projects.lookup import ProjectLookup
+    from hivemind_memory.transcripts.activity import Activity
     from hivemind_memory.watch.watcher import Watcher
 
 
@@ -249,11 +250,14 @@ def diagnose(memory: Memory) -> Diagnosis:
     from hivemind_memory.connect.entry_findings import entry_findings
     from hivemind_memory.inject.hook_repair import hooks_findings
     from hivemind_memory.model.results import Diagnosis
+    from hivemind_memory.transcripts.findings import session_findings
     from hivemind_memory.watch.leader import leader_finding
 
     entries = entry_findings(os.path.expanduser("~"), os.environ, git_environ())
     hooks = hooks_findings(open_injector(memory), memory.state())
-    found = (leader_finding(memory.places), *hooks, *entries)
+    with open_activity(memory) as activity:
+        sessions = session_findings(activity)
+    found = (leader_finding(memory.places), *hooks, *entries, *sessions)
     return memory.diagnose(Diagnosis(findings=found))
 
 
@@ -283,6 +287,22 @@ def _has_tools(agent: str, root: str) -> bool:
     from hivemind_memory.connect.connection import is_connected
 
     return is_connected(agent, root, os.path.expanduser("~"), os.environ)
+
+
+def open_activity(memory: Memory) -> Activity:
+    """Return the activity that the memory's caller may see; nothing is opened yet."""
+    from hivemind_memory.environment import transcript_folders
+    from hivemind_memory.transcripts.open import Surroundings, activity_in
+
+    user_home, environ = transcript_folders()
+    return activity_in(
+        Surroundings(user_home=user_home, environ=environ, git_environ=git_environ()),
+        memory.places,
+        memory.settings,
+        memory.clocks,
+        caller=memory.caller,
+        state=memory.state(),
+    )
 
 
 def open_injection_records(memory: Memory) -> InjectionRecords:

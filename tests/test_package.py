@@ -34,7 +34,7 @@ MAX_LINES = 400
 HOMES = {
     "anyio": ("http_api/", "mcp_server/"),
     "certifi": ("providers/direct_request.py",),
-    "apsw": ("index/sqlite/", "sqlite/", "state/"),
+    "apsw": ("index/sqlite/", "sqlite/", "state/", "transcripts/"),
     "httpx": ("providers/ollama_request.py",),
     "markdown_it": ("markdown/",),
     "h11": ("mcp_server/",),
@@ -67,6 +67,7 @@ FLOORS = {
     "state": 5,
     "projects": 6,
     "backup": 7,
+    "transcripts": 7,
     "index": 6,
     "providers": 6,
     "search": 6,

@@ -5,9 +5,15 @@
 
 from __future__ import annotations
 
-from benchmarks.faults import index, sections, servers, storage
+from benchmarks.faults import index, sections, servers, storage, transcripts
 from benchmarks.faults.fault import Fault
 
 __all__ = ["FAULTS", "Fault"]
 
-FAULTS = (*storage.FAULTS, *index.FAULTS, *servers.FAULTS, *sections.FAULTS)
+FAULTS = (
+    *storage.FAULTS,
+    *index.FAULTS,
+    *servers.FAULTS,
+    *sections.FAULTS,
+    *transcripts.FAULTS,
+)

@@ -50,9 +50,9 @@ def checks() -> list[Check]:
     """Return the checks."""
     agents = (
         Agent(name="claude", play=play_claude),
-        Agent(name="codex", play=_play_codex),
-        Agent(name="gemini", play=_play_gemini),
-        Agent(name="opencode", play=_play_opencode),
+        Agent(name="codex", play=play_codex),
+        Agent(name="gemini", play=play_gemini),
+        Agent(name="opencode", play=play_opencode),
         Agent(name="aider", play=_play_aider, has_tools=False),
     )
     return [
@@ -165,7 +165,7 @@ def ask_claude(
     return place.run(*ask, cwd=folder, env={**claude_env(model), **(env or {})}).text
 
 
-def _play_codex(place: Scratch, worktree: Path, model: StandIn) -> str:
+def play_codex(place: Scratch, worktree: Path, model: StandIn) -> str:
     settings = f"""\
 model = "{MODEL}"
 model_provider = "loopback"
@@ -179,7 +179,7 @@ wire_api = "responses"
     return place.run("codex", "exec", QUESTION, cwd=worktree).text
 
 
-def _play_gemini(place: Scratch, worktree: Path, model: StandIn) -> str:
+def play_gemini(place: Scratch, worktree: Path, model: StandIn) -> str:
     place.put(".gemini/settings.json", json.dumps(GEMINI_SETTINGS))
     # --trust: without it every call asks a person who is not there.
     add = ("mcp", "add", "--scope", "user", "--trust", NAME, *place.server)
@@ -201,7 +201,7 @@ def ask_gemini(
     return place.run(*ask, cwd=folder, env={**own, **(env or {})}).text
 
 
-def _play_opencode(place: Scratch, worktree: Path, model: StandIn) -> str:
+def play_opencode(place: Scratch, worktree: Path, model: StandIn) -> str:
     place.put(".config/opencode/opencode.json", json.dumps(opencode_settings(model)))
     place.must("opencode", "mcp", "add", NAME, "--", *place.server)
     return ask_opencode(place, worktree, model)

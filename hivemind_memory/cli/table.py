@@ -34,6 +34,15 @@ _FILES = (
             "list": "List the notes, or typed memories by type, status or day.",
         },
     ),
+    (
+        FIND,
+        "activity",
+        {
+            "activity search": "Search what agents said and did: transcripts, calls.",
+            "activity show": "Show one hit, and what was said around it.",
+            "activity list": "List the sessions of agents, newest first.",
+        },
+    ),
     (FIND, "log", {"log": "List what was written and by whom, newest first."}),
     (WRITE, "write", {"write": "Add an entry to today's note, or to another."}),
     (WRITE, "edit", {"edit": "Open a note in your editor, then index it."}),
@@ -269,6 +278,9 @@ READING = frozenset(
         "search",
         "get",
         "list",
+        "activity search",
+        "activity show",
+        "activity list",
         "log",
         "show",
         "history",
@@ -318,6 +330,7 @@ FIRST = (
 """The commands and groups that a person uses first, in the order of the overview."""
 
 GROUPS = {
+    "activity": ("Search what agents said and did.", FIND, "list"),
     "inbox": ("List, accept and reject untrusted claims.", CURATE, "list"),
     "hook": (
         "Commands that agents run after hm connect --hooks.",

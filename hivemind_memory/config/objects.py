@@ -1,6 +1,6 @@
-"""Checks the options that are objects: one function for each, named in the table.
+"""Checks the options that have parts: one function for each, named in the table.
 
-Each takes the object and returns a sentence about the first thing in it that is not
+Each takes the value and returns a sentence about the first thing in it that is not
 allowed, or nothing. Imported only when such an option is set.
 """
 
@@ -11,6 +11,8 @@ import os
 import shlex
 
 from hivemind_memory.config.option import is_writable
+from hivemind_memory.model.activity import TRANSCRIPT_SOURCES, sources_named
+from hivemind_memory.model.agents import list_names
 from hivemind_memory.model.memory_types import INJECTED
 from hivemind_memory.model.scope import (
     FOLDERS,
@@ -126,6 +128,22 @@ def check_workspaces(workspaces: Mapping[str, object]) -> str:
         ),
         "",
     )
+
+
+def check_sources(names: str) -> str:
+    """Return what is wrong with a list of agents whose transcripts are read.
+
+    >>> check_sources("claude, codex")
+    ''
+    >>> check_sources("claude,cursor")[:43]
+    'The transcripts of "cursor" cannot be read;'
+    """
+    unknown = [name for name in sources_named(names) if name not in TRANSCRIPT_SOURCES]
+    if not unknown:
+        return ""
+    shown = json.dumps(unknown[0], ensure_ascii=False)
+    known = list_names(TRANSCRIPT_SOURCES)
+    return f"The transcripts of {shown} cannot be read; those of {known} can."
 
 
 def check_links(links: Mapping[str, object]) -> str:

@@ -32,7 +32,8 @@ class Option:
     """bool, int, float, str, ``str | None``, list: of texts, or dict: a JSON object."""
 
     check: str
-    """Of a dict: the function in ``objects`` that knows what may be in it."""
+    """The function in ``objects`` that knows what may be in it; empty: none is
+    needed."""
 
     env: tuple[str, ...]
     """Environment variables that set it, the first one that is set wins."""

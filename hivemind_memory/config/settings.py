@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from hivemind_memory.config.file import CONFIG_NAME
 from hivemind_memory.config.option import Option
+from hivemind_memory.model.activity import TRANSCRIPT_SOURCES
 from hivemind_memory.model.embedding_providers import (
     OPENAI,
     PROVIDER_NAMES,
@@ -241,6 +242,27 @@ class Settings:
         " CLAUDE.local.md and .claude/rules/ apply to Claude Code, and other"
         " agents get the file that they read. Any other file, such as AGENTS.md,"
         " is used for every agent.",
+    )
+    activity: bool = _option(
+        False,  # noqa: FBT003 - the first column is the default
+        "Records the calls of hm mcp: the tool, its arguments without secrets, and"
+        " whether it failed. hm activity and the tool session_search find them.",
+    )
+    session_sources: str = _option(
+        "",
+        "Agents whose transcripts hm activity and the tool session_search read,"
+        f" separated by commas: {', '.join(TRANSCRIPT_SOURCES)}. Empty: none.",
+        check="check_sources",
+    )
+    session_days: int = _option(
+        30, "Days for which activity is kept.", low=1, high=36_500
+    )
+    session_max_mb: int = _option(
+        500,
+        "Size that transcripts.db may have, in megabytes. The oldest messages are"
+        " dropped first.",
+        low=10,
+        high=100_000,
     )
     agents: Mapping[str, object] = _option(
         {},

@@ -14,19 +14,26 @@ from typing import NamedTuple
 
 from hivemind_memory.config import CONFIG_NAME
 from hivemind_memory.curation.purge_plan import PurgePlan
-from hivemind_memory.errors import NotSavedError, StateUnusableError
+from hivemind_memory.errors import (
+    IndexUnusableError,
+    NotSavedError,
+    StateUnusableError,
+)
 from hivemind_memory.model.scope import FOLDERS, make_scope
 from hivemind_memory.model.value import replaced
 from hivemind_memory.notes.edge import replace_references
 from hivemind_memory.notes.journal import Journal
 from hivemind_memory.notes.recovered_entries import rename_recovered
 from hivemind_memory.projects.record_file import read_records, write_record
+from hivemind_memory.state.activity_log import ActivityLog
 from hivemind_memory.state.change_log import ChangeLog
 from hivemind_memory.state.injection_log import InjectionLog
 from hivemind_memory.state.namespaces import Namespaces
 from hivemind_memory.state.recall_log import RecallLog
 from hivemind_memory.state.state_file import StateFile
 from hivemind_memory.state.tokens import Tokens
+from hivemind_memory.transcripts.erase import rename_scope
+from hivemind_memory.transcripts.store import TranscriptStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -182,11 +189,29 @@ def _rename_state(renaming: Renaming) -> None:
         Namespaces(state).rename_scopes(
             lambda scope: scopes[1] if scope == scopes[0] else scope
         )
+        ActivityLog(state).rename_scope(renaming.new_path)
         Tokens(state).rename_projects(
             lambda name: renaming.target if name == renaming.source else name
         )
     finally:
         state.close()
+
+
+def _rename_transcripts(renaming: Renaming) -> None:
+    """Rename it in what is known of sessions."""
+    store = TranscriptStore(renaming.places.transcripts_file)
+    if not store.is_there():
+        return
+    scopes = [
+        make_scope("project", slug) for slug in (renaming.source, renaming.target)
+    ]
+    try:
+        with store.opened() as connection:
+            rename_scope(connection, *scopes)
+    except IndexUnusableError as error:
+        raise NotSavedError(str(error), hint=error.hint) from error
+    finally:
+        store.close()
 
 
 class Follower(NamedTuple):
@@ -205,12 +230,14 @@ FOLLOWERS = (
         tuple(
             f"state.db:{table}"
             for table in (
-                *("changes", "injections", "meta", "namespaces", "recalls"),
+                *("activity", "changes", "erased", "injections", "meta"),
+                *("namespaces", "recalls"),
                 *("tokens", "tombstones", "unfinished"),
             )
         ),
         _rename_state,
     ),
+    Follower(("transcripts*.db*",), _rename_transcripts),
 )
 """All stores that are updated, in this order."""
 

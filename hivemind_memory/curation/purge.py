@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from hivemind_memory.access.rules import OWNER, check_person
 from hivemind_memory.curation.forget import hide_targets
+from hivemind_memory.curation.purge_activity import has_activity
 from hivemind_memory.curation.purge_choice import choose_targets, refuse_whole_notes
 from hivemind_memory.curation.purge_moved import report_moved
 from hivemind_memory.curation.purge_plan import (
@@ -150,8 +151,9 @@ def _find_selected(
     try:
         targets, linked, before = choose_targets(context, selector)
     except (MemoryNotFoundError, NotePathError):
-        if unfinished is None:
+        if unfinished is None and not has_activity(context, selector):
             raise
+        before = before or context.folder.signatures()
         targets, linked = [], set()
     if not is_forced:
         refuse_whole_notes(targets)
@@ -165,6 +167,7 @@ def _find_selected(
         ]
         linked |= linked_copies(context, unfinished)
     plan = plan_purge(context, targets)
+    plan.sessions |= {selector.session} - {""}
     if unfinished is not None:
         plan.merge(unfinished)
     return _Work(

@@ -75,6 +75,9 @@ class PurgePlan:
     hashes: set[str] = field(default_factory=set)
     """SHA-256 of every text that may have a vector."""
 
+    sessions: set[str] = field(default_factory=set)
+    """Sessions of which all activity is removed."""
+
     scopes: set[str] | None = None
     """The scopes of who asked; None: the owner, who sees all, and finishes it alone."""
 
@@ -88,15 +91,16 @@ class PurgePlan:
         self.paths |= other.paths
         self.notes |= other.notes
         self.hashes |= other.hashes
+        self.sessions |= other.sessions
         self.since_s = min(self.since_s, other.since_s)
 
     def as_json(self) -> str:
         """Return the plan as JSON."""
-        kept = {name: sorted(getattr(self, name)) for name in _SETS}
+        kept: dict[str, object] = {name: sorted(getattr(self, name)) for name in _SETS}
         scopes = None if self.scopes is None else sorted(self.scopes)
         since_s = min(self.since_s, _NEVER_S)
-        refs = sorted(self.refs)
-        return json.dumps({**kept, "refs": refs, "scopes": scopes, "since_s": since_s})
+        kept |= {"refs": sorted(self.refs), "sessions": sorted(self.sessions)}
+        return json.dumps({**kept, "scopes": scopes, "since_s": since_s})
 
     @classmethod
     def from_json(cls, text: str) -> PurgePlan:
@@ -112,6 +116,7 @@ class PurgePlan:
                 for path in sets["paths"] | sets["notes"]
                 for own_id in sets["ids"]
             }
+            sets["sessions"] = set(kept.get("sessions", ()))
             since_s = float(kept["since_s"])
             return cls(**sets, refs=refs, scopes=scopes, since_s=since_s)
         except (ValueError, TypeError, LookupError):

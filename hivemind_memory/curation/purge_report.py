@@ -108,6 +108,9 @@ class PurgeReport:
         self.is_hidden_left = False
         """Something is left in a place of which the caller must not know."""
 
+        self.transcripts: set[str] = set()
+        """Files of agents that hold what was removed from ``transcripts.db``."""
+
         self.links: list[FailedItem] = []
         """Links to the targets in the text of other notes."""
 
@@ -264,6 +267,9 @@ class PurgeReport:
             yield from find_repositories(
                 self.context, self.injected, self.injections, named=repository or ""
             )
+        for path in sorted(self.transcripts)[:_MAX_QUOTED]:
+            why = "the agent's own transcript keeps it; delete it there if it must go"
+            yield FailedItem(what=path, why=why)
         if self.injections.worktrees:
             why = "agents that read the section may keep it in their own logs"
             yield FailedItem(what="transcripts", why=why)

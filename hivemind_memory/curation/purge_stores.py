@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from hivemind_memory.access.rules import may_read
 from hivemind_memory.config import CONFIG_NAME
+from hivemind_memory.curation.purge_activity import clean_activity, count_activity
 from hivemind_memory.curation.purge_injections import (
     erase_copies,
     find_injections,
@@ -296,6 +297,8 @@ def _names(report: PurgeReport) -> NamesInChanges:
 
 
 STORES = (
+    # First: while the notes have their text, a purge that is killed can be repeated.
+    Store(("transcripts*.db*",), count_activity, clean_activity),
     # Notes, superseded versions and inboxes are all files of the notes folder.
     Store(("memory/*.md",), count_notes, clean_notes),
     Store(("journal/*",), count_journal, clean_journal),

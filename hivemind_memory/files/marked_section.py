@@ -48,6 +48,9 @@ SECTION_MARKS = SectionMarks(
 )
 """Enclose the section in a file that an agent reads."""
 
+SECTION_HEADLINE = "## Hivemind Memory (auto-injected, do not edit)"
+"""First line of every section, of every version of the program."""
+
 SETTINGS_MARKS = SectionMarks(
     begin=b"# hivemind:begin",
     end=b"# hivemind:end",

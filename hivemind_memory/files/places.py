@@ -104,6 +104,12 @@ class Places:
         return os.path.join(self.home, "state.db")
 
     @property
+    def transcripts_file(self) -> str:
+        """The messages of transcripts, derived; each notes folder has its own."""
+        name = f"transcripts-{_name_of(self.notes)}.db"
+        return os.path.join(self.home, name if self.state_name else "transcripts.db")
+
+    @property
     def state_name(self) -> str:
         """What ``state.db`` calls the notes folder: its path, or empty.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hivemind_memory.http_api import (
+    activity,
     events,
     links,
     memories,
@@ -22,6 +23,7 @@ GROUPS: tuple[RouteGroup, ...] = (
     status.routes,
     events.routes,
     workspaces.routes,
+    activity.routes,
 )
 
 PLUGIN: tuple[RouteGroup, ...] = (plugin.routes,)

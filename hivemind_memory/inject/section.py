@@ -15,7 +15,7 @@ from hivemind_memory.context.facets import facets_of
 from hivemind_memory.context.memory_selection import ALWAYS_CAP, select_excerpts
 from hivemind_memory.context.tokens import estimate_tokens
 from hivemind_memory.errors import NotInjectedError
-from hivemind_memory.files.marked_section import SECTION_MARKS
+from hivemind_memory.files.marked_section import SECTION_HEADLINE, SECTION_MARKS
 from hivemind_memory.markdown.text import without_comments
 from hivemind_memory.model.display import escape_text
 from hivemind_memory.model.injection import SectionPlan
@@ -41,8 +41,8 @@ NEAR_CAP = 0.8
 SHORTEN_HINT = "shorten it, or use `hm connect codex --hooks`, which needs no file"
 """What to do about a file of which Codex reads only the beginning."""
 
-_GUIDE = """\
-## Hivemind Memory (auto-injected, do not edit)
+_GUIDE = f"""\
+{SECTION_HEADLINE}
 
 This machine keeps a persistent memory that every agent shares. Use %s:
 - `%s`: recall prior context before answering

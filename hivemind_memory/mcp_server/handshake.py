@@ -61,6 +61,9 @@ class Handshake:
         self.more_scopes: tuple[str, ...] = ()
         """Kinds of scopes that the client has besides project and global."""
 
+        self.has_activity = False
+        """Whether the tools for activity are listed."""
+
         self.has_client_left = False
         """The client has left, and nothing waits for an answer."""
 
@@ -71,6 +74,8 @@ def shake_hands(
     load_sdk: Callable[[], None],
     more_scopes: Sequence[str] = (),
     toolsets: tuple[str, ...] = (),
+    *,
+    has_activity: bool = False,
 ) -> Handshake:
     """Answer the first requests until the SDK is loaded or one of them needs it.
 
@@ -83,9 +88,11 @@ def shake_hands(
         load_sdk: Imports everything that the SDK's side needs.
         more_scopes: Offered for the argument ``scope``; see ``offered_scopes``.
         toolsets: Those of the server.
+        has_activity: Whether there is activity to search, with a tool of its own.
     """
     done = Handshake(toolsets)
     done.more_scopes = tuple(more_scopes)
+    done.has_activity = has_activity
     loading = threading.Thread(target=load_sdk, name="loading", daemon=True)
     is_loading = False
     try:
@@ -168,8 +175,9 @@ def _result(request: dict[str, Any], done: Handshake) -> dict[str, Any] | None:
 
 
 def _tools(answers: dict[str, Any], done: Handshake) -> list[dict[str, Any]]:
-    """Return the tools of a server, with the scopes that the client has."""
-    tools: list[dict[str, Any]] = answers["tools"]
+    """Return the tools of this server, with the scopes that the client has."""
+    more = answers["activityTools"] if done.has_activity else []
+    tools: list[dict[str, Any]] = [*answers["tools"], *more]
     for name in dict.fromkeys(done.toolsets):
         tools += answers["toolsets"][name]
     offer_scopes(tools, done.more_scopes)

@@ -16,6 +16,11 @@ from mcp.types import INVALID_PARAMS, CallToolResult, InputRequiredResult, Tool
 from pydantic import BaseModel, ValidationError
 
 from hivemind_memory.errors import HivemindError
+from hivemind_memory.mcp_server.activity_recorder import (
+    CURRENT_CALL,
+    ActivityRecorder,
+    RecordedCall,
+)
 from hivemind_memory.mcp_server.connections import Connections
 from hivemind_memory.mcp_server.errors import (
     expected_error,
@@ -33,6 +38,7 @@ from hivemind_memory.mcp_server.tools_list import ListTool
 from hivemind_memory.mcp_server.tools_memory import MemoryTools
 from hivemind_memory.mcp_server.tools_notes import NoteTools
 from hivemind_memory.mcp_server.tools_search import SearchTool
+from hivemind_memory.mcp_server.tools_sessions import SessionTool
 from hivemind_memory.mcp_server.toolsets import tools_of
 from hivemind_memory.mcp_server.upgrade import UpgradeCheck
 from hivemind_memory.model.display import escape_text
@@ -94,6 +100,7 @@ def make_server(
             *ListTool(runner).tools(),
             *MemoryTools(runner).tools(),
             *LearnTool(runner).tools(),
+            *(SessionTool(runner).tools() if server_state.has_activity else ()),
             *tools_of(server_state.toolsets, runner),
         ],
         subscriptions=False,
@@ -103,6 +110,7 @@ def make_server(
     server.connections = connections
     server.has_projects = server_state.has_projects
     server.more_scopes = server_state.more_scopes
+    server.recorder = server_state.recorder
     return server
 
 
@@ -119,6 +127,9 @@ class MemoryServer(MCPServer[Any]):
 
     more_scopes: tuple[str, ...]
     """team, workspace or both, if the server was started with them."""
+
+    recorder: ActivityRecorder | None
+    """Records calls; None: they are not recorded."""
 
     async def serve(self, received: Any, to_send: Any) -> None:
         """Serve one client over a pair of streams until the first one ends."""
@@ -148,11 +159,30 @@ class MemoryServer(MCPServer[Any]):
         arguments: dict[str, Any],
         context: Context[Any, Any] | None = None,
     ) -> CallToolResult | InputRequiredResult:
-        """Call a tool.
+        """Call a tool, and have the call recorded if calls are.
 
         Raises:
             ToolError: The call failed; the message is for the model.
         """
+        if self.recorder is None:
+            return await self._call_tool(name, arguments, context)
+        call = RecordedCall(tool=name, arguments=arguments)
+        CURRENT_CALL.set(call)
+        try:
+            return await self._call_tool(name, arguments, context)
+        except Exception as error:
+            call.error = str(error)
+            raise
+        finally:
+            self.recorder.put(call)
+
+    async def _call_tool(
+        self,
+        name: str,
+        arguments: dict[str, Any],
+        context: Context[Any, Any] | None = None,
+    ) -> CallToolResult | InputRequiredResult:
+        """Call a tool; see ``call_tool``."""
         try:
             self.upgrade_check.refuse_if_upgraded()
         except HivemindError as error:

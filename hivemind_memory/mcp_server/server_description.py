@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import anyio
@@ -20,9 +20,14 @@ from hivemind_memory.mcp_server.handshake import (
     VERSION_KEY,
 )
 from hivemind_memory.mcp_server.server import make_server
-from hivemind_memory.mcp_server.server_state import ServerState
+from hivemind_memory.mcp_server.server_state import ActivityParts, ServerState
 
 Rows = list[tuple[str, str]]
+
+_ONLY = (
+    ". The tool is listed only if the option `activity` or `session_sources` is set"
+    " when the server starts"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +43,11 @@ class DescribedTool:
 
 
 def described_tools() -> list[DescribedTool]:
-    """Return every tool that is always offered, in its order."""
-    return [_describe(tool) for tool in first_answers()["tools"]]
+    """Return every tool that is offered without a toolset, in its order."""
+    answers = first_answers()
+    always = [_describe(tool) for tool in answers["tools"]]
+    more = [_describe(tool) for tool in answers["activityTools"]]
+    return [*always, *(replace(tool, hints=f"{tool.hints}{_ONLY}") for tool in more)]
 
 
 def described_toolsets() -> dict[str, list[DescribedTool]]:
@@ -50,13 +58,19 @@ def described_toolsets() -> dict[str, list[DescribedTool]]:
 
 def first_answers() -> dict[str, Any]:
     """Return the SDK's answers to a client's first requests, for the handshake."""
+    list_tools = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
     version = HANDSHAKE_PROTOCOL_VERSIONS[-1]
     client = {"name": "", "version": ""}
     params = {"protocolVersion": version, "capabilities": {}, "clientInfo": client}
     initialize, listed = anyio.run(
         _ask,
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params},
-        {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+        list_tools,
+    )
+    _, with_activity = anyio.run(
+        _ask_with_activity,
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params},
+        list_tools,
     )
     meta = {
         VERSION_KEY: MODERN_PROTOCOL_VERSIONS[-1],
@@ -88,6 +102,7 @@ def first_answers() -> dict[str, Any]:
         },
         "envelope": envelope,
         "tools": listed["tools"],
+        "activityTools": with_activity["tools"][len(listed["tools"]) :],
         "toolsets": {name: _tools_of(name, len(listed["tools"])) for name in TOOLSETS},
     }
 
@@ -106,11 +121,20 @@ def _tools_of(toolset: str, usual: int) -> list[dict[str, Any]]:
     return tools
 
 
+async def _ask_with_activity(*requests: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the results of a server with activity to search."""
+    return await _ask(*requests, has_activity=True)
+
+
 async def _ask(
-    *requests: dict[str, Any], toolsets: tuple[str, ...] = ()
+    *requests: dict[str, Any],
+    toolsets: tuple[str, ...] = (),
+    has_activity: bool = False,
 ) -> list[dict[str, Any]]:
     """Return a server's results for requests."""
-    server_state = ServerState(_refuse_to_open, toolsets=toolsets)
+    server_state = ServerState(
+        _refuse_to_open, toolsets=toolsets, activity=ActivityParts(has_activity)
+    )
     server = make_server(server_state, session="")
     to_server, received = anyio.create_memory_object_stream[Any](len(requests))
     to_send, answers = anyio.create_memory_object_stream[Any](len(requests))

@@ -12,6 +12,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.mcp_server.descriptor_share import descriptor_share
@@ -20,6 +21,7 @@ from hivemind_memory.model.value import replaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hivemind_memory.mcp_server.activity_recorder import ActivityRecorder
     from hivemind_memory.memory.memory import Memory
     from hivemind_memory.state.tokens import Token
     from hivemind_memory.watch.watcher import Watcher
@@ -35,8 +37,21 @@ MAX_PROJECTS = 64
 """Projects whose memory is kept open over HTTP; the least recently used goes first.
 Together they take a quarter of the descriptors, of which each needs four."""
 
+_LAST_ROWS_S = 0.4
+"""How long the last recorded calls may take to be written."""
+
 RETRY_S = 2.0
 """Between two attempts to watch, or two checks for a notes folder."""
+
+
+class ActivityParts(NamedTuple):
+    """What a server has for activity."""
+
+    has_activity: bool = False
+    """Whether there is activity to search."""
+
+    recorder: ActivityRecorder | None = None
+    """Records calls; None: they are not recorded."""
 
 
 class ServerState:
@@ -52,6 +67,7 @@ class ServerState:
         *,
         more_scopes: Sequence[str] = (),
         toolsets: tuple[str, ...] = (),
+        activity: ActivityParts | None = None,
     ) -> None:
         """Open nothing yet.
 
@@ -67,6 +83,7 @@ class ServerState:
                 one project. None: there are no such clients.
             more_scopes: team, workspace or both, if the server was started with them.
             toolsets: Tools that are offered beside the usual ones; see ``toolsets``.
+            activity: What there is for activity; None: nothing.
         """
         self._open_watcher = open_watcher
         self._lock = threading.Lock()
@@ -77,6 +94,7 @@ class ServerState:
         self.more_scopes = tuple(more_scopes)
         self.own_folder = own_folder if open_project is not None else ""
         self.toolsets = toolsets
+        self.has_activity, self.recorder = activity or ActivityParts()
         self._own = ProjectMemory(open_memory)
         self._of_project: OrderedDict[Hashable, ProjectMemory] = OrderedDict()
         self._max_projects = descriptor_share(MAX_PROJECTS, 1 / 16)
@@ -186,6 +204,8 @@ class ServerState:
             thread.join()
         for opened in (self._own, *self._of_project.values()):
             opened.close()
+        if self.recorder is not None:
+            self.recorder.close(_LAST_ROWS_S)
 
     def _watch(self) -> None:
         """Watch until told to stop, and try again after any error."""

@@ -31,6 +31,7 @@ def serve_standard_streams(
             _load_sdk,
             more_scopes=server_state.more_scopes,
             toolsets=server_state.toolsets,
+            has_activity=server_state.has_activity,
         )
         if handshake.has_client_left:
             return

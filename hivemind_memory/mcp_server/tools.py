@@ -21,6 +21,7 @@ from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, BeforeValidator, Field
 
 from hivemind_memory.errors import HivemindError, UsageError
+from hivemind_memory.mcp_server.activity_recorder import CURRENT_CALL
 from hivemind_memory.mcp_server.call_limits import CallLimits
 from hivemind_memory.mcp_server.connections import Connection, Connections
 from hivemind_memory.mcp_server.errors import expected_error, unexpected_error
@@ -192,6 +193,9 @@ class ToolRunner:
             ToolError: The call failed; the message is for the model.
         """
         connection = await self._connections.connection_of(context)
+        recorded = CURRENT_CALL.get()
+        if recorded is not None:
+            recorded.agent = client_name(context)
 
         def call() -> tuple[Result, str]:
             with self._server_state.memory(
@@ -199,6 +203,9 @@ class ToolRunner:
             ) as memory:
                 # Before the work: what fails now has changed nothing.
                 notice = memory.here.notice()
+                if recorded is not None:
+                    recorded.caller = memory.caller
+                    recorded.session = connection.session_in(memory.caller.project)
                 return work(ToolCall(memory=memory, connection=connection)), notice
 
         try:

@@ -17,6 +17,9 @@ from typing import NamedTuple
 from hivemind_memory.model.generic_words import is_generic
 from hivemind_memory.model.symbols import is_all_signs, may_hold_signs, signed_words
 
+TOKENIZER = "porter unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc'"
+"""How the full-text engine cuts texts into words, wherever it is used."""
+
 MAX_TERMS = 64
 """Terms of one query that count; what is beyond is reported as ignored."""
 

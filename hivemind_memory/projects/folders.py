@@ -37,6 +37,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping
 
+NAMED_IN_CONFIG = "config.json names it"
+"""Why a folder is a project's, as a clause."""
+
 _SEPARATOR = "--"
 _MAX_LONG_NAME = 80
 _MAX_PART = 60
@@ -101,9 +104,7 @@ def find_project(
     """
     named = _in_config(seen, projects)
     if named:
-        return ProjectFolder(
-            slug=named, identity=seen.identity, why="config.json names it"
-        )
+        return ProjectFolder(slug=named, identity=seen.identity, why=NAMED_IN_CONFIG)
     above = os.path.join(notes, FOLDERS["project"])
     long = long_name(seen.identity)
     if not os.path.isdir(notes) and not (is_write and seen.git_folder):

@@ -21,9 +21,13 @@ from hivemind_memory.git.worktree import (
 )
 from hivemind_memory.model.display import escape_line
 from hivemind_memory.model.scope import FOLDERS
-from hivemind_memory.projects.folders import ProjectFolder, find_project
+from hivemind_memory.projects.folders import (
+    NAMED_IN_CONFIG,
+    ProjectFolder,
+    find_project,
+)
 from hivemind_memory.projects.identity import SeenRepository
-from hivemind_memory.projects.known_project import record_path
+from hivemind_memory.projects.known_project import known_scope, record_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,6 +66,44 @@ def seen_repository(folder: str, environ: Mapping[str, str]) -> SeenRepository:
         raise GitError(
             escape_line(f"The project of {real} is not known: {error}"), hint=hint
         ) from error
+
+
+def settled_scope(
+    folder: str,
+    environ: Mapping[str, str],
+    notes: str,
+    projects: Mapping[str, object],
+) -> str:
+    """Return the scope of a folder's project, if no one else can get its name.
+
+    That is so once the project is known, and for a plain folder. Records nothing.
+
+    Args:
+        folder: Where an agent worked; it may be gone by now.
+        environ: See ``seen_repository``.
+        notes: The notes folder.
+        projects: The option ``projects``.
+
+    Returns:
+        Empty: it is not settled, or the folder is gone.
+
+    Raises:
+        GitError: There is a repository, and git does not tell which.
+        ProjectUnknownError: What a project knows cannot be read.
+    """
+    if not os.path.isdir(folder):
+        return ""
+    if not projects and find_above(os.path.realpath(folder), ".git"):
+        return known_scope(os.path.realpath(folder), notes)  # without starting git
+    seen = seen_repository(folder, environ)
+    found = find_project(seen, notes, projects, is_look=True)
+    above = os.path.join(notes, FOLDERS["project"])
+    is_settled = (
+        not seen.git_folder
+        or found.why == NAMED_IN_CONFIG
+        or os.path.isfile(record_path(above, found.slug))
+    )
+    return found.scope if found.slug and is_settled else ""
 
 
 def seen_in(state: WorktreeState) -> SeenRepository:

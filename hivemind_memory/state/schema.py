@@ -14,7 +14,8 @@ _SWITCH_WAIT_MS = 1_000
 """Only a new file is switched to WAL mode, and others do the same within moments."""
 
 _TABLES_OF_NOTES = (
-    *("changes", "injections", "namespaces", "recalls", "tokens"),
+    *("activity", "changes", "erased", "injections", "namespaces"),
+    *("recalls", "tokens"),
     *("tombstones", "unfinished"),
 )
 
@@ -141,6 +142,28 @@ STEPS = (
       PRIMARY KEY (notes, name)
     ) WITHOUT ROWID;
     CREATE UNIQUE INDEX namespaces_scope ON namespaces(notes, scope);
+    """,
+    """
+    CREATE TABLE activity(
+      id        INTEGER PRIMARY KEY, -- ms since the epoch, and 20 bits that tell apart
+      notes     TEXT NOT NULL,       -- its folder
+      kind      TEXT NOT NULL,       -- call: of our own server; post: of a program
+      workspace TEXT NOT NULL,       -- scope of who did it; '': none
+      project   TEXT NOT NULL,       -- the same
+      agent     TEXT NOT NULL,
+      session   TEXT NOT NULL,
+      label     TEXT NOT NULL,
+      content   TEXT NOT NULL,
+      method    TEXT NOT NULL,
+      status    TEXT NOT NULL,
+      request   TEXT NOT NULL,
+      response  TEXT NOT NULL
+    );
+    CREATE TABLE erased(
+      hash  BLOB NOT NULL, -- of a purged message, see erased_messages.py
+      notes TEXT NOT NULL,
+      PRIMARY KEY (hash, notes)
+    ) WITHOUT ROWID;
     """,
 )
 """Each step runs in the transaction that records it; a released one never changes."""

@@ -15,10 +15,17 @@ from hivemind_memory.mcp_server.token_file import read_token
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import MemorySelector, NewMemory
 from hivemind_memory.model.query import Query
-from hivemind_memory.opening import open_injection_records, open_injector, open_watcher
+from hivemind_memory.model.value import replaced
+from hivemind_memory.opening import (
+    open_activity,
+    open_injection_records,
+    open_injector,
+    open_watcher,
+)
 from hivemind_memory.testing import FakeEmbedder
 from tests.support.fake_provider import FakeProvider
 from tests.support.sandbox import Sandbox
+from tests.transcripts.places import put_recorded
 
 
 def test_every_file_below_the_home_belongs_to_a_store(
@@ -83,6 +90,12 @@ def use_all(sandbox: Sandbox, memory: Memory, worktree: Path) -> None:
     memory.sync()
     memory.embed_pending()
     open_injector(memory).inject(str(worktree))
+    put_recorded(worktree.parent, "claude")
+    reading = replaced(memory.settings, session_sources="claude")
+    memory.settings, settings = reading, memory.settings
+    with open_activity(memory) as activity:
+        activity.read()
+    memory.settings = settings
     assert main(["config", "set", "max_note_mb", "7"]) == 0
     assert main(["backup", str(worktree.parent / "backup.tar.gz")]) == 0
     memory.forget(MemorySelector(name="port"))

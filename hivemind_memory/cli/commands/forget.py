@@ -77,6 +77,8 @@ _SINGULAR = {
     "worktrees": "worktree",
     "counters": "counter",
     "changes": "change",
+    "messages": "message",
+    "rows": "row",
 }
 
 
@@ -234,6 +236,10 @@ def _purge(
     from hivemind_memory import opening
     from hivemind_memory.model.curation import UnfinishedPurge
 
+    if memory.settings.session_sources:
+        # What is not read yet would not be found, and come back with the next reading.
+        with opening.open_activity(memory) as activity:
+            activity.read()
     # A path, or a scope by itself, plainly means whole notes, whoever wrote them.
     is_forced = isinstance(selector, UnfinishedPurge) or (
         selector.name.endswith(".md") or selector.is_whole_scope

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
     from hivemind_memory.access.callers import ScopeRequest
     from hivemind_memory.curation.access_tokens import AccessTokens
-    from hivemind_memory.mcp_server.server_state import ServerState
+    from hivemind_memory.mcp_server.server_state import ActivityParts, ServerState
     from hivemind_memory.state.tokens import Token
+    from hivemind_memory.transcripts.activity import Activity
 
 PORT = 8737
 CLOSE_S = 0.8
@@ -124,6 +125,7 @@ def mcp(request: CommandRequest) -> int:
         ),
         more_scopes=_more_scopes(scope_request),
         toolsets=toolsets_of(values["toolset"]),
+        activity=activity_of(request.memory_dir),
     )
     session = environment.new_session()
     try:
@@ -184,6 +186,29 @@ def toolsets_of(text: str | None) -> tuple[str, ...]:
 
     flags = {} if text is None else {"toolsets": list(split_items(text))}
     return tuple(environment.load_settings(flags=flags).toolsets)
+
+
+def activity_of(memory_dir: str | None) -> ActivityParts:
+    """Return what the options say of activity: what to search, and what records."""
+    from hivemind_memory import environment
+    from hivemind_memory.mcp_server.server_state import ActivityParts
+
+    settings = environment.load_settings()
+    has_activity = bool(settings.activity or settings.session_sources)
+    if not settings.activity:
+        return ActivityParts(has_activity)
+    from hivemind_memory.mcp_server.activity_recorder import ActivityRecorder
+
+    def open_activity() -> Activity:
+        from hivemind_memory import opening
+        from hivemind_memory.access.callers import ScopeRequest
+
+        memory = opening.open_memory(
+            memory_dir=memory_dir, scope_request=ScopeRequest(is_agent=True)
+        )
+        return opening.open_activity(memory)
+
+    return ActivityParts(has_activity, ActivityRecorder(open_activity))
 
 
 def find_token(memory_dir: str | None) -> Callable[[str], Token | None]:

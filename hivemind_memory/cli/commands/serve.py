@@ -86,6 +86,7 @@ def serve(request: CommandRequest) -> int:
     from hivemind_memory.cli.commands.mcp import (
         CLOSE_S,
         PORT,
+        activity_of,
         find_token,
         leave,
         require_sdk,
@@ -123,6 +124,7 @@ def serve(request: CommandRequest) -> int:
             named, token, memory_dir=memory_dir
         ),
         toolsets=toolsets_of(None),
+        activity=activity_of(memory_dir),
     )
     token_file = values["token_file"] or places.token_file(
         environment.resolve_home(None)

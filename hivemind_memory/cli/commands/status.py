@@ -37,6 +37,7 @@ def status(request: CommandRequest) -> int:
     """Show the figures of the memory."""
     from hivemind_memory import opening
     from hivemind_memory.access.rules import check_owner
+    from hivemind_memory.cli.commands.activity import status_lines
     from hivemind_memory.cli.commands.search import print_pending, print_too_new_state
     from hivemind_memory.memory.visible_recovered_entries import recovered_entries
 
@@ -46,12 +47,16 @@ def status(request: CommandRequest) -> int:
         here = opening.describe_project(memory)
         print_too_new_state(memory)
         recovered = recovered_entries(memory)
+        with opening.open_activity(memory) as opened:
+            activity = opened.status()
         if request.values["json"]:
             names = [entry.notice for entry in recovered]
-            print_json({**plain_value(found), "project": here, "recovered": names})
+            more = {"project": here, "recovered": names, "activity": activity}
+            print_json({**plain_value(found), **more})
             return 0
         rows = [*_status_rows(found), ("project here", here)]
         rows += [("recovered", entry.notice) for entry in recovered]
+        rows += [("activity", line) for line in status_lines(activity)]
         if is_terminal(sys.stdout):
             from hivemind_memory.cli.terminal import facts, rendered
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     "sync",
     description=(
         "Searches update the index too. This shows progress after a large change, and"
-        " also computes missing vectors."
+        " also computes missing vectors and reads what is new in transcripts."
     ),
     flags=(JSON,),
 )
@@ -32,6 +32,11 @@ def sync(request: CommandRequest) -> int:
     """Update the index."""
     result, embedding = _index(request, "hm sync", should_rebuild=False)
     print_sync(result, embedding, as_json=request.values["json"])
+    with request.open_memory(is_reported=True) as memory:
+        if memory.settings.session_sources:
+            from hivemind_memory.cli.commands.activity import read_rest
+
+            print_notices(read_rest(memory))
     return 0
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import apsw
 
 from hivemind_memory.errors import IndexTooNewError
+from hivemind_memory.model.terms import TOKENIZER
 from hivemind_memory.sqlite.connection import write_transaction
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-TOKENIZER = "porter unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc'"
 _TOKENIZER_ARGUMENTS = [
     "unicode61",
     "remove_diacritics",

@@ -1,0 +1,1 @@
+"""Transcripts of agents, searched by words: readers, their derived file, no notes."""

@@ -1,0 +1,186 @@
+"""Finds messages by words, newest first, of those that a caller may see.
+
+A message is found if it holds every word of the question, in any form that the engine
+takes for the same. If none does, the newest that hold the most of them are found, and
+the answer says so.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from hivemind_memory.model.activity import ID_BITS
+from hivemind_memory.model.terms import query_terms
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import apsw
+
+    from hivemind_memory.access.activity_rules import VisibleActivity
+    from hivemind_memory.model.activity import ActivityQuery
+    from hivemind_memory.model.terms import QueryTerm
+
+_COLUMNS = """
+  messages.id, messages.line, messages.place, messages.role, messages.tool,
+  messages.text, files.id, files.source, files.path, files.session, files.folder,
+  files.scope
+"""
+_BY_WORDS = f"""
+SELECT {_COLUMNS}
+FROM messages_fts
+CROSS JOIN messages ON messages.id = messages_fts.rowid
+CROSS JOIN files ON files.id = messages.file
+WHERE messages_fts MATCH ? AND messages_fts.rowid >= ?{{where}}
+ORDER BY messages_fts.rowid DESC
+LIMIT ?
+"""
+_NEWEST = f"""
+SELECT {_COLUMNS}
+FROM messages
+CROSS JOIN files ON files.id = messages.file
+WHERE messages.id >= ?{{where}}
+ORDER BY messages.id DESC
+LIMIT ?
+"""
+_CANDIDATES = 200
+"""The newest messages with some word: those with the most of them are found."""
+
+
+class FoundMessage(NamedTuple):
+    """A message with what is known of its file."""
+
+    id: int
+    line: int
+    place: str
+    role: str
+    tool: str
+    text: str
+    file: int
+    source: str
+    path: str
+    session: str
+    folder: str
+    scope: str
+
+
+def words_of_query(text: str) -> tuple[str, ...]:
+    """Return the words of a question that are looked up."""
+    return tuple(term.text for term in _words(text))
+
+
+def find_messages(
+    connection: apsw.Connection, query: ActivityQuery, visible: VisibleActivity
+) -> tuple[list[FoundMessage], bool]:
+    """Return messages, newest first, and whether they hold some of the words only."""
+    where, values = _condition(query, visible)
+    first = int(query.since_s * 1000) << ID_BITS
+    terms = _words(query.text)
+    if not terms:
+        if query.text.strip():
+            return [], False  # nothing but signs
+        rows = (first, *values, query.max_results)
+        return _rows(connection, _NEWEST.format(where=where), rows), False
+    sql = _BY_WORDS.format(where=where)
+    every = " AND ".join(map(_quoted, terms))
+    found = _rows(connection, sql, (every, first, *values, query.max_results))
+    if found or len(terms) == 1:
+        return found, False
+    some = " OR ".join(map(_quoted, terms))
+    found = _rows(connection, sql, (some, first, *values, _CANDIDATES))
+    return _fullest(found, terms)[: query.max_results], bool(found)
+
+
+def messages_holding(connection: apsw.Connection, text: str) -> list[int]:
+    """Return the ids of the messages that hold all words of a text, in any order."""
+    terms = _words(text)
+    if not terms:
+        return [int(row[0]) for row in connection.execute("SELECT id FROM messages")]
+    sql = "SELECT rowid FROM messages_fts WHERE messages_fts MATCH ?"
+    rows = connection.execute(sql, (" AND ".join(map(_quoted, terms)),))
+    return [int(row[0]) for row in rows]
+
+
+def find_message(
+    connection: apsw.Connection, number: int, visible: VisibleActivity
+) -> FoundMessage | None:
+    """Return a message by its id; None: the caller sees none."""
+    sql = (
+        f"SELECT {_COLUMNS} FROM messages JOIN files ON files.id = messages.file"
+        " WHERE messages.id = ?"
+    )
+    found = next(iter(_rows(connection, sql, (number,))), None)
+    return found if found is not None and visible.has(found.scope, "") else None
+
+
+def messages_around(
+    connection: apsw.Connection, found: FoundMessage, count: int
+) -> tuple[list[FoundMessage], list[FoundMessage]]:
+    """Return up to *count* messages of the same session before and after one."""
+    sql = (
+        f"SELECT {_COLUMNS} FROM messages JOIN files ON files.id = messages.file"
+        " WHERE messages.file = ? AND messages.id {0} ?"
+        " ORDER BY messages.id {1} LIMIT ?"
+    )
+    values = (found.file, found.id, count)
+    before = _rows(connection, sql.format("<", "DESC"), values)
+    return before[::-1], _rows(connection, sql.format(">", "ASC"), values)
+
+
+def _words(text: str) -> list[QueryTerm]:
+    """Return the words of a question; the phrases only if it has no words."""
+    terms = query_terms(text).terms
+    return [term for term in terms if not term.is_phrase] or list(terms)
+
+
+def _quoted(term: QueryTerm) -> str:
+    """Return a term in the full-text language: no operator survives."""
+    forms = (term.text, *term.forms)
+    quoted = " OR ".join('"' + form.replace('"', '""') + '"' for form in forms)
+    return f"({quoted})"
+
+
+def _condition(
+    query: ActivityQuery, visible: VisibleActivity
+) -> tuple[str, tuple[object, ...]]:
+    """Return what narrows a search, in SQL, with its values."""
+    clauses: list[str] = []
+    values: list[object] = []
+    if not visible.is_all:
+        marks = ",".join("?" * len(visible.projects))
+        clauses.append(f"files.scope IN ({marks})")
+        values += sorted(visible.projects)
+    sources = [name for name in query.sources if query.agent in ("", name)]
+    clauses.append(f"files.source IN ({','.join('?' * len(sources))})")
+    values += sources
+    if query.session:
+        clauses.append("files.session = ?")
+        values.append(query.session)
+    return "".join(f" AND {clause}" for clause in clauses), tuple(values)
+
+
+def _fullest(
+    found: Sequence[FoundMessage], terms: Sequence[QueryTerm]
+) -> list[FoundMessage]:
+    """Return those with the most words, newest first."""
+
+    def count(message: FoundMessage) -> int:
+        folded = message.text.casefold()
+        return sum(any(form in folded for form in _forms(term)) for term in terms)
+
+    most = max(map(count, found), default=0)
+    return [message for message in found if count(message) == most]
+
+
+def _forms(term: QueryTerm) -> tuple[str, ...]:
+    """Return the forms of a term."""
+    return (term.text, *term.forms)
+
+
+def _rows(
+    connection: apsw.Connection, sql: str, values: tuple[object, ...]
+) -> list[FoundMessage]:
+    """Return the messages that a query selects."""
+    rows = connection.execute(sql, values)
+    return [FoundMessage(*row) for row in rows]

@@ -1,0 +1,66 @@
+"""Makes hits of rows and of messages."""
+
+from __future__ import annotations
+
+from hivemind_memory.model.activity import (
+    ID_BITS,
+    TRANSCRIPT,
+    ActivityHit,
+    excerpt_of,
+    public_id,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from hivemind_memory.state.activity_log import ActivityRow
+    from hivemind_memory.transcripts.find import FoundMessage
+
+
+class HitMaker:
+    """Makes hits whose times are in the user's time zone."""
+
+    def __init__(self, local_iso: Callable[[float], str]) -> None:
+        self._local_iso = local_iso
+
+    def of_row(self, row: ActivityRow, words: Sequence[str] | None) -> ActivityHit:
+        """Return a row as a hit; its whole text if *words* are None."""
+        return ActivityHit(
+            id=public_id(row.kind, row.id),
+            kind=row.kind,
+            at=self._iso(row.id),
+            agent=row.agent,
+            label=row.label,
+            content=row.content if words is None else excerpt_of(row.content, words),
+            session=row.session,
+            project=row.project,
+            workspace=row.workspace,
+            method=row.method,
+            status=row.status,
+            request_body=row.request,
+            response_body=row.response,
+        )
+
+    def of_message(
+        self, found: FoundMessage, words: Sequence[str] | None
+    ) -> ActivityHit:
+        """Return a message as a hit; its whole text if *words* are None."""
+        where = f":{found.line}" if not found.place else f" {found.place}"
+        return ActivityHit(
+            id=public_id(TRANSCRIPT, found.id),
+            kind=TRANSCRIPT,
+            at=self._iso(found.id),
+            agent=found.source,
+            label=found.role,
+            content=found.text if words is None else excerpt_of(found.text, words),
+            session=found.session,
+            project=found.scope,
+            method=found.tool,
+            place=f"{found.path}{where}",
+            folder=found.folder,
+        )
+
+    def _iso(self, number: int) -> str:
+        """Return the time in an id as ISO 8601."""
+        return self._local_iso((number >> ID_BITS) / 1000)

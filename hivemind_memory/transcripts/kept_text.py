@@ -1,0 +1,63 @@
+"""What of a message is kept: no injected section, no secret, not more than fits.
+
+The section that ``hm inject`` wrote stands in many transcripts. It is taken out before
+anything is stored: found again, it would be a memory of the memory.
+"""
+
+from __future__ import annotations
+
+import re
+
+from hivemind_memory.files.marked_section import SECTION_HEADLINE, SECTION_MARKS
+from hivemind_memory.redaction import mask
+from hivemind_memory.transcripts.message import TOOL
+
+LIMIT_CHARS = 16_000
+TOOL_LIMIT_CHARS = 2_000
+"""The most that is kept of what is said, and of a call or its result. The
+transcript has the rest."""
+
+_MARGIN_CHARS = 500
+"""Of a long text so much more is searched for secrets than is kept: what is cut in two
+at its end is not known for a secret, and is dropped. Masking is most of the work."""
+
+_SECTION = re.compile(
+    re.escape(SECTION_MARKS.lookalikes[0].decode())
+    + r"[^>]*>.*?(?:"
+    + re.escape(SECTION_MARKS.end.decode())
+    + r"|\Z)",
+    re.DOTALL,
+)
+# Claude Code takes comments out of the files that it reads, and a hook writes none.
+_WITHOUT_MARKS = re.compile(re.escape(SECTION_HEADLINE) + r".*?(?=\n</|\Z)", re.DOTALL)
+
+
+def kept_text(text: str, role: str) -> str:
+    """Return what is kept of a message's text; empty: nothing.
+
+    Args:
+        text: As the transcript has it.
+        role: Of the message.
+
+    >>> kept_text("password=hunter2-Xq9 is old", "user")
+    'password=[redacted:password] is old'
+    """
+    limit = TOOL_LIMIT_CHARS if role == TOOL else LIMIT_CHARS
+    if SECTION_HEADLINE in text or SECTION_MARKS.lookalikes[0].decode() in text:
+        text = _WITHOUT_MARKS.sub("", _SECTION.sub("", text))
+    is_cut = len(text) > limit + _MARGIN_CHARS
+    head = text[: limit + _MARGIN_CHARS] if is_cut else text
+    kept = mask(_storable(head))
+    if is_cut:
+        kept = f"{kept[: min(limit, len(kept) - _MARGIN_CHARS)].rstrip()}…"
+    elif len(kept) > limit:
+        kept = f"{kept[:limit].rstrip()}…"
+    return kept.strip()
+
+
+def _storable(text: str) -> str:
+    """Return a text without what no file can hold: half characters, and zeros."""
+    text = text.replace("\0", "")
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "replace").decode("utf-8")

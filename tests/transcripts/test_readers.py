@@ -1,0 +1,142 @@
+"""Each reader finds what was said in a transcript that the real agent wrote."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from hivemind_memory.files.marked_section import SECTION_HEADLINE
+from hivemind_memory.inject.section import guide_lines
+from hivemind_memory.mcp_server.server_description import first_answers
+from hivemind_memory.model.activity import TRANSCRIPT_SOURCES
+from hivemind_memory.transcripts.message import OWN_TOOLS, FileState
+from hivemind_memory.transcripts.sources import LineSource, all_sources
+from tests.support.sandbox import Sandbox
+from tests.transcripts.places import FILES, LAMP, RECORDED, put_recorded, read_all, rows
+
+QUESTION = "On which port does the tide gauge of the harbour listen?"
+LAST_WORDS = "The stand-in is done."
+READ = {
+    "claude": "Read",
+    "codex": "exec_command",
+    "gemini": "read_file",
+    "opencode": "read",
+    "qwen": "read_file",
+}
+"""The tool with which each agent read the file that holds the section."""
+
+PREFERENCE = "quartzline"
+"""A word of the memory that was injected."""
+
+PORT = "54417"
+"""What only a search of the memory told."""
+
+
+@pytest.fixture(params=TRANSCRIPT_SOURCES)
+def name(request: pytest.FixtureRequest) -> str:
+    """Each agent."""
+    return str(request.param)
+
+
+def test_what_was_said_is_kept_in_order(
+    sandbox: Sandbox, user: Path, name: str
+) -> None:
+    """The question, the call and the answer; each once, with session and folder."""
+    put_recorded(user, name)
+    report = read_all(sandbox, user)
+
+    found = rows(sandbox)
+    said = [(role, text) for *_, role, _, text in found if role != "tool"]
+
+    assert (report.files, report.problems) == (1, ())
+    assert [role for role, _ in said] == ["user", "assistant"]
+    assert said[0][1].strip('"') == QUESTION
+    assert said[1][1] == LAST_WORDS
+    assert READ[name] in [row[8] for row in found]
+    assert {row[3] for row in found} == {LAMP}
+    assert len({row[2] for row in found}) == 1
+    assert found[0][2]
+
+
+def test_no_memory_of_the_memory_is_kept(
+    sandbox: Sandbox, user: Path, name: str
+) -> None:
+    """Neither the injected section, which a tool read, nor what our tools answered."""
+    recorded = next(RECORDED.glob(f"{name}.*")).read_text(encoding="utf-8")
+    assert PREFERENCE in recorded  # the section
+    # Qwen Code offered its model no tool of a server; the others' answers are there.
+    assert (PORT in recorded) == (name != "qwen")
+    put_recorded(user, name)
+    read_all(sandbox, user)
+
+    kept = "\n".join(row[-1] for row in rows(sandbox))
+
+    # What stands around the section in the file; GEMINI.md has nothing else.
+    assert ("Rules" in kept) == (name != "gemini")
+    for word in (PREFERENCE, PORT, SECTION_HEADLINE, "hivemind:begin"):
+        assert word not in kept
+
+
+def test_a_message_is_where_its_place_says(
+    sandbox: Sandbox, user: Path, name: str
+) -> None:
+    """The line, or the part of the database, holds the text."""
+    put_recorded(user, name)
+    read_all(sandbox, user)
+    file = user / FILES[name]
+    [said] = [row for row in rows(sandbox) if row[-1].strip('"') == QUESTION]
+    _, _, _, _, line, _, place, *_ = said
+
+    if place:
+        connection = sqlite3.connect(file)
+        [(data,)] = connection.execute("SELECT data FROM part WHERE id = ?", (place,))
+        connection.close()
+        assert QUESTION in data
+    else:
+        assert QUESTION in file.read_text(encoding="utf-8").splitlines()[line - 1]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {},
+        {"type": "user"},
+        {"type": "user", "message": None},
+        {"type": "user", "message": {"content": None}},
+        {"type": "user", "message": {"content": [None, 1, "a", {"type": "x"}]}},
+        {"type": "user", "message": {"parts": [None, {"functionResponse": 1}]}},
+        {"type": "assistant", "message": {"content": [{"type": "tool_use"}]}},
+        {"type": "assistant", "message": {"content": [{"type": "text", "text": 3}]}},
+        {"type": "response_item", "payload": {"type": "message", "role": "user"}},
+        {"type": "response_item", "payload": {"type": "function_call", "name": 1}},
+        {"type": "session_meta", "payload": {"id": 1, "cwd": []}},
+        {"type": "gemini", "content": {"a": 1}, "toolCalls": {"a": 1}},
+        {"type": "gemini", "toolCalls": [{"name": None}]},
+        {"type": "user", "content": 7, "timestamp": 7},
+        {"type": ["user"], "timestamp": "soon"},
+        {"$set": 7},
+    ],
+)
+def test_a_record_of_another_form_is_passed_over(record: dict[str, object]) -> None:
+    """Agents change their files every week; a reader must not end at a line."""
+    for source in all_sources("/home/you", {}):
+        if isinstance(source, LineSource):
+            for message in source.read_record(dict(record), FileState()):
+                assert isinstance(message.text, str)
+
+
+def test_our_own_tools_are_known_to_the_readers() -> None:
+    """The list stands where no server is loaded."""
+    answers = first_answers()
+
+    assert set(OWN_TOOLS) == {
+        tool["name"] for tool in (*answers["tools"], *answers["activityTools"])
+    }
+
+
+def test_the_headline_is_that_of_the_section() -> None:
+    """A section without its marks is recognized by it."""
+    for has_tools in (True, False):
+        assert guide_lines(has_tools=has_tools)[0] == SECTION_HEADLINE
