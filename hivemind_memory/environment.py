@@ -13,6 +13,7 @@ from hivemind_memory.access.rules import agent_in
 from hivemind_memory.config.resolve import WORKSPACE_VARIABLE
 from hivemind_memory.config.resolve import load_settings as resolve_settings
 from hivemind_memory.files.home import home_of
+from hivemind_memory.files.places import remember_vault
 from hivemind_memory.model.clocks import Clocks
 from hivemind_memory.model.value import replaced
 
@@ -63,10 +64,15 @@ def load_settings(
 ) -> Settings:
     """Return the settings in effect: flag, environment, config.json, default.
 
+    What the vault of that home keeps is secret to this process from now on.
+
     Raises:
         ConfigError: A value cannot be used.
     """
-    return resolve_settings(resolve_home(home), os.environ, flags or {})
+    folder = resolve_home(home)
+    settings = resolve_settings(folder, os.environ, flags or {})
+    remember_vault(folder, settings.vault_key_command)
+    return settings
 
 
 def agent_scope_request(

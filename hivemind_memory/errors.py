@@ -16,7 +16,11 @@ HivemindError
 ├── NotSavedError         nothing was saved; the notes are as they were
 │   ├── NotWritableError  the caller may not write there
 │   ├── VersionChangedError  another version is active than the one to be replaced
-│   └── KeyTakenError     an active memory has that key, and no reason was given
+│   ├── KeyTakenError     an active memory has that key, and no reason was given
+│   ├── VersionMismatchError  a key has another version than was expected
+│   ├── TooManyKeysError  a scope has as many keys with values as it may have
+│   └── VaultLockedError  the values of the vault cannot be read now
+├── KeyNotFoundError      there is no such key in the key-value store or the vault
 ├── GitError              git failed, or cannot be used there
 │   └── ProjectUnknownError   it is not certain which project a repository belongs to
 ├── NotInjectedError      nothing was injected; the worktree is as it was
@@ -177,6 +181,34 @@ class KeyTakenError(NotSavedError):
         self.effect = "Nothing was saved"
         self.current = current
         """The memory that is active, a ``StoredMemory``; None: unknown."""
+
+
+class VersionMismatchError(NotSavedError):
+    """A key has another version than the one that a write expected."""
+
+    def __init__(self, *, expected: int, current: int) -> None:
+        super().__init__(
+            f"The key has version {current}; version {expected} was expected."
+            if expected
+            else f"The key exists already, in version {current}.",
+            hint="Get it again, and decide with the value that it has now.",
+            effect="Nothing was saved",
+        )
+        self.expected = expected
+        self.current = current
+        """The version that it has."""
+
+
+class TooManyKeysError(NotSavedError):
+    """A scope has as many keys with values as it may have."""
+
+
+class KeyNotFoundError(HivemindError):
+    """There is no key of that name, or it has expired."""
+
+
+class VaultLockedError(NotSavedError):
+    """The vault is encrypted, and its key cannot be had now; nothing was changed."""
 
 
 class GitError(HivemindError):

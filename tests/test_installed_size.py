@@ -50,7 +50,7 @@ def test_a_base_installation_stays_small() -> None:
 
 def test_the_base_brings_no_library_of_an_extra() -> None:
     """A memory without vectors needs neither simsimd nor a client of a provider."""
-    optional = {"simsimd", "ollama", "openai", "tenacity", "httpx"}
+    optional = {"simsimd", "ollama", "openai", "tenacity", "httpx", "keyring"}
     for name in optional:
         try:
             distribution(name)

@@ -6,6 +6,32 @@ from benchmarks.faults.fault import Fault
 
 FAULTS = (
     Fault(
+        name="a deleted key begins its versions anew",
+        rig="kill_stores --kills 40",
+        module="state/key_values.py",
+        code=(
+            "assert KeyValueStore.delete\n"
+            "_SQL = 'DELETE FROM key_values WHERE key = ? RETURNING 1'\n"
+            "KeyValueStore.delete = lambda self, _scope, key, _now: self._state.run(\n"
+            "    lambda c: bool(c.execute(_SQL, (key,)).fetchall())\n"
+            ")\n"
+        ),
+        says=r"[1-9]\d* problems",
+    ),
+    Fault(
+        name="the vault is written in its place",
+        rig="kill_stores --kills 60",
+        module="files/atomic.py",
+        code=(
+            "assert write_file\n\n"
+            "def write_file(path, data, **_):\n"
+            "    fd = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)\n"
+            "    os.write(fd, data)\n"
+            "    os.close(fd)\n"
+        ),
+        says=r"[1-9]\d* problems",
+    ),
+    Fault(
         name="a torn entry is left in its note",
         rig="kill_writes --kills 40",
         module="notes/recovery.py",

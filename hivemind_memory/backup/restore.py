@@ -23,6 +23,7 @@ from hivemind_memory.backup.write import (
     MANIFEST,
     NOTES,
     STATE,
+    VAULT,
 )
 from hivemind_memory.config import CONFIG_NAME
 from hivemind_memory.errors import (
@@ -36,7 +37,7 @@ from hivemind_memory.files.descriptors import make_private_folder, open_regular
 from hivemind_memory.files.errors import cause_of
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.files.paths import name_problem, parse_note_path
-from hivemind_memory.files.places import JOURNAL_FILE
+from hivemind_memory.files.places import JOURNAL_FILE, vault_file
 from hivemind_memory.model.scope import FOLDERS
 from hivemind_memory.projects.known_project import IDENTITY_FILE
 from hivemind_memory.state.open import state_for
@@ -66,6 +67,7 @@ class RestoreResult:
     notes: int
     has_state: bool
     has_config: bool
+    has_vault: bool = False
     put_back: tuple[RecoveredEntry, ...] = ()
     """Entries that only the journal of the backup has, and the note of each now."""
 
@@ -118,6 +120,7 @@ def restore_backup(
         notes=len(members) - len(targets),
         has_state=STATE in members,
         has_config=CONFIG in members,
+        has_vault=VAULT in members,
         put_back=put_back,
     )
 
@@ -160,6 +163,7 @@ def _targets(places: Places, members: Mapping[str, bytes]) -> dict[str, str]:
         CONFIG: os.path.join(places.home, CONFIG_NAME),
         JOURNAL: os.path.join(places.journal, JOURNAL_FILE),
         STATE: places.state_file,
+        VAULT: vault_file(places.home),
     }
     for name in members.keys() - files.keys():
         path = name.removeprefix(NOTES)

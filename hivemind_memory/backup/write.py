@@ -34,7 +34,7 @@ from hivemind_memory.files.descriptors import OpenFolder, open_regular
 from hivemind_memory.files.errors import cause_of
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.files.paths import PARTIAL_PREFIX
-from hivemind_memory.files.places import JOURNAL_FILE
+from hivemind_memory.files.places import JOURNAL_FILE, vault_file
 from hivemind_memory.model.scope import FOLDERS
 from hivemind_memory.model.snapshot import SkippedNote
 from hivemind_memory.projects.known_project import (
@@ -60,6 +60,7 @@ FORMAT = 1
 
 MANIFEST = "manifest.json"
 NOTES, JOURNAL, STATE, CONFIG = "notes/", "journal.jsonl", "state.db", CONFIG_NAME
+VAULT = "vault.json"
 """What the members of an archive are called."""
 
 _EFFECT = "No backup was written"
@@ -84,6 +85,9 @@ class BackupResult:
     has_keys: bool
     """The keys of providers are in it."""
 
+    has_vault: bool = False
+    """The vault is in it, encrypted if it is in the home."""
+
     skipped: tuple[SkippedNote, ...] = ()
     """Files in the notes folder that are not in it, and why."""
 
@@ -94,6 +98,7 @@ def write_backup(
     *,
     at: str,
     with_keys: bool = False,
+    with_vault: bool = False,
     links: Collection[str] = (),
 ) -> BackupResult:
     """Write a backup of a home.
@@ -103,6 +108,7 @@ def write_backup(
         file: The archive to write, a ``.tar.gz``; nothing may be there.
         at: The time, ISO 8601.
         with_keys: Keep the keys of providers in config.json.
+        with_vault: Keep the vault, which is left out else.
         links: Paths of the links that are followed; what is behind them is left out.
 
     Raises:
@@ -114,6 +120,7 @@ def write_backup(
     target = os.path.abspath(os.path.expanduser(file))
     folder, name = os.path.split(target)
     archive = _Archive(places, folder, with_keys=with_keys, links=links)
+    archive.with_vault = with_vault
     try:
         # What a backup that was killed left where it wanted to write.
         remove_partial_copies([folder], datetime.fromisoformat(at).timestamp())
@@ -136,6 +143,7 @@ def write_backup(
         size_bytes=size_bytes,
         notes=archive.notes,
         has_keys=archive.has_keys,
+        has_vault=archive.has_vault,
         skipped=archive.skipped,
     )
 
@@ -148,7 +156,7 @@ class _Archive:
     ) -> None:
         """Take the archive's *folder*: it can be written, and the home perhaps not."""
         self.notes = 0
-        self.has_keys = False
+        self.has_keys = self.has_vault = self.with_vault = False
         self.skipped: tuple[SkippedNote, ...] = ()
         self._places = places
         self._folder = folder
@@ -166,6 +174,7 @@ class _Archive:
             self._add_notes(tar)
             self._add_records(tar)
             self._add_config(tar)
+            self._add_vault(tar)
             self._add_state(tar)
             self._add_journal(tar)  # last, see above
             manifest = {
@@ -270,6 +279,17 @@ class _Archive:
             document = {**config.document, "memory": memory}
             text = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
             self._add(tar, CONFIG, text.encode("utf-8", "surrogatepass"))
+
+    def _add_vault(self, tar: tarfile.TarFile) -> None:
+        """Add the vault as it is, if that was asked for."""
+        if not self.with_vault:
+            return
+        try:
+            with open(vault_file(self._places.home), "rb") as file:
+                self._add(tar, VAULT, file.read())
+        except FileNotFoundError:
+            return
+        self.has_vault = True
 
     def _add_state(self, tar: tarfile.TarFile) -> None:
         """Add a copy of ``state.db`` as it is at one moment."""

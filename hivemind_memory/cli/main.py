@@ -118,8 +118,20 @@ def _report(message: str, hint: str, code: int) -> int:
         import traceback
 
         output.write_stderr(traceback.format_exc())
-    output.print_notices([f"error: {message}", *([f"hint: {hint}"] if hint else [])])
+    lines = [f"error: {message}", *([f"hint: {hint}"] if hint else [])]
+    output.print_notices(map(_without_vault, lines))
     return code
+
+
+def _without_vault(line: str) -> str:
+    """Return a line without values of the vault: it may name what was typed."""
+    from hivemind_memory.vault.opened import secret_values
+
+    if not secret_values():
+        return line
+    from hivemind_memory.redaction.redact import without_known
+
+    return without_known(line)
 
 
 def _report_unwritten(error: Exception) -> int:

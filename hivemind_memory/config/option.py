@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False  # typing costs milliseconds on the way to a cold answer
+if TYPE_CHECKING:
+    from typing import Any
+
 INFINITY = float("inf")
 
 
@@ -74,3 +78,13 @@ def is_writable(text: str) -> bool:
         return b"\0" not in text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
         return False
+
+
+def option(default: object, description: str, **columns: Any) -> Any:
+    """Return a row of the table, as the type checker takes a field's default."""
+    return Option(default, description, **columns)
+
+
+def share(default: float, text: str) -> Any:
+    """Return the field of an option from 0 to 1."""
+    return option(default, text, low=0, high=1)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from hivemind_memory.config.file import CONFIG_NAME
 from hivemind_memory.config.option import Option
+from hivemind_memory.config.option import option as _option
+from hivemind_memory.config.option import share as _share
 from hivemind_memory.model.activity import TRANSCRIPT_SOURCES
 from hivemind_memory.model.embedding_providers import (
     OPENAI,
@@ -22,7 +24,6 @@ from hivemind_memory.model.value import fields_of, value
 TYPE_CHECKING = False  # typing costs milliseconds on the way to a cold answer
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from hivemind_memory.model.memory_types import MemoryType
 
@@ -34,16 +35,6 @@ _NEEDED_TO_WRITE = (
     "workspaces",
     "types",
 )
-
-
-def _option(default: object, description: str, **columns: Any) -> Any:
-    """Return a row of the table; the table puts the default in its place."""
-    return Option(default, description, **columns)
-
-
-def _share(default: float, text: str) -> Any:
-    """Return the field of an option from 0 to 1."""
-    return _option(default, text, low=0, high=1)
 
 
 TOOLSETS = ("context",)
@@ -174,8 +165,7 @@ class Settings:
     ask_leader: bool = _option(
         True,  # noqa: FBT003 - the first column is the default
         "Have short commands run by a process that hm watch and hm mcp keep ready,"
-        " which answers sooner. With the variable set to"
-        " false, a command does its work itself.",
+        " for a faster answer. The variable set to false turns it off for a command.",
     )
     min_score: float = _share(
         SearchSettings().min_score,
@@ -254,9 +244,7 @@ class Settings:
         f" separated by commas: {', '.join(TRANSCRIPT_SOURCES)}. Empty: none.",
         check="check_sources",
     )
-    session_days: int = _option(
-        30, "Days for which activity is kept.", low=1, high=36_500
-    )
+    session_days: int = _option(30, "Days that activity is kept.", low=1, high=36_500)
     session_max_mb: int = _option(
         500,
         "Size that transcripts.db may have, in megabytes. The oldest messages are"
@@ -271,7 +259,6 @@ class Settings:
         " also replace the command of a built-in name, such as claude.",
         check="check_agents",
     )
-
     types: Mapping[str, object] = _option(
         {},
         "Your own memory types, in addition to the built-in ones: name ->"
@@ -308,6 +295,12 @@ class Settings:
     )
     memory_chars: int = _option(
         4_000, "Maximum length of a typed memory, in characters.", low=100, high=100_000
+    )
+    vault_key_command: str = _option(
+        "",
+        "Command that prints the key with which the vault is encrypted, at least 16"
+        " random characters, such as pass show hivemind. It runs without a shell."
+        " Empty: the key is in the operating system's keyring, if there is one.",
     )
 
     # What was found while loading; these are not options.
@@ -354,22 +347,22 @@ class Settings:
 
     def private_scopes(self) -> frozenset[str]:
         """Return the scopes whose notes are private unless they say otherwise."""
-        return frozenset(
-            f"projects/{slug}"
-            for slug, project in self.projects.items()
-            if isinstance(project, dict) and project.get("visibility") == "private"
-        )
+        return frozenset(self._projects_that_are("private"))
+
+    def public_projects(self) -> tuple[str, ...]:
+        """Return the scopes of the projects that visitors may read."""
+        return self._projects_that_are("public")
 
     def visibility_of(self, scope: str, said: str) -> str:
         """Return public or private, as a memory says of itself or else its scope is."""
         return said or ("private" if scope in self.private_scopes() else "public")
 
-    def public_projects(self) -> tuple[str, ...]:
-        """Return the scopes of the projects that visitors may read."""
+    def _projects_that_are(self, visibility: str) -> tuple[str, ...]:
+        """Return the scopes of the projects to which config.json gives a visibility."""
         return tuple(
             f"projects/{slug}"
             for slug, project in self.projects.items()
-            if isinstance(project, dict) and project.get("visibility") == "public"
+            if isinstance(project, dict) and project.get("visibility") == visibility
         )
 
     def own_types(self) -> dict[str, MemoryType]:

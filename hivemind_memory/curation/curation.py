@@ -1,8 +1,7 @@
 """Saves, looks up, links, forgets and purges memories, for one caller.
 
 ``Memory.curation`` returns it. Most methods take the memory's lock and call the module
-of the same name; what only reads or records in ``state.db`` needs no lock. What looks
-like a secret is removed from a text before anything else sees it.
+of the same name. What looks like a secret is removed before anything else sees a text.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.curation.events import ChangeEvents
     from hivemind_memory.curation.inbox import AcceptedClaim
+    from hivemind_memory.curation.key_values import KeyValues
     from hivemind_memory.curation.projects import Projects
     from hivemind_memory.curation.stored import StoredMemories
     from hivemind_memory.model.changes import Change, DoneResult, UndoResult
@@ -49,12 +49,7 @@ class Curation:
         *,
         find_similar: Callable[[str], Sequence[TextCandidate]],
     ) -> None:
-        """Take what the methods work with.
-
-        Args:
-            context: Of the caller.
-            find_similar: Returns texts of the memory that may say the same as a text.
-        """
+        """Take the caller's context, and what finds texts that may say the same."""
         self._context = context
         self._lock = context.index.lock
         self._find_similar = find_similar
@@ -296,11 +291,9 @@ class Curation:
 
     def record_edited(self, path: str) -> None:
         """Record that a note was changed in an editor: ``undo`` must not pass it by."""
-        from hivemind_memory.curation.change_recording import record
-        from hivemind_memory.model.changes import EDIT, ChangedItem
-        from hivemind_memory.model.curation import NOTE
+        from hivemind_memory.curation.own_changes import record_edited
 
-        record(self._context, EDIT, [ChangedItem(kind=NOTE, path=path)])
+        record_edited(self._context, path)
 
     def restore(self, selector: MemorySelector) -> RestoreResult:
         """Show again what one forget hid.
@@ -335,12 +328,9 @@ class Curation:
         Raises:
             StateUnusableError: The log of changes cannot be read.
         """
-        from hivemind_memory.curation.own_changes import may_take_back
-        from hivemind_memory.state.change_log import ChangeLog
+        from hivemind_memory.curation.own_changes import find_changes
 
-        context = self._context
-        found = ChangeLog(context.state()).newest()
-        return tuple(change for change in found if may_take_back(context, change))
+        return find_changes(self._context)
 
     def purge(
         self,
@@ -394,6 +384,13 @@ class Curation:
         from hivemind_memory.curation.projects import Projects
 
         return Projects(self._context, self._lock)
+
+    @property
+    def key_values(self) -> KeyValues:
+        """The key-value store, of values that are state and not knowledge."""
+        from hivemind_memory.curation.key_values import KeyValues
+
+        return KeyValues(self._context)
 
     def _scope(self, name: str) -> str | None:
         """Return the scope that a name means to the caller; None for no name."""

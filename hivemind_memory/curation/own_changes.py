@@ -14,8 +14,9 @@ from hivemind_memory.curation.undo_errors import (
     is_reversible,
 )
 from hivemind_memory.errors import MemoryNotFoundError
-from hivemind_memory.model.changes import NewerChange
+from hivemind_memory.model.changes import EDIT, ChangedItem, NewerChange
 from hivemind_memory.model.clocks import seconds_of
+from hivemind_memory.model.curation import NOTE
 from hivemind_memory.state.change_log import ChangeLog
 
 TYPE_CHECKING = False
@@ -117,3 +118,20 @@ def _newer_hint(context: CurationContext) -> str:
 def _scopes_of(actor: str) -> str:
     """Return the scopes in the name of an actor."""
     return actor.partition(":")[2]
+
+
+def find_changes(context: CurationContext) -> tuple[Change, ...]:
+    """Return the changes that the caller may take back, newest first.
+
+    Raises:
+        StateUnusableError: The log of changes cannot be read.
+    """
+    found = ChangeLog(context.state()).newest()
+    return tuple(change for change in found if may_take_back(context, change))
+
+
+def record_edited(context: CurationContext, path: str) -> None:
+    """Record that a note was changed in an editor: ``undo`` must not pass it by."""
+    from hivemind_memory.curation.change_recording import record
+
+    record(context, EDIT, [ChangedItem(kind=NOTE, path=path)])

@@ -28,6 +28,7 @@ from hivemind_memory.projects.record_file import read_records, write_record
 from hivemind_memory.state.activity_log import ActivityLog
 from hivemind_memory.state.change_log import ChangeLog
 from hivemind_memory.state.injection_log import InjectionLog
+from hivemind_memory.state.key_values import KeyValueStore
 from hivemind_memory.state.namespaces import Namespaces
 from hivemind_memory.state.recall_log import RecallLog
 from hivemind_memory.state.state_file import StateFile
@@ -190,6 +191,7 @@ def _rename_state(renaming: Renaming) -> None:
             lambda scope: scopes[1] if scope == scopes[0] else scope
         )
         ActivityLog(state).rename_scope(renaming.new_path)
+        KeyValueStore(state).rename_scope(*scopes, label=renaming.source)
         Tokens(state).rename_projects(
             lambda name: renaming.target if name == renaming.source else name
         )
@@ -230,7 +232,7 @@ FOLLOWERS = (
         tuple(
             f"state.db:{table}"
             for table in (
-                *("activity", "changes", "erased", "injections", "meta"),
+                *("activity", "changes", "erased", "injections", "key_values", "meta"),
                 *("namespaces", "recalls"),
                 *("tokens", "tombstones", "unfinished"),
             )
@@ -248,6 +250,7 @@ UNNAMED = {
     CONFIG_NAME: "a project that it names is not renamed",
     "connections.json": "names files of agents",
     "mcp-token": "names nothing",
+    "vault/*": "names nothing: a home has one vault",
     "locks/*": "named by hashes of what they lock",
     "project-move.json": "the move itself",
     "injections.jsonl*": "taken into state.db before it is rewritten",

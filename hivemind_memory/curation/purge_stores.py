@@ -6,12 +6,13 @@ by ``FILES_WITHOUT_TEXT``; a test compares both with what the program creates.
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from contextlib import suppress
 from typing import NamedTuple
 
-from hivemind_memory.access.rules import may_read
+from hivemind_memory.access.rules import may_read, may_write
 from hivemind_memory.config import CONFIG_NAME
 from hivemind_memory.curation.purge_activity import clean_activity, count_activity
 from hivemind_memory.curation.purge_injections import (
@@ -32,8 +33,10 @@ from hivemind_memory.files.atomic import (
     partial_files,
 )
 from hivemind_memory.files.paths import PARTIAL_PREFIX
+from hivemind_memory.model.note_path import GLOBAL_NOTE
 from hivemind_memory.notes.edge import names_of_note
 from hivemind_memory.state.change_log import ChangeLog, NamesInChanges
+from hivemind_memory.state.key_values import KeyValueStore
 from hivemind_memory.state.namespaces import Namespaces
 from hivemind_memory.state.recall_log import RecallLog
 
@@ -237,9 +240,42 @@ def clean_recalls(report: PurgeReport) -> None:
         report.fail("recall counters", "state.db cannot be written now")
 
 
+def count_key_values(report: PurgeReport) -> None:
+    """Report how many values of the key-value store hold one of the texts."""
+    store = KeyValueStore(report.context.state())
+    try:
+        count = store.count_holding(*_quoted(report))
+    except StateUnusableError as error:
+        report.fail("key-value store", str(error))
+        return
+    report.add_count("key-value store", count, "values")
+
+
+def clean_key_values(report: PurgeReport) -> None:
+    """Delete the values that hold one of the texts; their versions are kept."""
+    store = KeyValueStore(report.context.state())
+    try:
+        count = store.delete_holding(*_quoted(report))
+    except StateUnusableError as error:
+        report.fail("key-value store", str(error))
+        return
+    report.add_count("key-value store", count, "values")
+
+
+def _quoted(report: PurgeReport) -> tuple[list[str], Callable[[str], bool]]:
+    """Return the texts as a value may hold them, and which scopes count."""
+    probes = report.probes()
+    caller = report.context.caller
+    return (
+        [*probes, *(json.dumps(probe)[1:-1] for probe in probes)],
+        lambda scope: may_write(caller, f"{scope}/x.md" if scope else GLOBAL_NOTE),
+    )
+
+
 def count_changes(report: PurgeReport) -> None:
-    """Report the recall counters, and the changes that name one of the memories."""
+    """Report what ``state.db`` has of the memories besides injections."""
     count_recalls(report)
+    count_key_values(report)
     try:
         count = ChangeLog(report.context.state()).count_naming(_names(report))
     except StateUnusableError as error:
@@ -250,8 +286,9 @@ def count_changes(report: PurgeReport) -> None:
 
 
 def clean_changes(report: PurgeReport) -> None:
-    """Delete the recall counters, and the changes that name one of the memories."""
+    """Delete what ``state.db`` has of the memories besides injections."""
     clean_recalls(report)
+    clean_key_values(report)
     try:
         count = ChangeLog(report.context.state()).drop(_names(report))
     except StateUnusableError as error:
@@ -328,6 +365,8 @@ FILES_WITHOUT_TEXT = (
     CONFIG_NAME,
     "connections.json",
     "mcp-token",
+    # What it keeps was never in a note: whatever is written passes its values.
+    "vault/*",
     "locks/*.lock",
     "memory/.index/.gitignore",
     "memory/.index/compared",

@@ -202,6 +202,46 @@ def _make_ignored_folder(folder: str) -> None:
         file.write("*\n")
 
 
+_vaults: dict[str, str] = {}
+"""Vault of each home that this process has opened -> what prints its key."""
+
+_MAX_VAULTS = 8
+"""A process works with one home; tests open many, one after the other."""
+
+
+def vault_file(home: str) -> str:
+    """Return the file of the vault of a home, in a folder of its own."""
+    return os.path.join(home, "vault", "vault.json")
+
+
+def remember_vault(home: str, key_command: str) -> None:
+    """Remember a home that is opened: what its vault holds is secret from now on.
+
+    Args:
+        home: The home folder.
+        key_command: The option ``vault_key_command``.
+    """
+    path = vault_file(home)
+    _vaults.pop(path, None)
+    _vaults[path] = key_command
+    if len(_vaults) > _MAX_VAULTS:
+        _vaults.pop(next(iter(_vaults)), None)
+
+
+def known_vaults() -> tuple[tuple[str, str], ...]:
+    """Return the vaults of the homes that were opened, and what prints their keys."""
+    return tuple(_vaults.items())
+
+
+def vault_beside(journal: str) -> str:
+    """Return the vault of the home that a journal is in; empty: there is none."""
+    for path, _ in known_vaults():
+        home = os.path.dirname(os.path.dirname(path))
+        if journal.startswith(home + os.sep) and os.path.exists(path):
+            return path
+    return ""
+
+
 def token_file(home: str) -> str:
     """Return the file with the token of the HTTP server."""
     return os.path.join(home, "mcp-token")

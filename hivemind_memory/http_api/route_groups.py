@@ -5,12 +5,14 @@ from __future__ import annotations
 from hivemind_memory.http_api import (
     activity,
     events,
+    key_values,
     links,
     memories,
     notes,
     plugin,
     search,
     status,
+    vault,
     workspaces,
 )
 from hivemind_memory.http_api.routes import RouteGroup
@@ -24,6 +26,8 @@ GROUPS: tuple[RouteGroup, ...] = (
     events.routes,
     workspaces.routes,
     activity.routes,
+    key_values.routes,
+    vault.routes,
 )
 
 PLUGIN: tuple[RouteGroup, ...] = (plugin.routes,)

@@ -202,12 +202,19 @@ class BlockReader:
         self._kept_chars -= _chars_of(self._kept.pop(path, ()))
 
 
-_readers: WeakValueDictionary[tuple[str, int, int], BlockReader] = WeakValueDictionary()
+_readers: WeakValueDictionary[tuple[str, int, int, object], BlockReader] = (
+    WeakValueDictionary()
+)
 _readers_lock = Lock()
 
 
 def shared_reader(
-    root: str, mask: Callable[[str], str], *, limit_chars: int, overlap_chars: int
+    root: str,
+    mask: Callable[[str], str],
+    *,
+    masked_by: object,
+    limit_chars: int,
+    overlap_chars: int,
 ) -> BlockReader:
     """Return the reader that all memories of a process use for one folder of notes.
 
@@ -217,10 +224,11 @@ def shared_reader(
     Args:
         root: The folder of the notes.
         mask: See ``BlockReader``, as for the next ones.
+        masked_by: Another value, which can be hashed, once it masks something else.
         limit_chars: The same.
         overlap_chars: The same.
     """
-    key = (root, limit_chars, overlap_chars)
+    key = (root, limit_chars, overlap_chars, masked_by)
     with _readers_lock:
         reader = _readers.get(key)
         if reader is None:

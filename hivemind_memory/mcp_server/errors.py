@@ -18,6 +18,7 @@ from hivemind_memory.errors import (
 )
 from hivemind_memory.model.display import shorten, without_options
 from hivemind_memory.model.keys import closest
+from hivemind_memory.redaction.redact import without_known
 
 FAILURE_STATEMENTS = {
     "memory_write": "Nothing was saved.",
@@ -69,7 +70,8 @@ def expected_error(tool: str, error: HivemindError) -> ToolError:
         sentences.append(FAILURE_STATEMENTS[tool])
     if hint := without_options(hint):
         sentences.append(f"Hint: {_sentence(hint)}")
-    return ToolError(" ".join(sentences))
+    # It may name what it was given, and that may be anything.
+    return ToolError(without_known(" ".join(sentences)))
 
 
 def unexpected_error(tool: str, error: Exception) -> ToolError:

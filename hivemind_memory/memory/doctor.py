@@ -20,6 +20,7 @@ from hivemind_memory.errors import (
     NoteForbiddenError,
 )
 from hivemind_memory.files.folder import NotesFolder
+from hivemind_memory.files.places import vault_file
 from hivemind_memory.files.scan import BYTES_PER_MB
 from hivemind_memory.index.choose_engine import index_engine
 from hivemind_memory.memory.index_fallback import open_index
@@ -76,6 +77,7 @@ def diagnose(
             *(above.findings if above is not None else ()),
             _journal(places, now),
             _state(places),
+            *_vault(places, settings),
         ]
     findings.append(_provider(provider))
     return Diagnosis(findings=tuple(findings))
@@ -107,6 +109,24 @@ def _config(settings: Settings) -> Finding:
     return Finding(name="config", is_ok=True, detail="every option is known")
 
 
+def _vault(places: Places, settings: Settings) -> Iterator[Finding]:
+    """Check whether the values of the vault can be read, if there is one."""
+    if not os.path.lexists(vault_file(places.home)):
+        return
+    from hivemind_memory.vault.vault import Vault
+
+    vault = Vault(places.home, settings.vault_key_command)
+    try:
+        count = len(vault.all())
+        vault.secret_values()
+    except HivemindError as error:
+        detail = f"{error} Until then its values are not removed from what is written."
+        yield Finding(name="vault", is_ok=False, detail=detail, hint=error.hint)
+        return
+    detail = f"{count_text(count, 'key')}, {vault.protection()}"
+    yield Finding(name="vault", is_ok=True, detail=detail)
+
+
 def _folder(places: Places) -> Finding:
     """Check whether there is a notes folder."""
     if os.path.isdir(places.notes):
@@ -126,6 +146,7 @@ def _modes(places: Places, settings: Settings) -> Finding:
         places.home,
         places.index_file,
         os.path.join(places.home, CONFIG_NAME),
+        vault_file(places.home),
     ):
         try:
             mode = stat.S_IMODE(os.stat(path).st_mode)

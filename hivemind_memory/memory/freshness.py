@@ -81,6 +81,7 @@ class FreshnessCheck:
         )
         self._looked_s = -MAX_UNCHECKED_S
         self._looked_at: object = None
+        self._looked_vault = ""
         self._verified: object = None
         self._unreadable: frozenset[str] = frozenset()
         self._behind: frozenset[str] = frozenset()
@@ -127,8 +128,11 @@ class FreshnessCheck:
             version = index.version()
             is_recent = now_s - self._looked_s < MAX_UNCHECKED_S
             is_quiet = self._proof.is_quiet()
-            if is_quiet and is_recent and version is self._looked_at:
+            vault = self._syncer.vault_mark()
+            is_same = version is self._looked_at and vault == self._looked_vault
+            if is_quiet and is_recent and is_same:
                 return self._last
+            self._looked_vault = vault
             if is_recent:
                 # Before the scan, so that no change during it is missed.
                 self._proof.watch()

@@ -78,6 +78,7 @@ class NoteIndexer:
         self._now = now
         self._types = types
         self._block_reader: BlockReader | None = None
+        self._masked_by: object = None
 
     def index_notes(
         self,
@@ -210,14 +211,19 @@ class NoteIndexer:
         )
 
     def _blocks(self) -> BlockReader:
-        """Return what reads notes, and keeps what it has read."""
-        if self._block_reader is None:
+        """Return what reads notes, and keeps what it has read while it is masked so."""
+        from hivemind_memory.vault.opened import vaults_state
+
+        masked_by = vaults_state()
+        if self._block_reader is None or masked_by != self._masked_by:
             from hivemind_memory.markdown.blocks import shared_reader
             from hivemind_memory.redaction.redact import mask
 
+            self._masked_by = masked_by
             self._block_reader = shared_reader(
                 self._folder.root,
                 mask,
+                masked_by=masked_by,
                 limit_chars=self._chunking.limit_chars,
                 overlap_chars=self._chunking.overlap_chars,
             )

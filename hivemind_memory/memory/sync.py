@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hivemind_memory.errors import HivemindError, NotSavedError
-from hivemind_memory.files.places import has_journal_entries
+from hivemind_memory.files.places import has_journal_entries, vault_beside
 from hivemind_memory.memory.background_notes import holds_memory, leave_all
 from hivemind_memory.memory.note_indexer import (
     BATCH_BYTES,
@@ -204,11 +204,16 @@ class Syncer:
         from hivemind_memory.index.port import MADE
         from hivemind_memory.memory.sync_round import LAST_PURGE
 
-        return tuple(index.get_meta(key) for key in (MADE, LAST_PURGE, RULES))
+        kept = (index.get_meta(key) for key in (MADE, LAST_PURGE, RULES))
+        return (*kept, self.vault_mark())
 
     def has_current_chunking(self, index: Index) -> bool:
         """Return whether the index was cut with the settings of today."""
-        return index.get_meta(RULES) == self._chunking_key()
+        kept = index.get_meta(RULES)
+        if kept == self._chunking_key():
+            return True
+        locked = self._chunking_key(is_locked=True)
+        return kept == locked and self._is_vault_locked()
 
     def sync_note(
         self,
@@ -317,6 +322,9 @@ class Syncer:
     ) -> None:
         """Apply *changes*; see ``_apply``."""
         gone = list(changes.gone)
+        if changes.changed and self._is_vault_locked():
+            # What is indexed now is masked again when the vault can be opened.
+            index.set_meta(RULES, self._chunking_key(is_locked=True))
         if changes.changed:
             gone += self._indexer.index_notes(index, changes.changed, work, progress)
         gone = [path for path in gone if path in work.known]
@@ -329,13 +337,38 @@ class Syncer:
             return False
         from hivemind_memory.memory.rule_changes import apply_rules
 
-        apply_rules(index, self._chunking_key())
+        is_locked = self._is_vault_locked()
+        apply_rules(index, self._chunking_key(is_locked=is_locked))
         return True
 
-    def _chunking_key(self) -> str:
-        """Return the settings that shape the index; with others it has other rows."""
+    def _chunking_key(self, *, is_locked: bool = False) -> str:
+        """Return what shapes the index; with something else it has other rows.
+
+        Args:
+            is_locked: As it is where the values of the vault are not known.
+        """
         own = "".join(f" {own_type!r}" for own_type in self._types.values())
-        return f"{self._chunking.name} {BODY_VERSION} {REDACTION_VERSION}{own}"
+        return (
+            f"{self._chunking.name} {BODY_VERSION} {REDACTION_VERSION}"
+            f"{self.vault_mark(is_locked=is_locked)}{own}"
+        )
+
+    def vault_mark(self, *, is_locked: bool = False) -> str:
+        """Return the state of the vault, whose values are hidden from the index."""
+        path = vault_beside(self._journal_dir)
+        if not path:
+            return ""
+        from hivemind_memory.vault.vault_file import read_generation
+
+        return f" vault {read_generation(path)}{' locked' if is_locked else ''}"
+
+    def _is_vault_locked(self) -> bool:
+        """Return whether there is a vault whose values are not known."""
+        if not vault_beside(self._journal_dir):
+            return False
+        from hivemind_memory.vault.opened import why_locked
+
+        return bool(why_locked())
 
 
 def _signatures(

@@ -12,6 +12,7 @@ from hivemind_memory.errors import (
     NoteUnreadableError,
 )
 from hivemind_memory.files.reader import read_note
+from hivemind_memory.memory.rule_changes import RULES
 from hivemind_memory.model.snapshot import SkippedNote
 
 TYPE_CHECKING = False
@@ -57,6 +58,7 @@ class SyncRound:
         self._read: dict[NotePath, tuple[str, str]] = {}
         self._index = index
         self._last_purge = index.get_meta(LAST_PURGE)
+        self._rules = index.get_meta(RULES)
 
     def add_same(self, path: NotePath, read: ReadNote, *, is_settled: bool) -> None:
         """Note that the index has these bytes already, with another signature."""
@@ -83,6 +85,9 @@ class SyncRound:
         another process was faster, and the bytes on the disk decide. So they do after a
         purge: it may have left the index as it was before the purged text was written.
         """
+        if self._index.get_meta(RULES) != self._rules:
+            self.overtaken.append(path)  # masked by rules that do not count any more
+            return False
         before, read_digest = self._read[path]
         if digest != before or self._index.get_meta(LAST_PURGE) != self._last_purge:
             try:

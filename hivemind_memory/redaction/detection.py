@@ -2,8 +2,8 @@
 
 A text is first searched for the words that rules need. Most texts have none of them,
 and are done in microseconds without a regular expression; the rules are loaded only for
-the others. Values that the caller names as secret are found as well, also in JSON,
-in a URL, in hex or base64.
+the others. Values of the vault, and those that the caller names as secret, are found as
+well, also in JSON, in a URL, in hex or base64.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from hivemind_memory.redaction.vocabulary import (
     WALLET_WORDS,
 )
 from hivemind_memory.redaction.word_gate import LONG, WordGate
+from hivemind_memory.vault.opened import secret_values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -115,8 +116,8 @@ def find_secrets(text: str, known: Iterable[str] = ()) -> tuple[Secret, ...]:
 
     Args:
         text: Any text; marks of an earlier scrubbing count as clean.
-        known: Values that are secret whatever they look like, from a vault for
-            instance. Those shorter than four letters are passed over.
+        known: Values that are secret whatever they look like, besides those of the
+            vault. Those shorter than four letters are passed over.
 
     >>> [(secret.kind, secret.start) for secret in find_secrets("postgres://me:tr0ub4d@host/db")]
     [('url-password', 14)]
@@ -133,7 +134,7 @@ def find_secrets_in_part(text: str, known: Iterable[str] = ()) -> tuple[Secret, 
     Call ``forget_all`` after the last part.
     """
     hidden = without_marks(text)
-    values = tuple(known)
+    values = (*known, *secret_values())
     spans = _spans(hidden, values)
     if '"' in hidden or "'" in hidden or "\\\n" in hidden:
         from hivemind_memory.redaction.in_code.literals import joined
@@ -159,8 +160,7 @@ def _spans(text: str, known: Iterable[str]) -> list[TextSpan]:
     """Return what each way of looking finds, the surest way first."""
     low = lowered(text)
     spans: list[TextSpan] = []
-    values = [known_value for known_value in known if len(known_value.strip()) > 3]
-    if values:
+    if values := tuple(known):
         from hivemind_memory.redaction.known_values import known_values
 
         spans += known_values(text, values)

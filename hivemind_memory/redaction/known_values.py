@@ -1,6 +1,11 @@
-"""Finds values that the caller names as secret, in the usual encodings."""
+"""Finds values that are secret whatever they look like, in the usual encodings.
+
+They are those that a caller names, and those of the vault.
+"""
 
 from __future__ import annotations
+
+from functools import lru_cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,17 +16,32 @@ if TYPE_CHECKING:
 KIND = "vault-value"
 
 
+_MIN_CHARS = 4
+"""Shorter values are parts of much else."""
+
+
 def known_values(text: str, values: Iterable[str]) -> list[TextSpan]:
     """Return where some values are in a text, longer ones first."""
     spans: list[TextSpan] = []
-    for form in sorted({form for value in values for form in _forms(value)}, key=len)[
-        ::-1
-    ]:
+    for form in _all_forms(tuple(values)):
         at = text.find(form)
         while at >= 0:
             spans.append((at, at + len(form), KIND))
             at = text.find(form, at + len(form))
     return spans
+
+
+def holds_value(text: str, values: Iterable[str]) -> bool:
+    """Return whether a text holds one of some values, in any form."""
+    return any(form in text for form in _all_forms(tuple(values)))
+
+
+@lru_cache(maxsize=8)
+def _all_forms(values: tuple[str, ...]) -> tuple[str, ...]:
+    """Return all forms of some values, the longest first."""
+    long = (value for value in values if len(value.strip()) >= _MIN_CHARS)
+    forms = {form for value in long for form in _forms(value)}
+    return tuple(sorted(forms, key=lambda form: (-len(form), form)))
 
 
 def _forms(value: str) -> Iterator[str]:

@@ -14,6 +14,7 @@ from hivemind_memory.model.value import value
 from hivemind_memory.redaction.detection import Secret, find_secrets_in_part
 from hivemind_memory.redaction.judgments import forget_all
 from hivemind_memory.redaction.spans import mark
+from hivemind_memory.vault.opened import secret_values, why_locked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -127,9 +128,27 @@ def scrubbed(*texts: str) -> tuple[list[str], tuple[str, ...]]:
     return [redacted.text for redacted in done], tuple(kinds)
 
 
+def holds_known(text: str) -> bool:
+    """Return whether a text holds a value of the vault, in any form."""
+    values = secret_values()
+    if not values:
+        return False
+    from hivemind_memory.redaction.known_values import holds_value
+
+    return holds_value(text, values)
+
+
+def without_known(text: str) -> str:
+    """Return a text without values of the vault; what only looks secret stays."""
+    return mask(text) if holds_known(text) else text
+
+
 def warning_of(kinds: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the warning for the writer of a secret; empty if there was none."""
+    """Return the warnings for a writer: of a secret, and of a vault that is locked."""
+    warnings: tuple[str, ...] = ()
+    if why := why_locked():
+        warnings = (f"The values of the vault were not looked for: {why}",)
     if not kinds:
-        return ()
+        return warnings
     warning = f"what looks like a secret was removed ({', '.join(kinds)})"
-    return (f"{warning}: save where it is kept instead",)
+    return (f"{warning}: save where it is kept instead", *warnings)

@@ -14,9 +14,8 @@ _SWITCH_WAIT_MS = 1_000
 """Only a new file is switched to WAL mode, and others do the same within moments."""
 
 _TABLES_OF_NOTES = (
-    *("activity", "changes", "erased", "injections", "namespaces"),
-    *("recalls", "tokens"),
-    *("tombstones", "unfinished"),
+    *("activity", "changes", "erased", "injections", "key_values"),
+    *("namespaces", "recalls", "tokens", "tombstones", "unfinished"),
 )
 
 STEPS = (
@@ -164,6 +163,20 @@ STEPS = (
       notes TEXT NOT NULL,
       PRIMARY KEY (hash, notes)
     ) WITHOUT ROWID;
+    """,
+    """
+    CREATE TABLE key_values(
+      notes      TEXT    NOT NULL, -- folder of the scope
+      scope      TEXT    NOT NULL,
+      key        TEXT    NOT NULL, -- '': the highest version of the rows let go
+      value      TEXT,             -- JSON; NULL: deleted or expired
+      version    INTEGER NOT NULL, -- of the last write; never counted back
+      expires_at INTEGER NOT NULL, -- milliseconds since the epoch; 0: never
+      updated_at INTEGER NOT NULL, -- milliseconds since the epoch
+      PRIMARY KEY (notes, scope, key)
+    );
+    CREATE INDEX key_values_expiring ON key_values(expires_at)
+    WHERE expires_at > 0 AND value IS NOT NULL;
     """,
 )
 """Each step runs in the transaction that records it; a released one never changes."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from hivemind_memory.markdown.text import encodable
-from hivemind_memory.redaction import mask
+from hivemind_memory.redaction import holds_known, mask
 from hivemind_memory.working.blocks import (
     FileMemoryBlock,
     KnowledgeMemoryBlock,
@@ -113,7 +113,8 @@ def to_json(value: Entry | Sequence[Entry]) -> str:
 def _masked(value: Any) -> Any:
     """Return a value with the secrets in its texts masked."""
     if isinstance(value, str):
-        return value if _PLAIN.fullmatch(value) else mask(encodable(value))
+        is_plain = _PLAIN.fullmatch(value) and not holds_known(value)
+        return value if is_plain else mask(encodable(value))
     if isinstance(value, dict):
         return {key: _masked(item) for key, item in value.items()}
     if isinstance(value, list):

@@ -58,6 +58,8 @@ WITHOUT_TEXT = {
     *("connect", "disconnect", "mcp", "completion", "help", "version"),
     *("hook session-start", "inject", "eject", "why", "project show", "project list"),
     *("token add", "token list", "token revoke"),
+    *("kv get", "kv set", "kv list", "kv delete"),
+    *("vault list", "vault set", "vault get", "vault delete", "vault exec"),
     *("launch", "exec", "sessions", "attach", "kill", "eval run", "eval suggest"),
     *("git-hook status", "git-hook install", "git-hook remove", "git-hook run"),
     *("sync", "rebuild", "status", "doctor", "watch", "backup"),

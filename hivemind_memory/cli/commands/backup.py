@@ -15,13 +15,14 @@ _FILE = Argument("file", "The backup, such as hivemind.tar.gz.", is_raw=True)
     "backup",
     description=(
         "Agents can keep writing in the meantime. The file contains the notes, the"
-        " journal, state.db and config.json without keys; the index is left out,"
-        " because it can be rebuilt. A note that could not be read is named. An"
-        " existing file is never replaced."
+        " journal, state.db and config.json without keys. The vault is left out, and"
+        " so is the index, because it can be rebuilt. A note that could not be read is"
+        " named. An existing file is never replaced."
     ),
     arguments=(_FILE,),
     flags=(
         Flag(("--with-keys",), "flag", "Keep the providers' keys in config.json."),
+        Flag(("--with-vault",), "flag", "Keep the vault, encrypted if it is."),
         JSON,
     ),
     examples=("hm backup ~/hivemind-2026-11-22.tar.gz",),
@@ -38,12 +39,14 @@ def backup(request: CommandRequest) -> int:
             request.values["file"],
             at=memory.clocks.local_iso(memory.clocks.now()),
             with_keys=request.values["with_keys"],
+            with_vault=request.values["with_vault"],
             links=memory.folder.links,
         )
     if request.values["json"]:
         print_json(done)
         return 0
     keys = "with keys" if done.has_keys else "without keys"
+    keys += ", with the vault" if done.has_vault else ""
     size = size_text(done.size_bytes)
     print_line(
         f"wrote {done.file}: {count_text(done.notes, 'note')}, {keys} ({size})",

@@ -1,0 +1,213 @@
+"""hm kv: keys with values and versions, for what programs keep between their runs."""
+
+from __future__ import annotations
+
+import json
+
+from hivemind_memory.cli.command import TEXT, Argument, CommandRequest, Flag, command
+from hivemind_memory.cli.dates import minute_text
+from hivemind_memory.cli.options import JSON, SCOPE
+from hivemind_memory.cli.output import (
+    print_json,
+    print_line,
+    print_notices,
+    print_table,
+    write_stdout,
+)
+from hivemind_memory.cli.text_input import read_content
+from hivemind_memory.errors import UsageError
+from hivemind_memory.model.display import escape_line, escape_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+    from hivemind_memory.curation.key_values import KeyValue
+    from hivemind_memory.memory.memory import Memory
+
+_KEY = Argument("key", "Key, 1 to 256 characters.")
+_WORKSPACE = Flag(
+    ("--workspace",), "text", "Same as --scope workspace/NAME.", metavar="NAME"
+)
+_MAX_TTL_S = 315_360_000  # ten years
+
+
+@command(
+    "kv get",
+    description=(
+        "A text is printed as it is, anything else as JSON. Exits with 1 if there is no"
+        " such key, or if it has expired."
+    ),
+    arguments=(_KEY,),
+    flags=(_WORKSPACE, SCOPE, JSON),
+    examples=("hm kv get deploy/last-run",),
+)
+def get(request: CommandRequest) -> int:
+    """Print the value of a key."""
+    scope = _scope(request)
+    with request.open_memory() as memory:
+        found = memory.curation.key_values.get(request.values["key"], scope=scope)
+        row = _row(found, memory)
+    if request.values["json"]:
+        print_json(row)
+        return 0
+    write_stdout(f"{escape_text(_text(found.value))}\n")
+    return 0
+
+
+@command(
+    "kv set",
+    description=(
+        "The value may be any JSON; what is no JSON is a text. Without a value it is"
+        " read from standard input. Keys belong to a scope: without --scope to your"
+        " workspace, else to the project, else to all. Each write gives the key the"
+        " next version, also after it was deleted. Nothing here is searched."
+    ),
+    arguments=(
+        _KEY,
+        Argument(
+            "value", "Value; - for standard input.", is_required=False, reads=TEXT
+        ),
+    ),
+    flags=(
+        Flag(
+            ("--ttl",),
+            "int",
+            "Seconds until the key expires.",
+            metavar="SECONDS",
+            low=1,
+            high=_MAX_TTL_S,
+        ),
+        Flag(
+            ("--if-version",),
+            "int",
+            "Only if the key has this version; 0: only if there is no such key.",
+            metavar="N",
+            low=0,
+        ),
+        _WORKSPACE,
+        SCOPE,
+        JSON,
+    ),
+    examples=(
+        "hm kv set deploy/last-run 2026-11-21",
+        'hm kv set --ttl 600 build/lock \'{"by": "ci"}\'',
+        "hm kv set --if-version 4 counter 5",
+    ),
+)
+def set_(request: CommandRequest) -> int:
+    """Give a key a value."""
+    values, scope = request.values, _scope(request)
+    content = _parsed(read_content(values["value"], "the value"))
+    with request.open_memory() as memory:
+        version = memory.curation.key_values.set(
+            values["key"],
+            content,
+            scope=scope,
+            ttl_s=values["ttl"],
+            if_version=values["if_version"],
+        )
+    if values["json"]:
+        print_json({"key": values["key"], "version": version})
+        return 0
+    print_line(f"{escape_line(values['key'])}: version {version}")
+    return 0
+
+
+@command(
+    "kv list",
+    description="Sorted by key, each with its version and when it expires.",
+    flags=(_WORKSPACE, SCOPE, JSON),
+)
+def list_(request: CommandRequest) -> int:
+    """List the keys."""
+    scope = _scope(request)
+    with request.open_memory() as memory:
+        rows = [
+            _row(found, memory) for found in memory.curation.key_values.all(scope=scope)
+        ]
+    if request.values["json"]:
+        print_json(rows)
+        return 0
+    print_table(
+        ("key", "version", "expires", "value"),
+        [
+            (
+                str(row["key"]),
+                str(row["version"]),
+                minute_text(str(row["expires_at"])) if row["expires_at"] else "never",
+                _text(row["value"]),
+            )
+            for row in rows
+        ],
+        is_cut=True,
+    )
+    if not rows:
+        print_notices(["There are no keys here; hm kv set KEY VALUE makes one."])
+    return 0
+
+
+@command(
+    "kv delete",
+    description="A key that is set again goes on with its next version.",
+    arguments=(_KEY,),
+    flags=(_WORKSPACE, SCOPE),
+    examples=("hm kv delete build/lock",),
+)
+def delete(request: CommandRequest) -> int:
+    """Delete a key."""
+    key, scope = request.values["key"], _scope(request)
+    with request.open_memory() as memory:
+        memory.curation.key_values.delete(key, scope=scope)
+    print_line(f"{escape_line(key)}: deleted")
+    return 0
+
+
+def _scope(request: CommandRequest) -> str:
+    """Return the scope that --workspace or --scope names; empty: neither."""
+    workspace = (request.values["workspace"] or "").strip()
+    scope = (request.values["scope"] or "").strip()
+    if workspace and scope:
+        raise UsageError("--workspace and --scope cannot be combined.")
+    return f"workspace/{workspace}" if workspace else scope
+
+
+def _parsed(text: str) -> object:
+    """Return the JSON that a text is; if it is none, the text itself.
+
+    Raises:
+        UsageError: It begins as JSON does, but is none.
+    """
+
+    def refuse(name: str) -> NoReturn:
+        raise ValueError(name)  # Python reads NaN, which is no JSON
+
+    try:
+        return json.loads(text, parse_constant=refuse)
+    except (ValueError, RecursionError) as error:
+        if text.lstrip()[:1] not in ("{", "[", '"'):
+            return text.removesuffix("\n")
+        why = str(error) if isinstance(error, json.JSONDecodeError) else "too deep"
+        raise UsageError(
+            f"The value begins as JSON does, but is none: {why}.",
+            effect="Nothing was saved",
+        ) from error
+
+
+def _text(content: object) -> str:
+    """Return a value as it is printed: a text as it is, anything else as JSON."""
+    if isinstance(content, str):
+        return content
+    return json.dumps(content, ensure_ascii=False)
+
+
+def _row(found: KeyValue, memory: Memory) -> dict[str, object]:
+    """Return a key as JSON shows it."""
+    local_iso = memory.clocks.local_iso
+    return {
+        "key": found.key,
+        "value": found.value,
+        "version": found.version,
+        "expires_at": local_iso(found.expires_at) if found.expires_at else "",
+        "updated_at": local_iso(found.updated_at),
+    }

@@ -1,0 +1,149 @@
+"""The routes of the key-value store: the keys of a workspace."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic import Field, JsonValue
+
+from hivemind_memory.curation.key_values import MAX_KEY_CHARS, MAX_TTL_S
+from hivemind_memory.errors import (
+    KeyNotFoundError,
+    TooManyKeysError,
+    VersionMismatchError,
+)
+from hivemind_memory.http_api.failures import Failure
+from hivemind_memory.http_api.routes import Answer, Call, Fields, RouteGroup
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.curation.key_values import KeyValue
+
+routes = RouteGroup("/workspaces/{id}", tag="key-value", workspace="id")
+
+_MISSING = "key not found"
+_ROW_EXAMPLE = {
+    "key": "deploy/last-run",
+    "value": {"commit": "4bbd2ec9", "ok": True},
+    "version": 7,
+    "expires_at": None,
+    "updated_at": "2026-11-21T09:30:00.000Z",
+}
+
+
+class KeyRow(Answer):
+    """A key with its value."""
+
+    key: str
+    value: JsonValue
+    version: int = Field(description="one more with each write, also after a deletion")
+    expires_at: str | None = Field(description="when it is gone; null: it stays")
+    updated_at: str
+
+
+class SetFields(Fields):
+    """What a write takes."""
+
+    key: str = Field(
+        min_length=1,
+        max_length=MAX_KEY_CHARS,
+        description="without control characters",
+    )
+    value: JsonValue = Field(description="any JSON of at most 256 KiB")
+    ttl_seconds: int | None = Field(
+        None, ge=1, le=MAX_TTL_S, description="seconds until it is gone"
+    )
+    if_match_version: int | None = Field(
+        None,
+        ge=0,
+        le=2**53,
+        description="only if the key has this version; 0: only if there is no such key",
+    )
+
+
+class WrittenKey(Answer):
+    """What a write has made."""
+
+    status: str
+    key: str
+    version: int
+
+
+class DeletedKey(Answer):
+    """What a deletion has done."""
+
+    status: str
+
+
+@routes.get("/memory", example=[_ROW_EXAMPLE], if_no_workspace=[])
+def list_keys(call: Call) -> list[KeyRow]:
+    """List the keys of a workspace with their values, by key.
+
+    Values are shown without what looks like a secret; one key alone is given as it is.
+    """
+    return [_row(found) for found in call.memory.curation.key_values.all()]
+
+
+@routes.get("/memory/{key...}", errors=(404,), example=_ROW_EXAMPLE)
+def read_key(call: Call) -> KeyRow:
+    """Return one key with its value."""
+    try:
+        return _row(call.memory.curation.key_values.get(call.path["key"]))
+    except KeyNotFoundError:
+        raise Failure(404, _MISSING) from None
+
+
+@routes.post(
+    "/memory",
+    errors=(404, 409),
+    example={"status": "ok", "key": "deploy/last-run", "version": 8},
+)
+def write_key(call: Call, body: SetFields) -> WrittenKey:
+    """Give a key a value; it is on the disk when the answer comes."""
+    try:
+        version = call.memory.curation.key_values.set(
+            body.key,
+            body.value,
+            ttl_s=body.ttl_seconds,
+            if_version=body.if_match_version,
+        )
+    except KeyNotFoundError:
+        raise Failure(404, _MISSING) from None
+    except TooManyKeysError:
+        raise Failure(409, "too many keys") from None
+    except VersionMismatchError as error:
+        versions = {
+            "expected_version": error.expected,
+            "current_version": error.current,
+        }
+        raise Failure(409, "if_match_version mismatch", more=versions) from None
+    return WrittenKey(status="ok", key=body.key, version=version)
+
+
+@routes.delete("/memory/{key...}", errors=(404,), example={"status": "deleted"})
+def delete_key(call: Call) -> DeletedKey:
+    """Delete a key; a later write goes on with its next version."""
+    try:
+        call.memory.curation.key_values.delete(call.path["key"])
+    except KeyNotFoundError:
+        raise Failure(404, _MISSING) from None
+    return DeletedKey(status="deleted")
+
+
+def _row(found: KeyValue) -> KeyRow:
+    """Return a key as it is answered."""
+    content: Any = found.value  # it was read from JSON
+    return KeyRow(
+        key=found.key,
+        value=content,
+        version=found.version,
+        expires_at=_utc(found.expires_at) if found.expires_at else None,
+        updated_at=_utc(found.updated_at),
+    )
+
+
+def _utc(at_s: float) -> str:
+    """Return a time in UTC as ISO 8601, to the millisecond."""
+    text = datetime.fromtimestamp(at_s, UTC).isoformat(timespec="milliseconds")
+    return text.replace("+00:00", "Z")
