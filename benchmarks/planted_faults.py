@@ -2,6 +2,7 @@
 
     python -m benchmarks.planted_faults
     python -m benchmarks.planted_faults --only kill_writes purge
+    python -m benchmarks.planted_faults --per-rig 2 --draw "$(git rev-parse HEAD)"
 
 A rig that finds nothing proves nothing until it has found something. For each rig of
 ``.ci/run`` ``faults`` has at least one fault: some lines that are appended to a module
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import random
 import re
 import subprocess
 import sys
@@ -36,12 +38,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="+", default=[], help="these rigs")
     parser.add_argument("--jobs", type=int, default=2, help="rigs run at once")
+    parser.add_argument("--per-rig", type=int, default=0, help="at most; 0: all")
+    parser.add_argument("--draw", default="", help="decides which of them")
     given = parser.parse_args()
     faults = [
         fault
         for fault in FAULTS
         if not given.only or fault.rig.split()[0] in given.only
     ]
+    if given.per_rig:
+        faults = drawn(faults, given.per_rig, given.draw)
     problems = [] if given.only else rigs_without_fault()
     with tempfile.TemporaryDirectory() as base:
 
@@ -56,6 +62,20 @@ def main() -> int:
         print(problem)
     print(f"{len(faults)} faults planted, {len(problems)} problems")
     return 1 if problems else 0
+
+
+def drawn(faults: list[Fault], per_rig: int, draw: str) -> list[Fault]:
+    """Return some faults of each rig: other ones for another text, in their order."""
+    of_rig: dict[str, list[Fault]] = {}
+    for fault in faults:
+        of_rig.setdefault(fault.rig.split()[0], []).append(fault)
+    number = random.Random(draw)
+    chosen = {
+        fault.name
+        for some in of_rig.values()
+        for fault in number.sample(some, min(per_rig, len(some)))
+    }
+    return [fault for fault in faults if fault.name in chosen]
 
 
 def rigs_without_fault() -> list[str]:
