@@ -76,6 +76,10 @@ WITHOUT_FOLDER = {
     *("sessions", "attach", "kill"),
     # Of questions, which are a note as far as they are in the notes folder.
     *("eval run", "eval suggest"),
+    # Of scopes, keys and programs that ask.
+    *("kv get", "kv set", "kv list", "kv delete", "serve"),
+    *("vault list", "vault set", "vault get", "vault delete", "vault exec"),
+    *("activity search", "activity show", "activity list"),
     # Of names.
     *("project list", "project rename", "project merge"),
     *("token add", "token list", "token revoke"),
@@ -124,8 +128,8 @@ def test_every_command_is_listed() -> None:
     }
 
     assert {*COMMANDS, *OWNERS, *WITHOUT_FOLDER} == names
-    # The file with the token of a server is no project's.
-    assert taking - {"mcp"} <= {*COMMANDS, *OWNERS}
+    # The files of a server, with its token and its socket, are no project's.
+    assert taking - {"mcp", "serve"} <= {*COMMANDS, *OWNERS}
 
 
 @LIMITED

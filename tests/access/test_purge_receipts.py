@@ -26,6 +26,7 @@ from hivemind_memory.curation.purge_report import OWNER_ONLY
 from hivemind_memory.model.curation import MemorySelector
 from hivemind_memory.opening import open_injector
 from hivemind_memory.state.injection_log import InjectionLog
+from hivemind_memory.state.key_values import KeyValueStore
 from hivemind_memory.state.recall_log import RecallLog
 from hivemind_memory.state.state_file import StateFile
 from hivemind_memory.testing import FakeEmbedder
@@ -211,6 +212,8 @@ def hide(sandbox: Sandbox, folder: Path) -> None:
         plan = PurgePlan(ids={HIDDEN}, paths={"projects/b/port.md"})
         state.begin(_name_of(MemorySelector(name=name), OWNER), plan.as_json())
     state.close()
+    kept = KeyValueStore(StateFile(str(folder / "home/state.db")))
+    kept.set("projects/b", "walrus", json.dumps(f"{TEXT} {RULE}"), now_ms=1)
     half = sandbox.save("projects/b/.hm-0123456789abcdef.tmp", "walrus")
     os.utime(half, (1, 1))
     index = sandbox.index_file
