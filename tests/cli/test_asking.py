@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.cli.asking.peer import Rights
+from hivemind_memory.cli.asking.rights import Rights
 from hivemind_memory.environment import resolve_home
 from hivemind_memory.files.home import helper_socket
 from tests.support.helped import ROOT, Done, Home, helper_of

@@ -8,6 +8,7 @@ import random
 import re
 import signal
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -315,3 +316,40 @@ def test_a_lost_answer_is_told_and_a_hook_still_exits_with_0(
             assert client._await_end(ours, os.getpid()) == code
         signal.signal(signal.SIGINT, signal.default_int_handler)
         assert "it is not known whether" in capfd.readouterr().err
+
+
+_IN_A_SANDBOX = """\
+import ctypes, os, socket, sys
+ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)  # no_new_privs
+from hivemind_memory.cli.asking.build import build
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(sys.argv[1])
+listener.listen()
+link, _ = listener.accept()
+link.sendall(b"%d\\n%b" % (os.getpid(), build()))
+if not link.recv(100_000):
+    sys.exit(0)
+program = b"\\0".join((b"2", b"echo", b"became", b"PATH", b"/usr/bin:/bin"))
+link.sendall(b"X" + len(program).to_bytes(8, "big") + program)
+sys.exit(1)
+"""
+
+
+def test_a_sandbox_in_the_place_of_the_helper_is_told_nothing(home: Home) -> None:
+    """It would get the environment, and have a program run outside."""
+    home.socket.parent.mkdir(mode=0o700, exist_ok=True)
+    words = [sys.executable, "-c", _IN_A_SANDBOX, str(home.socket)]
+    with subprocess.Popen(words, env=home.environ(), stderr=subprocess.DEVNULL) as told:
+        wait_until(lambda: _listens(home.socket))
+
+        assert answered(home) == "here"
+        assert told.wait(HANG_S) == 0
+
+
+def _listens(path: Path) -> bool:
+    """Return whether a socket is there that takes connections."""
+    for line in Path("/proc/net/unix").read_text().splitlines():
+        fields = line.split()
+        if fields[-1] == str(path) and fields[3] == "00010000":
+            return True
+    return False

@@ -17,7 +17,8 @@ from array import array
 from hivemind_memory import environment
 from hivemind_memory.cli import main, output
 from hivemind_memory.cli.asking.client import BECOMES, ENDED, SIZE_BYTES
-from hivemind_memory.cli.asking.peer import Rights, process_of, take_limits
+from hivemind_memory.cli.asking.peer import process_of, take_limits
+from hivemind_memory.cli.asking.rights import Rights
 from hivemind_memory.launch import agents
 
 TYPE_CHECKING = False

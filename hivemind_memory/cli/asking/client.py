@@ -19,9 +19,19 @@ from _signal import (  # type: ignore[import-not-found]  # what signal is made o
 from _signal import signal as set_signal
 
 # The module socket, made of this one, takes longer to import than the rest takes.
-from _socket import AF_UNIX, SCM_RIGHTS, SO_PEERCRED, SOCK_STREAM, SOL_SOCKET, socket
+from _socket import (
+    AF_UNIX,
+    SCM_CREDENTIALS,
+    SCM_RIGHTS,
+    SO_PASSCRED,
+    SO_PEERCRED,
+    SOCK_STREAM,
+    SOL_SOCKET,
+    socket,
+)
 
 from hivemind_memory.cli.asking.build import build
+from hivemind_memory.cli.asking.rights import Rights
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,6 +82,7 @@ def ask(path: str) -> int | None:
         return None
     try:
         link = socket(AF_UNIX, SOCK_STREAM)
+        link.setsockopt(SOL_SOCKET, SO_PASSCRED, 1)
         link.settimeout(HELLO_S)
         link.connect(path)
         process = _process_behind(link)
@@ -84,12 +95,27 @@ def ask(path: str) -> int | None:
 
 
 def _process_behind(link: socket) -> int:
-    """Return the child that answers; 0: none, or another program or user's."""
+    """Return the child that answers; 0: none, or one of another program or user.
+
+    It gets the environment, and may name a program to become. So it must not be one
+    in a sandbox, which may write to the home and has put its own socket there.
+    """
     credentials = link.getsockopt(SOL_SOCKET, SO_PEERCRED, 12)
     if int.from_bytes(credentials[4:8], sys.byteorder) != os.geteuid():
         return 0
-    process, _, theirs = link.recv(100_000).partition(b"\n")
-    return int(process) if theirs == build() else 0
+    data, ancillary, _, _ = link.recvmsg(100_000, 256)
+    process, _, theirs = data.partition(b"\n")
+    if theirs != build():
+        return 0
+    # Not the one that listens: it may have ended, and its number be another's.
+    senders = [
+        int.from_bytes(sender[:4], sys.byteorder)
+        for level, kind, sender in ancillary
+        if (level, kind) == (SOL_SOCKET, SCM_CREDENTIALS)
+    ]
+    own = Rights("self")
+    is_same = senders == [int(process)] and own.is_plain and Rights(senders[0]) == own
+    return senders[0] if is_same else 0
 
 
 def _send_request(link: socket, streams: tuple[TextIOWrapper, ...]) -> None:

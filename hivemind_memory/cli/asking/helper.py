@@ -16,8 +16,8 @@ import sys
 import time
 
 from hivemind_memory.cli.asking.build import build
-from hivemind_memory.cli.asking.peer import Rights
 from hivemind_memory.cli.asking.preload import preload
+from hivemind_memory.cli.asking.rights import Rights
 from hivemind_memory.config import CONFIG_NAME
 from hivemind_memory.files.descriptors import make_private_folder, signature_at
 from hivemind_memory.files.home import helper_socket
