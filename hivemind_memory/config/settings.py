@@ -163,7 +163,7 @@ class Settings:
         high=3_600,
     )
     ask_leader: bool = _option(
-        True,  # noqa: FBT003 - the first column is the default
+        False,  # noqa: FBT003 - the first column is the default
         "Have short commands run by a process that hm watch and hm mcp keep ready,"
         " for a faster answer. The variable set to false turns it off for a command.",
     )

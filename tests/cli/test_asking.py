@@ -222,6 +222,18 @@ def test_streams_limits_and_modes_are_those_of_the_command(led: Home) -> None:
         assert (done.code, done.err) == (141, b""), by_itself
 
 
+def test_the_time_zone_is_that_of_the_command(home: Home, tmp_path: Path) -> None:
+    """The helper has that of its leader."""
+    home = home.copy(tmp_path / "z")
+    with home.leader():
+        for zone, offset in (("Asia/Tokyo", "+09:00"), ("UTC0", "+00:00")):
+            name = f"{offset[1:3]}.md"
+            done = home.run("write", "--file", name, "Noon", environ={"TZ": zone})
+            assert (done.by, done.code) == ("helper", 0)
+            text = (home.folder / "memory" / name).read_text()
+            assert re.search(rf" at=\S+{re.escape(offset)}", text), text
+
+
 @pytest.mark.parametrize("number", [0, 1, 2])
 def test_a_command_with_a_closed_stream_does_its_work_itself(
     led: Home, number: int
@@ -300,6 +312,32 @@ def test_who_may_do_less_is_not_helped(led: Home) -> None:
 
     assert (done.by, done.code) == ("here", 0)
     assert Rights("self") == Rights(os.getpid())
+
+
+def test_the_helper_itself_refuses_a_process_in_a_sandbox(led: Home) -> None:
+    """Also one that is no ``hm``, and asks as it likes: it gets no greeting."""
+    import ctypes
+
+    libc = ctypes.CDLL(None)
+    no_new_privs = 38
+    ask = (
+        "import socket, sys\n"
+        "link = socket.socket(socket.AF_UNIX)\n"
+        "link.connect(sys.argv[1])\n"
+        "print(len(link.recv(100)) > 0)\n"
+    )
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", ask, str(led.socket)],
+            preexec_fn=before,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        for before in (None, lambda: libc.prctl(no_new_privs, 1, 0, 0, 0))
+    ]
+
+    assert said == ["True", "False"]
 
 
 def test_the_socket_is_private(led: Home) -> None:

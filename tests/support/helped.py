@@ -123,6 +123,9 @@ class Home:
         self, environ: Mapping[str, str] | None = None, *, waits: bool = True
     ) -> Iterator[subprocess.Popen[bytes]]:
         """Keep a leader, and wait for its helper."""
+        config = self.folder / "config.json"
+        if not config.exists() or "ask_leader" not in config.read_text():
+            self.run("config", "set", "ask_leader", "true", by_itself=True)
         process = subprocess.Popen(
             [sys.executable, "-m", "hivemind_memory.cli", "watch"],
             env=self.environ(environ),
