@@ -23,11 +23,11 @@ from hivemind_memory.model.note_path import GLOBAL_NOTE
 from hivemind_memory.model.value import value
 from hivemind_memory.projects.move_lock import no_moves
 from hivemind_memory.redaction import holds_known, mask
+from hivemind_memory.redaction.json_values import mask_json
 from hivemind_memory.state.key_values import MAX_KEYS, KeyValueStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
     from hivemind_memory.curation.context import CurationContext
@@ -272,42 +272,8 @@ def _key_value(stored: StoredValue, *, is_masked: bool) -> KeyValue:
     content = json.loads(stored.text)
     return KeyValue(
         key=mask(stored.key) if is_masked else stored.key,
-        value=_mapped(content, mask) if is_masked else content,
+        value=mask_json(content) if is_masked else content,
         version=stored.version,
         updated_at=stored.updated_ms / _MS,
         expires_at=stored.expires_ms / _MS,
     )
-
-
-def _mapped(content: object, change: Callable[[str], str]) -> object:
-    """Return a JSON value with each of its texts, names and numbers changed.
-
-    A number that stays the same stays a number.
-    """
-    if isinstance(content, str):
-        return change(content)
-    if isinstance(content, list):
-        return [_mapped(part, change) for part in content]
-    if isinstance(content, dict):
-        return dict(_changed_parts(content, change))
-    if isinstance(content, bool) or content is None:
-        return content
-    text = json.dumps(content)
-    return content if change(text) == text else change(text)
-
-
-def _changed_parts(
-    content: dict[str, object], change: Callable[[str], str]
-) -> Iterator[tuple[str, object]]:
-    """Yield the parts of an object, changed together with the names before them.
-
-    A name such as ``password`` is what tells that the text after it is secret.
-    """
-    for name, part in content.items():
-        if isinstance(part, str):
-            before = f"{name}: "
-            both = change(before + part)
-            if both.startswith(before):
-                yield change(name), both.removeprefix(before)
-                continue
-        yield change(name), _mapped(part, change)

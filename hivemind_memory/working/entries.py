@@ -13,6 +13,7 @@ from typing import Any
 
 from hivemind_memory.markdown.text import encodable
 from hivemind_memory.redaction import holds_known, mask
+from hivemind_memory.redaction.json_values import mask_json
 from hivemind_memory.working.blocks import (
     FileMemoryBlock,
     KnowledgeMemoryBlock,
@@ -74,30 +75,31 @@ class ContextBuilder:
 
 
 def build_metadata(block: MemoryBlock) -> Entry:
-    """Return what an entry says of its block beside the content."""
-    said: Entry = {"type": block.type.value, "timestamp": block.timestamp.isoformat()}
+    """Return the metadata of a block's entry; secrets in what it brings are masked."""
+    at = block.timestamp.isoformat()
+    metadata: Entry = {"type": block.type.value, "timestamp": at}
     if block.expiry is not None:
-        said["expiry"] = block.expiry.isoformat()
+        metadata["expiry"] = block.expiry.isoformat()
     if isinstance(block, FileMemoryBlock):
-        said["source"] = block.location
+        metadata["source"] = block.location
         if block.start_line is not None or block.end_line is not None:
             end = "" if block.end_line is None else block.end_line
-            said["lines"] = f"{block.start_line or 1}-{end}"
+            metadata["lines"] = f"{block.start_line or 1}-{end}"
     elif isinstance(block, TaskMemoryBlock):
-        said |= {"task_id": block.task_id, "status": block.status}
+        metadata |= {"task_id": block.task_id, "status": block.status}
         if block.project:
-            said["project"] = block.project
+            metadata["project"] = block.project
     elif isinstance(block, MessageMemoryBlock):
-        said |= {"from": block.from_agent, "to": block.to_agent}
-        said |= {"subject": block.subject, "read": block.read}
+        metadata |= {"from": block.from_agent, "to": block.to_agent}
+        metadata |= {"subject": block.subject, "read": block.read}
         if block.full_path:
-            said["source"] = block.full_path
+            metadata["source"] = block.full_path
     elif isinstance(block, KnowledgeMemoryBlock):
-        said |= {"topic": block.topic, "source": block.location}
+        metadata |= {"topic": block.topic, "source": block.location}
         if block.subtopic:
-            said["subtopic"] = block.subtopic
-    own = json_safe(block.metadata)
-    return {**(own if isinstance(own, dict) else {}), **said}
+            metadata["subtopic"] = block.subtopic
+    own = mask_json(json_safe(block.metadata))
+    return {**(own if isinstance(own, dict) else {}), **metadata}
 
 
 def entry_tokens(entry: Entry, count: Callable[[str], int]) -> int:

@@ -130,6 +130,15 @@ def test_secrets_in_files_and_metadata_are_masked(root: Path) -> None:
     assert token not in memory.build_context()
 
 
+def test_a_secret_in_metadata_is_known_by_its_name(root: Path) -> None:
+    """A password alone looks like any word; the member's name tells what it is."""
+    metadata = {"password": "hunter2-Xq9", "db": {"password": "hunter2-Xq9"}}
+    memory = WorkingMemory(str(root))
+    memory.add(FileMemoryBlock(location="cart.py", metadata=metadata))
+
+    assert "hunter2" not in memory.build_context()
+
+
 def test_a_file_that_differs_from_its_digest_is_marked(root: Path) -> None:
     """The program knows that what it remembers of it is old."""
     memory = WorkingMemory(str(root))
