@@ -17,9 +17,9 @@ TOOL_LIMIT_CHARS = 2_000
 """The most that is kept of what is said, and of a call or its result. The
 transcript has the rest."""
 
-_MARGIN_CHARS = 500
-"""Of a long text so much more is searched for secrets than is kept: what is cut in two
-at its end is not known for a secret, and is dropped. Masking is most of the work."""
+MARGIN_CHARS = 500
+"""So much of the end of what is searched for secrets is dropped, if the text goes on:
+what is cut in two there is not known for a secret. Masking is most of the work."""
 
 _SECTION = re.compile(
     re.escape(SECTION_MARKS.lookalikes[0].decode())
@@ -45,14 +45,22 @@ def kept_text(text: str, role: str) -> str:
     limit = TOOL_LIMIT_CHARS if role == TOOL else LIMIT_CHARS
     if SECTION_HEADLINE in text or SECTION_MARKS.lookalikes[0].decode() in text:
         text = _WITHOUT_MARKS.sub("", _SECTION.sub("", text))
-    is_cut = len(text) > limit + _MARGIN_CHARS
-    head = text[: limit + _MARGIN_CHARS] if is_cut else text
-    kept = mask(_storable(head))
-    if is_cut:
-        kept = f"{kept[: min(limit, len(kept) - _MARGIN_CHARS)].rstrip()}…"
-    elif len(kept) > limit:
+    is_cut = len(text) > limit + MARGIN_CHARS
+    kept = masked_head(text, limit + MARGIN_CHARS)
+    if is_cut or len(kept) > limit:
         kept = f"{kept[:limit].rstrip()}…"
     return kept.strip()
+
+
+def masked_head(text: str, limit_chars: int) -> str:
+    """Return a text without its secrets; of a longer one, only its beginning.
+
+    Args:
+        text: Any text.
+        limit_chars: So much of it is read. More than ``MARGIN_CHARS``.
+    """
+    kept = mask(_storable(text[:limit_chars]))
+    return kept if len(text) <= limit_chars else kept[:-MARGIN_CHARS]
 
 
 def _storable(text: str) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hivemind_memory.model.activity import CALL, POST
 from hivemind_memory.model.value import replaced
-from hivemind_memory.redaction import mask
 from hivemind_memory.state.activity_log import ActivityRow
+from hivemind_memory.transcripts.kept_text import masked_head
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,8 +56,7 @@ def posted_row(*, workspace: str, **texts: str) -> ActivityRow:
 
 def _kept(text: str) -> str:
     """Return what is kept of a text: without secrets, at most 2 KiB."""
-    masked = mask(text[: _READ_TIMES * BODY_BYTES].replace("\0", ""))
-    data = masked.encode("utf-8", "replace")
+    data = masked_head(text, _READ_TIMES * BODY_BYTES).encode()
     if len(data) <= BODY_BYTES:
         return data.decode()
     return data[: BODY_BYTES - 3].decode("utf-8", "ignore") + "…"

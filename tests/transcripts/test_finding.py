@@ -118,6 +118,19 @@ def test_a_caller_finds_the_rows_of_its_own(
     assert [hit.label for hit in hits] == labels
 
 
+@pytest.mark.parametrize("start", range(8_166, 8_190, 3))
+def test_no_half_of_a_secret_is_kept_of_a_long_row(start: int) -> None:
+    """Keys before it shrink to marks: what is read last is within what is kept."""
+    lines = "".join(f"{'MIIEowIBAAKCAQEAx7Zk' * 3}{at:02}\n" for at in range(25))
+    key = f"-----BEGIN RSA PRIVATE KEY-----\n{lines}-----END RSA PRIVATE KEY-----\n"
+    token = "ghp_" + "aB3dE5fG7hI9jK1lM3nO" + "5pQ7rS9tU1vW3xY5"
+    begin = (key * 4).ljust(start, ".")
+
+    row = posted_row(workspace="workspaces/web", label="d", content=f"{begin} {token}")
+
+    assert "ghp_" not in row.content
+
+
 @pytest.mark.parametrize(
     ("text", "is_found"),
     [
