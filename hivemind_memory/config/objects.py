@@ -11,8 +11,7 @@ import os
 import shlex
 
 from hivemind_memory.config.option import is_writable
-from hivemind_memory.model.activity import TRANSCRIPT_SOURCES, sources_named
-from hivemind_memory.model.agents import list_names
+from hivemind_memory.model.agents import TRANSCRIPT_SOURCES, list_names, sources_named
 from hivemind_memory.model.memory_types import INJECTED
 from hivemind_memory.model.scope import (
     FOLDERS,

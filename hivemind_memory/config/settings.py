@@ -11,7 +11,7 @@ from hivemind_memory.config.file import CONFIG_NAME
 from hivemind_memory.config.option import Option
 from hivemind_memory.config.option import option as _option
 from hivemind_memory.config.option import share as _share
-from hivemind_memory.model.activity import TRANSCRIPT_SOURCES
+from hivemind_memory.model.agents import TRANSCRIPT_SOURCES
 from hivemind_memory.model.embedding_providers import (
     OPENAI,
     PROVIDER_NAMES,

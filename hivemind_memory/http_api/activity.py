@@ -16,9 +16,9 @@ from hivemind_memory.http_api.schemas import Names
 from hivemind_memory.model.activity import MAX_RESULTS, ActivityQuery, excerpt_of
 from hivemind_memory.model.clocks import seconds_of
 from hivemind_memory.model.listing import MemoryFilter
-from hivemind_memory.model.scope import GLOBAL, make_scope
+from hivemind_memory.model.scope import make_scope, scope_text
 from hivemind_memory.redaction import mask
-from hivemind_memory.transcripts.find import words_of_query
+from hivemind_memory.transcripts.find import make_text_test, words_of_query
 from hivemind_memory.transcripts.rows import LABEL_CHARS, posted_row
 
 TYPE_CHECKING = False
@@ -147,17 +147,14 @@ def _activity_row(call: Call, hit: ActivityHit) -> dict[str, Any]:
 
 def _memory_rows(call: Call, text: str) -> Iterator[tuple[float, dict[str, Any]]]:
     """Yield the memories that hold a text, each with the time of its writing."""
-    whole = text.casefold().strip()
-    words = [word.casefold() for word in words_of_query(text)]
+    words, holds_question = words_of_query(text), make_text_test(text)
     try:
         memories = call.memory.curation.list_memories(MemoryFilter())
     except NotesMissingError:
         return
     for memory in memories:
         key, content = mask(memory.key), mask(memory.text)
-        folded = f"{key}\n{content}".casefold()
-        has_words = bool(words) and all(word in folded for word in words)
-        if whole in folded or has_words:
+        if holds_question(f"{key}\n{content}"):
             yield (
                 _seconds(memory.created),
                 {
@@ -166,7 +163,7 @@ def _memory_rows(call: Call, text: str) -> Iterator[tuple[float, dict[str, Any]]
                     "workspace_id": call.path["id"],
                     "label": key,
                     "content": excerpt_of(content, words),
-                    "scope": "global" if memory.scope == GLOBAL else memory.scope,
+                    "scope": scope_text(memory.scope),
                     "created_at": memory.created,
                 },
             )

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from hivemind_memory.model.agents import TRANSCRIPT_SOURCES
 from hivemind_memory.model.value import value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-TRANSCRIPT_SOURCES = ("claude", "codex", "gemini", "opencode", "qwen")
-"""Agents whose transcripts can be read, as ``session_sources`` names them."""
 
 TRANSCRIPT, CALL, POST = "transcript", "call", "post"
 """Kinds of activity: a message of a transcript, a call of our own server, a row that a
@@ -24,6 +22,20 @@ _END = 1 << 63
 MAX_RESULTS = 200
 MAX_CONTENT_CHARS = 500
 """What is shown of a hit, around the first match."""
+
+
+def first_id_at(at_s: float) -> int:
+    """Return the lowest id of a moment, in seconds since the epoch."""
+    return int(at_s * 1000) << ID_BITS
+
+
+def ms_of_id(number: int) -> int:
+    """Return the moment of an id, in ms since the epoch.
+
+    >>> ms_of_id(first_id_at(1.5))
+    1500
+    """
+    return number >> ID_BITS
 
 
 def public_id(kind: str, number: int) -> str:
@@ -48,16 +60,6 @@ def number_of(public: str) -> tuple[bool, int] | None:
     if first not in ("t", "a") or not is_number or int(digits, 16) >= _END:
         return None
     return first == "t", int(digits, 16)
-
-
-def sources_named(names: str) -> tuple[str, ...]:
-    """Return the agents that the option ``session_sources`` names, each once.
-
-    >>> sources_named("codex, claude,codex")
-    ('codex', 'claude')
-    """
-    parts = (name.strip().lower() for name in names.split(","))
-    return tuple(dict.fromkeys(name for name in parts if name))
 
 
 @value

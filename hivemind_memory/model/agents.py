@@ -32,6 +32,9 @@ WITH_HOOKS = ("claude", "codex", "gemini")
 WITH_PERMISSIONS = ("claude",)
 """Those of them whose settings can allow single tools."""
 
+TRANSCRIPT_SOURCES = ("claude", "codex", "gemini", "opencode", "qwen")
+"""Agents whose transcripts can be read, as ``session_sources`` names them."""
+
 PROJECT_HEADER = "Hivemind-Project"
 """HTTP header by which a connection names its project, or a folder in it."""
 
@@ -102,3 +105,13 @@ def list_names(names: Iterable[str]) -> str:
     """
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def sources_named(names: str) -> tuple[str, ...]:
+    """Return the agents that the option ``session_sources`` names, each once.
+
+    >>> sources_named("codex, claude,codex")
+    ('codex', 'claude')
+    """
+    parts = (name.strip().lower() for name in names.split(","))
+    return tuple(dict.fromkeys(name for name in parts if name))

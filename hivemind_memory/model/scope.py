@@ -50,6 +50,15 @@ def scope_of(path: str) -> str:
     return f"{folder}/{slug.casefold()}" if folder in _KINDS else GLOBAL
 
 
+def scope_text(scope: str) -> str:
+    """Return a scope as it is shown, and as ``parse_scope`` takes it.
+
+    >>> scope_text("projects/shop"), scope_text("")
+    ('projects/shop', 'global')
+    """
+    return scope or "global"
+
+
 def scoped_id(path: str, own_id: str) -> ScopedId:
     """Return what names a memory or an entry in state that outlives its note.
 

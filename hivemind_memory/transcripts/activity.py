@@ -12,12 +12,12 @@ from hivemind_memory.access.activity_rules import visible_activity
 from hivemind_memory.errors import HivemindError, MemoryNotFoundError
 from hivemind_memory.model.activity import (
     CALL,
-    ID_BITS,
     ActivityAnswer,
     ActivityDetails,
     ActivityStatus,
     ReadReport,
     SourceStatus,
+    first_id_at,
     number_of,
     public_id,
 )
@@ -28,6 +28,7 @@ from hivemind_memory.state.erased_messages import ErasedMessages
 from hivemind_memory.transcripts.find import (
     find_message,
     find_messages,
+    make_text_test,
     messages_around,
     words_of_query,
 )
@@ -271,10 +272,9 @@ class Activity:
 
         They hold the whole question, or each of its words.
         """
-        whole = query.text.casefold().strip()
-        words = [word.casefold() for word in words_of_query(query.text)]
+        holds_question = make_text_test(query.text)
         left = query.max_results
-        for row in self._log.newest(int(query.since_s * 1000) << ID_BITS):
+        for row in self._log.newest(first_id_at(query.since_s)):
             if left <= 0:
                 return
             if not self._visible.has(row.project, row.workspace):
@@ -285,9 +285,7 @@ class Activity:
                 continue
             if query.workspace not in ("", row.workspace):
                 continue
-            text = row.text.casefold()
-            has_words = bool(words) and all(word in text for word in words)
-            if whole in text or has_words:
+            if holds_question(row.text):
                 left -= 1
                 yield row
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from hivemind_memory.model.activity import ID_BITS
+from hivemind_memory.model.activity import first_id_at
 from hivemind_memory.model.terms import query_terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import apsw
 
@@ -70,12 +70,25 @@ def words_of_query(text: str) -> tuple[str, ...]:
     return tuple(term.text for term in _words(text))
 
 
+def make_text_test(question: str) -> Callable[[str], bool]:
+    """Return what tells whether a text holds a whole question, or each of its words."""
+    whole = question.casefold().strip()
+    words = [word.casefold() for word in words_of_query(question)]
+
+    def holds(text: str) -> bool:
+        folded = text.casefold()
+        has_words = bool(words) and all(word in folded for word in words)
+        return whole in folded or has_words
+
+    return holds
+
+
 def find_messages(
     connection: apsw.Connection, query: ActivityQuery, visible: VisibleActivity
 ) -> tuple[list[FoundMessage], bool]:
     """Return messages, newest first, and whether they hold some of the words only."""
     where, values = _condition(query, visible)
-    first = int(query.since_s * 1000) << ID_BITS
+    first = first_id_at(query.since_s)
     terms = _words(query.text)
     if not terms:
         if query.text.strip():

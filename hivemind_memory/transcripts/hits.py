@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from hivemind_memory.model.activity import (
-    ID_BITS,
     TRANSCRIPT,
     ActivityHit,
     excerpt_of,
+    ms_of_id,
     public_id,
 )
 
@@ -63,4 +63,4 @@ class HitMaker:
 
     def _iso(self, number: int) -> str:
         """Return the time in an id as ISO 8601."""
-        return self._local_iso((number >> ID_BITS) / 1000)
+        return self._local_iso(ms_of_id(number) / 1000)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hivemind_memory.errors import HivemindError
-from hivemind_memory.model.activity import sources_named
+from hivemind_memory.model.agents import sources_named
 from hivemind_memory.model.value import value
 from hivemind_memory.projects.lookup import settled_scope
 from hivemind_memory.transcripts.activity import Activity

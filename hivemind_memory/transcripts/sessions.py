@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from hivemind_memory.model.activity import ID_BITS, TRANSCRIPT, SessionRow
+from hivemind_memory.model.activity import (
+    TRANSCRIPT,
+    SessionRow,
+    first_id_at,
+    ms_of_id,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,15 +63,15 @@ def client_sessions(
         StateUnusableError: They cannot be read now.
     """
     groups: dict[tuple[str, str, str], list[ActivityRow]] = {}
-    for row in log.newest(int(query.since_s * 1000) << ID_BITS):
+    for row in log.newest(first_id_at(query.since_s)):
         if visible.has(row.project, row.workspace):
             groups.setdefault((row.agent, row.session, row.kind), []).append(row)
     return [
         FoundSession(
             agent=agent,
             session=session,
-            first_ms=rows[-1].id >> ID_BITS,
-            last_ms=rows[0].id >> ID_BITS,
+            first_ms=ms_of_id(rows[-1].id),
+            last_ms=ms_of_id(rows[0].id),
             messages=len(rows),
             project=rows[0].project,
             kind=kind,

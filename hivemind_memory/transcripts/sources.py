@@ -7,7 +7,7 @@ import stat
 from collections.abc import Callable
 from typing import NamedTuple
 
-from hivemind_memory.model.activity import TRANSCRIPT_SOURCES
+from hivemind_memory.model.agents import TRANSCRIPT_SOURCES
 from hivemind_memory.model.value import value
 from hivemind_memory.transcripts import claude, codex, gemini, qwen
 

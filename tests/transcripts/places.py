@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from hivemind_memory.access.rules import OWNER, Caller
-from hivemind_memory.model.activity import TRANSCRIPT_SOURCES, ReadReport
+from hivemind_memory.model.activity import ReadReport
+from hivemind_memory.model.agents import TRANSCRIPT_SOURCES
 from hivemind_memory.model.value import replaced
 from hivemind_memory.state.state_file import StateFile
 from hivemind_memory.transcripts.activity import Activity

@@ -10,7 +10,7 @@ import pytest
 from hivemind_memory.files.marked_section import SECTION_HEADLINE
 from hivemind_memory.inject.section import guide_lines
 from hivemind_memory.mcp_server.server_description import first_answers
-from hivemind_memory.model.activity import TRANSCRIPT_SOURCES
+from hivemind_memory.model.agents import TRANSCRIPT_SOURCES
 from hivemind_memory.transcripts.message import OWN_TOOLS, FileState
 from hivemind_memory.transcripts.sources import LineSource, all_sources
 from tests.support.sandbox import Sandbox
