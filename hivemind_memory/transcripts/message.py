@@ -107,9 +107,6 @@ class FileState:
             yield Message(TOOL, text)
 
 
-Reader = "Callable[[Record, FileState], Iterator[Message]]"
-
-
 def objects_in(value: object) -> Iterator[Record]:
     """Yield the objects of a list; nothing of anything else."""
     if isinstance(value, list):

@@ -14,6 +14,7 @@ from hivemind_memory.transcripts.opencode_parts import changed_parts, session_id
 from hivemind_memory.transcripts.store import (
     NewMessage,
     add_messages,
+    remove_files,
     remove_messages,
 )
 
@@ -66,9 +67,8 @@ def read_database(
             return
         since_ms = int(row[1])
     else:
-        _forget_others(
-            connection, source, frozenset()
-        )  # another database, or a new one
+        # Another database, or a new one.
+        _forget_others(connection, source, frozenset())
     target.files += 1
     steps = _Steps(target, connection, source, status.st_ino)
     is_whole = steps.read(since_ms)
@@ -111,7 +111,7 @@ class _Steps:
         return True
 
     def write_mark(self, size: int, mtime: int) -> None:
-        """Write up to when parts were read."""
+        """Write the time up to which parts were read."""
         with write_transaction(self._connection):
             self._put(_DATABASE, "", size, mtime)
 
@@ -174,12 +174,11 @@ def _forget_others(
         "SELECT id, part FROM files WHERE source = ? AND path = ?",
         (source.name, source.path),
     ).fetchall()
-    gone = [row for row, part in rows if part not in kept and part != _DATABASE]
+    kept |= {_DATABASE}
+    gone = [int(str(row)) for row, part in rows if part not in kept]
     if gone:
         with write_transaction(connection):
-            for row in gone:
-                connection.execute("DELETE FROM messages WHERE file = ?", (row,))
-                connection.execute("DELETE FROM files WHERE id = ?", (row,))
+            remove_files(connection, gone)
 
 
 def _size_and_time(path: str) -> tuple[int, int]:

@@ -31,7 +31,11 @@ from hivemind_memory.transcripts.read_database import read_database
 from hivemind_memory.transcripts.retention import floor_ms, keep_within
 from hivemind_memory.transcripts.scopes import settle_scopes
 from hivemind_memory.transcripts.sources import DatabaseSource, LineSource, find_files
-from hivemind_memory.transcripts.store import NewMessage, add_messages
+from hivemind_memory.transcripts.store import (
+    NewMessage,
+    add_messages,
+    remove_files,
+)
 from hivemind_memory.transcripts.target import ReadTarget, changed_while_read
 
 TYPE_CHECKING = False
@@ -135,12 +139,10 @@ def _read_source(
 
 
 def _forget(connection: WriterConnection, rows: list[int]) -> None:
-    """Drop what files said that are gone: their agent has deleted them."""
+    """Drop files that are gone, or were rewritten, with their messages."""
     if rows:
         with write_transaction(connection):
-            for row in rows:
-                connection.execute("DELETE FROM messages WHERE file = ?", (row,))
-                connection.execute("DELETE FROM files WHERE id = ?", (row,))
+            remove_files(connection, rows)
 
 
 def _read_file(
@@ -162,9 +164,7 @@ def _read_file(
             state.folder = source.folder_of(found.path)
         row = before.row if before is not None else 0
         if start is not place and row:
-            with write_transaction(connection):
-                connection.execute("DELETE FROM messages WHERE file = ?", (row,))
-                connection.execute("DELETE FROM files WHERE id = ?", (row,))
+            _forget(connection, [row])
             row = 0
         target.files += 1
         reading = _FileReading(target, source, found, state)

@@ -18,16 +18,16 @@ _STEP = 5_000
 """Messages that one transaction removes."""
 
 _FILLED = 0.9
-"""To this share of its limit the file is brought, so that not every reading prunes."""
+"""Pruning ends at this share of the limit, so that not every reading prunes."""
 
-_LEAST = 20
+_MIN_REMOVED = 20
 _MERGED_PAGES = 1_000
 _MAX_STEPS = 10_000
-_ANY = 1 << 62
+_ANY_ID = 1 << 62
 
 
 def floor_ms(connection: WriterConnection) -> int:
-    """Return up to when messages were removed because there were too many.
+    """Return the time before which messages were removed for lack of space.
 
     A file that is read anew must not bring them back. In ms since the epoch.
     """
@@ -55,7 +55,7 @@ def keep_within(connection: WriterConnection, target: ReadTarget) -> None:
         if used <= wanted or not kept:
             break
         too_many = ceil(kept * (used - wanted) / used)
-        _remove(connection, _ANY, min(_STEP, max(too_many, _LEAST)))
+        _remove(connection, _ANY_ID, min(_STEP, max(too_many, _MIN_REMOVED)))
         # The words of what was removed leave room that only a merge gives back.
         connection.execute(
             "INSERT INTO messages_fts(messages_fts, rank) VALUES ('merge', ?)",

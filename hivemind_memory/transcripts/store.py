@@ -236,6 +236,13 @@ def add_messages(
     return len(rows)
 
 
+def remove_files(connection: WriterConnection, files: Iterable[int]) -> None:
+    """Remove files with their messages, in the caller's transaction."""
+    for file in files:
+        connection.execute("DELETE FROM messages WHERE file = ?", (file,))
+        connection.execute("DELETE FROM files WHERE id = ?", (file,))
+
+
 def remove_messages(
     connection: WriterConnection, condition: str, values: tuple[object, ...]
 ) -> int:
