@@ -9,84 +9,95 @@ from __future__ import annotations
 import os
 import threading
 import time
+from typing import NamedTuple
 
 from hivemind_memory.errors import HivemindError
+from hivemind_memory.files.descriptors import signature_of
 from hivemind_memory.files.places import known_vaults
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TypeAlias
+    from collections.abc import Iterator
 
-    FileState: TypeAlias = tuple[int, ...]
+    from hivemind_memory.model.snapshot import FileSignature
 
 _RETRY_S = 5.0
 """A key that could not be had is asked for again after so long."""
 
+
+class _Reading(NamedTuple):
+    """What one vault said when it was read last."""
+
+    signature: FileSignature
+    values: tuple[str, ...]
+    """The secret ones."""
+
+    why_locked: str
+    """Empty: it is not."""
+
+    at_s: float
+
+
 _lock = threading.RLock()
-_read: dict[str, tuple[FileState, tuple[str, ...], str, float]] = {}
-"""Vault -> its state, its secret values, why it is locked, when it was read."""
+_readings: dict[str, _Reading] = {}
+"""Path of a vault -> its last reading."""
 
 
 def secret_values() -> tuple[str, ...]:
     """Return the secret values of all vaults; those that are locked give none."""
-    found: tuple[str, ...] = ()
-    for path, command in known_vaults():
-        state = _state_of(path)
-        if state is not None:
-            found += _values_of(path, command, state)[0]
-    return found
+    return tuple(
+        value for reading in _read_all() if reading for value in reading.values
+    )
 
 
 def vaults_state() -> object:
-    """Return what is another value once other values are secret.
+    """Return a value that differs once other values are secret.
 
     A vault that could not be opened may be open by now, and is the same file.
     """
-    found: list[object] = []
-    for path, command in known_vaults():
-        state = _state_of(path)
-        is_locked = state is not None and bool(_values_of(path, command, state)[1])
-        found.append((state, is_locked))
-    return tuple(found)
+    return tuple(
+        (reading and reading.signature, bool(reading and reading.why_locked))
+        for reading in _read_all()
+    )
 
 
 def why_locked() -> str:
     """Return why the values of a vault are not known; empty: they are."""
-    for path, command in known_vaults():
-        state = _state_of(path)
-        if state is not None and (why := _values_of(path, command, state)[1]):
-            return why
+    for reading in _read_all():
+        if reading and reading.why_locked:
+            return reading.why_locked
     return ""
 
 
-def _state_of(path: str) -> FileState | None:
-    """Return what tells one state of a vault from the next; None: there is none."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return (found.st_mtime_ns, found.st_ino, found.st_size)
+def _read_all() -> Iterator[_Reading | None]:
+    """Yield what each vault says; None: it is not there."""
+    for path, command in known_vaults():
+        try:
+            signature = signature_of(os.stat(path))
+        except OSError:
+            yield None
+        else:
+            yield _read(path, command, signature)
 
 
-def _values_of(
-    path: str, command: str, state: FileState
-) -> tuple[tuple[str, ...], str]:
-    """Return the secret values of a vault, and why there are none."""
-    known = _read.get(path)
-    if known is None or not _counts(known, state):
+def _read(path: str, command: str, signature: FileSignature) -> _Reading:
+    """Return what a vault says, from memory if it has not changed."""
+    known = _readings.get(path)
+    if known is None or not _counts(known, signature):
         with _lock:  # one thread asks for the key, which may take a while
-            known = _read.get(path)
-            if known is None or not _counts(known, state):
-                known = _read[path] = (state, *_open(path, command), time.monotonic())
-    return known[1], known[2]
+            known = _readings.get(path)
+            if known is None or not _counts(known, signature):
+                opened = _open(path, command)
+                known = _Reading(signature, *opened, at_s=time.monotonic())
+                _readings[path] = known
+    return known
 
 
-def _counts(
-    known: tuple[FileState, tuple[str, ...], str, float], state: FileState
-) -> bool:
-    """Return whether what was read of a vault still holds."""
-    before, _, why, at_s = known
-    return before == state and (not why or time.monotonic() - at_s < _RETRY_S)
+def _counts(known: _Reading, signature: FileSignature) -> bool:
+    """Return whether a reading still holds."""
+    if known.signature != signature:
+        return False
+    return not known.why_locked or time.monotonic() - known.at_s < _RETRY_S
 
 
 def _open(path: str, command: str) -> tuple[tuple[str, ...], str]:

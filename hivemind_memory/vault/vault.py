@@ -103,16 +103,16 @@ class Vault:
 
         _check(key, text)
         with self._changing():
-            header, items, secret = self._opened()
+            header, items, cipher_key = self._opened()
             wanted = keys.preferred(self._command)
             is_key_new = wanted != header.key_from
             if is_key_new:
-                header, new_secret = self._with_key(wanted)
+                header, new_cipher_key = self._with_key(wanted)
                 items = {
-                    name: self._sealed(new_secret, header, item)
-                    for name, item in self._plain(secret, items).items()
+                    name: self._sealed(new_cipher_key, header, item)
+                    for name, item in self._plain(cipher_key, items).items()
                 }
-                secret = new_secret
+                cipher_key = new_cipher_key
             old = items.get(key)
             item = VaultItem(
                 key=key,
@@ -121,7 +121,7 @@ class Vault:
                 created_at=old.created_at if old else int(now_s),
                 updated_at=int(now_s),
             )
-            items[key] = self._sealed(secret, header, item)
+            items[key] = self._sealed(cipher_key, header, item)
             self._write(header, items)
         return VaultSet(
             is_new=old is None, key_from=header.key_from, is_key_new=is_key_new
@@ -139,12 +139,12 @@ class Vault:
 
     def get_many(self, names: list[str]) -> list[tuple[VaultKey, str]]:
         """Return keys and their values, in the order of their names; see ``get``."""
-        header, items, secret = self._opened(only=names)
+        header, items, cipher_key = self._opened(only=names)
         for name in names:
             if name not in items:
                 raise _missing(name)
         return [
-            (_shown(items[name]), _text_of(secret, header, items[name]))
+            (_shown(items[name]), _text_of(cipher_key, header, items[name]))
             for name in names
         ]
 
@@ -182,9 +182,11 @@ class Vault:
             HivemindError: The vault cannot be read.
             VaultLockedError: It is encrypted, and its key cannot be had.
         """
-        header, items, secret = self._opened()
+        header, items, cipher_key = self._opened()
         return tuple(
-            _text_of(secret, header, item) for item in items.values() if item.is_secret
+            _text_of(cipher_key, header, item)
+            for item in items.values()
+            if item.is_secret
         )
 
     def protection(self) -> str:
@@ -227,9 +229,9 @@ class Vault:
             return header, items, None
         from hivemind_memory.vault import cipher, keys
 
-        secret = keys.find_key(header, self._command)
+        cipher_key = keys.find_key(header, self._command)
         try:
-            cipher.unseal(secret, header.check, header.id)
+            cipher.unseal(cipher_key, header.check, header.id)
         except ValueError as error:
             raise VaultLockedError(
                 f"The vault was encrypted with another key than the {header.key_from}"
@@ -237,7 +239,7 @@ class Vault:
                 hint=f"Put the old key back, or delete {self.path} and set its values"
                 " again.",
             ) from error
-        return header, items, secret
+        return header, items, cipher_key
 
     def _with_key(self, key_from: str) -> tuple[VaultHeader, bytes | None]:
         """Return the header and the key of a vault that is encrypted anew."""
@@ -247,31 +249,32 @@ class Vault:
         from hivemind_memory.vault import cipher, keys
 
         header = replaced(header, salt=os.urandom(_SALT_BYTES).hex())
-        secret = keys.make_key(header, self._command)
-        return replaced(header, check=cipher.seal(secret, _CHECK, header.id)), secret
+        cipher_key = keys.make_key(header, self._command)
+        check = cipher.seal(cipher_key, _CHECK, header.id)
+        return replaced(header, check=check), cipher_key
 
     def _plain(
-        self, secret: bytes | None, items: Mapping[str, VaultItem]
+        self, cipher_key: bytes | None, items: Mapping[str, VaultItem]
     ) -> dict[str, VaultItem]:
         """Return items with their values as they are."""
         found = read_vault(self.path)
         if found is None:
             return dict(items)
         return {
-            name: replaced(item, content=_text_of(secret, found[0], item))
+            name: replaced(item, content=_text_of(cipher_key, found[0], item))
             for name, item in items.items()
         }
 
     def _sealed(
-        self, secret: bytes | None, header: VaultHeader, item: VaultItem
+        self, cipher_key: bytes | None, header: VaultHeader, item: VaultItem
     ) -> VaultItem:
         """Return an item with its value encrypted, if the vault is."""
-        if secret is None:
+        if cipher_key is None:
             return item
         from hivemind_memory.vault import cipher
 
         bound_to = _bound_to(header, item)
-        return replaced(item, content=cipher.seal(secret, item.content, bound_to))
+        return replaced(item, content=cipher.seal(cipher_key, item.content, bound_to))
 
     def _write(
         self, header: VaultHeader, items: Mapping[str, VaultItem], effect: str = _EFFECT
@@ -286,18 +289,18 @@ class Vault:
         write_vault(self.path, header, items, effect)
 
 
-def _text_of(secret: bytes | None, header: VaultHeader, item: VaultItem) -> str:
+def _text_of(cipher_key: bytes | None, header: VaultHeader, item: VaultItem) -> str:
     """Return the value of an item.
 
     Raises:
         HivemindError: It was changed by something else.
     """
-    if secret is None:
+    if cipher_key is None:
         return item.content
     from hivemind_memory.vault import cipher
 
     try:
-        return cipher.unseal(secret, item.content, _bound_to(header, item))
+        return cipher.unseal(cipher_key, item.content, _bound_to(header, item))
     except ValueError as error:
         raise HivemindError(
             f"The value of {item.key} in the vault is damaged.", hint="Set it again."
