@@ -30,7 +30,8 @@ _DEFINITION = re.compile(
     re.IGNORECASE,
 )
 _KEYWORD_CALL = re.compile(r"\s*(?:if|for|while|switch|return|else|catch|elif)\b")
-_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+\S")
+HEADING = re.compile(r" {0,3}#{1,6}[ \t]+\S")
+"""A heading of Markdown."""
 
 
 class Section(NamedTuple):
@@ -98,9 +99,8 @@ def _parsed(text: str) -> ast.Module | None:
 
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # an invalid escape is the author's business
+            # An invalid escape is the author's business.
+            warnings.simplefilter("ignore")
             return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
@@ -169,6 +169,6 @@ def _heading_starts(lines: Sequence[str]) -> dict[int, str]:
         mark = line.lstrip()[:3]
         if mark in ("```", "~~~"):
             fence = "" if fence == mark else fence or mark
-        elif not fence and _HEADING.match(line):
+        elif not fence and HEADING.match(line):
             starts[number] = line.strip("# \t")
     return starts

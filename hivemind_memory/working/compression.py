@@ -19,14 +19,13 @@ from hivemind_memory.working.blocks import (
     KnowledgeMemoryBlock,
     MemoryBlock,
 )
-from hivemind_memory.working.code_outline import outline_code
+from hivemind_memory.working.code_outline import HEADING, outline_code
 
 COMPRESS_OVER_TOKENS = 2_000
 HISTORY_LINES = 20
 
 _PROSE = (".md", ".txt", ".rst", ".adoc", ".org", "")
 _SENTENCE = re.compile(r".*?[.!?。！？](?=\s|$)|.+", re.DOTALL)
-_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+\S")
 _HEAD_LINES, _TAIL_LINES = 40, 10
 
 Summarizer = Callable[[str, MemoryBlock], str]
@@ -92,7 +91,7 @@ def main_sentences(text: str) -> str:
     for line in split_lines(text):
         if not line.strip():
             is_begun = False
-        elif _HEADING.match(line):
+        elif HEADING.match(line):
             kept.append(line)
             is_begun = False
         elif not is_begun:

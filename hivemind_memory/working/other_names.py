@@ -86,7 +86,7 @@ class MemorySelector:
         """Return the blocks that fit; ``report`` says what was left out, and why.
 
         Raises:
-            UsageError: The budget is none.
+            UsageError: The budget is not a whole number above 0.
         """
         order = sort_key(RelevanceScorer(), BALANCED, utc_now())
         self.report = select_blocks(

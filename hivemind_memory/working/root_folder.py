@@ -67,10 +67,10 @@ class RootFolder:
         return "/".join(parts)
 
     def check_usable(self) -> None:
-        """Raise if the root is no folder, or one that must not be read.
+        """Raise unless the root is a folder that may be read.
 
         Raises:
-            UsageError: It is.
+            UsageError: It is not.
         """
         try:
             with self.walk() as walk:

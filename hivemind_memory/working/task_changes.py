@@ -13,7 +13,7 @@ from datetime import datetime
 from hivemind_memory.errors import GitError
 from hivemind_memory.git.repository import find_repository, run_git
 from hivemind_memory.working.blocks import HistoryMemoryBlock, Priority
-from hivemind_memory.working.task_words import Coverage, TaskWords
+from hivemind_memory.working.task_words import LEAST_COVERAGE, Coverage, TaskWords
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 MAX_COMMITS = 10
 MAX_DIFFS = 10
 MAX_DIFF_CHARS = 6_000
-LEAST_COVERAGE = 0.15
 UNCOMMITTED_CONFIDENCE = 0.5
 """Least confidence of what is being worked on, whatever words it has."""
 
@@ -54,7 +53,7 @@ def view_of(folder: str, environ: Mapping[str, str]) -> GitView:
     try:
         if find_repository(folder, environ) is None:
             return view
-        ask = _Asker(folder, environ)
+        ask = _GitRunner(folder, environ)
         listed = ask("ls-files", "-z", "--cached", "--others", "--exclude-standard")
         view.files = sorted({path for path in listed.split("\0") if path})
         # Paths of a diff with --relative are below the folder.
@@ -110,7 +109,7 @@ def change_blocks(
     return blocks
 
 
-class _Asker:
+class _GitRunner:
     """Runs git in a folder; what fails is empty."""
 
     def __init__(self, folder: str, environ: Mapping[str, str]) -> None:
@@ -122,7 +121,7 @@ class _Asker:
         return "" if done.returncode else os.fsdecode(done.stdout)
 
 
-def _commits(ask: _Asker) -> list[tuple[str, datetime, str, list[str]]]:
+def _commits(ask: _GitRunner) -> list[tuple[str, datetime, str, list[str]]]:
     """Return the newest commits of a folder."""
     wanted = ("log", "-n", str(MAX_COMMITS), "--no-merges", "--relative", "--name-only")
     printed = ask(*wanted, "-z", "--format=%x01%h%x02%cI%x02%s%x02", "--", ".")

@@ -12,6 +12,7 @@ from hivemind_memory.working.blocks import FileMemoryBlock, MemoryBlock, Priorit
 from hivemind_memory.working.code_outline import Section, sections_of
 from hivemind_memory.working.loading import ContentLoader
 from hivemind_memory.working.task_words import (
+    LEAST_COVERAGE,
     Coverage,
     TaskWords,
     WordCounts,
@@ -23,9 +24,6 @@ MAX_FILES = 5_000
 
 MAX_TOTAL_CHARS = 24_000_000
 MAX_FILE_CHARS = 256_000
-LEAST_COVERAGE = 0.15
-"""Share of the words' weight that a section must have to be a candidate."""
-
 NAMED_CONFIDENCE = 0.95
 _CUT_FILES = 60
 """Files that are cut into sections, those with most of the words."""

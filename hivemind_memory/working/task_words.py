@@ -16,6 +16,9 @@ from typing import NamedTuple
 from hivemind_memory.context.query_words import telling_words
 from hivemind_memory.model.terms import query_terms
 
+LEAST_COVERAGE = 0.15
+"""Share of the words' weight that a text must have to be a candidate."""
+
 _MIN_STEM = 4
 _MAX_ENDING = 3
 _MAX_WORDS = 24

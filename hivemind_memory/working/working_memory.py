@@ -107,7 +107,7 @@ class WorkingMemory:
             compress_over_tokens: Shorter texts stay as they are.
 
         Raises:
-            UsageError: The budget is none.
+            UsageError: The budget is not a whole number above 0.
         """
         check_budget(max_tokens)
         self.max_tokens = max_tokens
@@ -200,7 +200,7 @@ class WorkingMemory:
             now: The time; None: that of the system.
 
         Raises:
-            UsageError: There is no such strategy, or the budget is none.
+            UsageError: There is no such strategy, or the budget is not above 0.
         """
         return self.build(max_tokens, current_task, strategy, now=now).selection
 
@@ -249,7 +249,7 @@ class WorkingMemory:
         """Return the context as a JSON array.
 
         Raises:
-            UsageError: There is no such strategy or format, or the budget is none.
+            UsageError: There is no such strategy or format, or no such budget.
         """
         if format_type != JSON:
             raise UsageError(f"format_type is {JSON!r}, got {format_type!r}")
