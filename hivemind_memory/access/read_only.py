@@ -9,6 +9,10 @@ if TYPE_CHECKING:
     from hivemind_memory.access.rules import Caller
 
 
+READ_ONLY = "this token only reads"
+"""What programs are told over HTTP: their contracts have no place for a hint."""
+
+
 def check_not_read_only(caller: Caller, effect: str) -> None:
     """Raise if a caller may change nothing.
 

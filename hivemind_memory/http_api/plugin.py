@@ -13,10 +13,13 @@ from uuid import UUID
 from pydantic import ConfigDict, Field
 
 from hivemind_memory.errors import HivemindError
-from hivemind_memory.http_api.failures import Failure, plugin_envelope
+from hivemind_memory.http_api.failures import (
+    Failure,
+    clean_sentence,
+    plugin_envelope,
+)
 from hivemind_memory.http_api.moment import Moment
 from hivemind_memory.http_api.routes import Call, Fields, RouteGroup
-from hivemind_memory.model.display import shorten
 from hivemind_memory.plugin_api.health import CAPABILITIES, VERSION, why_degraded
 from hivemind_memory.plugin_api.memories import (
     forget_row,
@@ -31,11 +34,9 @@ from hivemind_memory.plugin_api.namespaces import (
     put_namespace,
 )
 from hivemind_memory.plugin_api.parse import json_text, moment_of
-from hivemind_memory.plugin_api.refusal import RefusedError, refusal_of
+from hivemind_memory.plugin_api.refusal import refusal_of
 from hivemind_memory.plugin_api.rows import NewRow
-from hivemind_memory.redaction import mask
 
-_MAX_CHARS = 1_000
 _NO_EMBEDDING = "embedding is not taken here: it is not one of the capabilities"
 
 routes = RouteGroup("/v1", tag="memory plugin", envelope=plugin_envelope)
@@ -95,8 +96,8 @@ class ForgetFields(PluginFields):
 
 
 @contextmanager
-def answered() -> Iterator[None]:
-    """Turn what the memory refuses into the answer that platforms expect.
+def translated_errors() -> Iterator[None]:
+    """Turn errors of the memory into the answers that platforms expect.
 
     Raises:
         Failure: It refuses.
@@ -104,12 +105,8 @@ def answered() -> Iterator[None]:
     try:
         yield
     except HivemindError as error:
-        raise failure_for(refusal_of(error)) from error
-
-
-def failure_for(refused: RefusedError) -> Failure:
-    """Return the answer to a request that is refused."""
-    return Failure(refused.status, shorten(mask(str(refused)), _MAX_CHARS))
+        refused = refusal_of(error)
+        raise Failure(refused.status, clean_sentence(str(refused))) from error
 
 
 @routes.get("/health", errors=(503,))
@@ -117,14 +114,14 @@ def read_health(call: Call) -> dict[str, Any]:
     """Return what the plugin can do now."""
     if why := why_degraded(call.memory):
         degraded = {"status": "degraded", "version": VERSION, "capabilities": []}
-        raise Failure(503, shorten(mask(why), _MAX_CHARS), more=degraded)
+        raise Failure(503, clean_sentence(why), more=degraded)
     return {"status": "ok", "version": VERSION, "capabilities": list(CAPABILITIES)}
 
 
 @routes.put("/namespaces/{name}")
 def put(call: Call, body: NamespaceFields) -> dict[str, Any]:
     """Make a namespace, or replace its end and its metadata."""
-    with answered():
+    with translated_errors():
         made = put_namespace(
             call.memory,
             call.path["name"],
@@ -138,7 +135,7 @@ def put(call: Call, body: NamespaceFields) -> dict[str, Any]:
 @routes.patch("/namespaces/{name}", errors=(404,))
 def patch(call: Call, body: NamespacePatch) -> dict[str, Any]:
     """Change the end or the metadata of a namespace."""
-    with answered():
+    with translated_errors():
         changed = patch_namespace(
             call.memory,
             call.path["name"],
@@ -151,7 +148,7 @@ def patch(call: Call, body: NamespacePatch) -> dict[str, Any]:
 @routes.delete("/namespaces/{name}", status=204, errors=(404,))
 def delete(call: Call) -> None:
     """Delete a namespace, and forget what was written in it over the plugin."""
-    with answered():
+    with translated_errors():
         delete_namespace(call.memory, call.path["name"])
 
 
@@ -160,8 +157,8 @@ def write(call: Call, body: MemoryFields) -> dict[str, Any]:
     """Write a memory in a namespace, or in the place of the one with its id."""
     _refuse_embedding(body.embedding)
     name = call.path["name"]
-    with answered():
-        own = write_row(
+    with translated_errors():
+        row_id = write_row(
             call.memory,
             name,
             NewRow(
@@ -176,14 +173,14 @@ def write(call: Call, body: MemoryFields) -> dict[str, Any]:
             by=call.by,
             session=call.session,
         )
-    return {"id": own, "namespace": name}
+    return {"id": row_id, "namespace": name}
 
 
 @routes.post("/search", is_change=False)
 def search(call: Call, body: SearchFields) -> dict[str, Any]:
     """Search namespaces: pinned memories first, then the best; or the newest."""
     _refuse_embedding(body.embedding)
-    with answered():
+    with translated_errors():
         question = question_in(
             call.memory,
             body.namespaces,
@@ -198,7 +195,7 @@ def search(call: Call, body: SearchFields) -> dict[str, Any]:
 @routes.delete("/memories/{id}", status=204, errors=(404,))
 def forget(call: Call, body: ForgetFields) -> None:
     """Forget a memory of the namespace that asks for it."""
-    with answered():
+    with translated_errors():
         forget_row(
             call.memory, call.path["id"], requested_by=body.requested_by_namespace
         )

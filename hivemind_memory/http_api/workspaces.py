@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field, JsonValue
 
 from hivemind_memory.http_api.moment import Moment
-from hivemind_memory.http_api.plugin import Kind, answered
+from hivemind_memory.http_api.plugin import Kind, translated_errors
 from hivemind_memory.http_api.routes import Answer, Call, Fields, RouteGroup
 from hivemind_memory.plugin_api import workspace
 from hivemind_memory.plugin_api.parse import moment_of, moment_text
@@ -164,18 +164,20 @@ def remember(call: Call, body: NewFact) -> SavedFact:
 
     Only a workspace at the root of its tree writes for everyone.
     """
-    with answered():
-        own = workspace.commit(
+    with translated_errors():
+        row_id = workspace.save_fact(
             call.memory, body.content, body.scope, by=call.by, session=call.session
         )
-    return SavedFact(id=own, scope=body.scope)
+    return SavedFact(id=row_id, scope=body.scope)
 
 
 @routes.get("/memories", example=[_ROW], if_no_workspace=[])
 def recall(call: Call, query: RecallQuery) -> list[Fact]:
     """Return memories that the workspace reads: the best for a query, or the newest."""
-    with answered():
-        rows = workspace.recall(call.memory, query.q, query.scope, limit=query.limit)
+    with translated_errors():
+        rows = workspace.recall_facts(
+            call.memory, query.q, query.scope, limit=query.limit
+        )
     return [
         Fact(
             id=row.id,
@@ -194,7 +196,7 @@ def recall(call: Call, query: RecallQuery) -> list[Fact]:
 )
 def list_namespaces(call: Call) -> Scopes:
     """Return the namespaces that the workspace reads, and those it writes to."""
-    with answered():
+    with translated_errors():
         readable = workspace.list_scopes(call.memory)
         writable = workspace.list_writable(call.memory)
     return Scopes(
@@ -211,7 +213,7 @@ def list_namespaces(call: Call) -> Scopes:
 def find(call: Call, query: V2Query) -> V2Rows:
     """Return memories of a namespace; of one that is not readable there are none."""
     kinds = (query.kind,) if query.kind else ()
-    with answered():
+    with translated_errors():
         rows = workspace.find_rows(
             call.memory, query.namespace, query.q, kinds, limit=query.limit
         )
@@ -226,17 +228,17 @@ def find(call: Call, query: V2Query) -> V2Rows:
 )
 def write(call: Call, body: NewV2Row) -> SavedV2Row:
     """Save a memory in a namespace."""
-    with answered():
+    with translated_errors():
         new = NewRow(
             content=body.content,
             kind=body.kind,
             expires_at=moment_of(body.expires_at),
             is_pinned=body.pin,
         )
-        own, name = workspace.add_row(
+        row_id, name = workspace.add_row(
             call.memory, new, body.namespace, by=call.by, session=call.session
         )
-    return SavedV2Row(id=own, namespace=name)
+    return SavedV2Row(id=row_id, namespace=name)
 
 
 @routes.delete(
@@ -244,7 +246,7 @@ def write(call: Call, body: NewV2Row) -> SavedV2Row:
 )
 def forget(call: Call) -> Deleted:
     """Forget a memory, wherever the workspace may write."""
-    with answered():
+    with translated_errors():
         workspace.remove_row(call.memory, call.path["memory"])
     return Deleted(status="deleted")
 

@@ -18,7 +18,9 @@ from hivemind_memory.model.trust import EXTERNAL, SOURCES
 OPENING = "<!-- hm "
 """How every comment line of an entry begins."""
 
-_CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+"""The digits of a ULID, by their value."""
+
 _ULID = re.compile("[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _LINE = re.compile(r"<!-- hm((?: [a-z_]+=[!-~\u00a1-\U0010ffff]*)+) -->")
 _ID = re.compile(OPENING.encode() + rb"(?:[!-~]++ ){0,16}?id=([0-9A-HJKMNP-TV-Z]{26}) ")
@@ -152,7 +154,7 @@ def new_ulid(now_s: float, randomness: bytes) -> str:
         message = f"a ULID takes a time from 1970 to 10889, got {now_s} s"
         raise ValueError(message)
     number = now_ms << 80 | int.from_bytes(randomness, "big")
-    return "".join(_CROCKFORD[number >> shift & 31] for shift in range(125, -5, -5))
+    return "".join(CROCKFORD[number >> shift & 31] for shift in range(125, -5, -5))
 
 
 def _is_time(text: str) -> bool:

@@ -92,6 +92,22 @@ def seconds_of(moment: str) -> float | None:
         return None
 
 
+def utc_iso(seconds: float, timespec: str = "auto") -> str:
+    """Return a time in seconds since the epoch as ISO 8601, in UTC.
+
+    Args:
+        seconds: The time.
+        timespec: As ``datetime.isoformat`` takes it.
+
+    >>> utc_iso(0), utc_iso(1.5), utc_iso(1.5, "milliseconds")
+    ('1970-01-01T00:00:00Z', '1970-01-01T00:00:01.500000Z', '1970-01-01T00:00:01.500Z')
+    """
+    from datetime import UTC, datetime
+
+    text = datetime.fromtimestamp(seconds, UTC).isoformat(timespec=timespec)
+    return text.replace("+00:00", "Z")
+
+
 def in_zone(moment: str, local_iso: Callable[[float], str]) -> str:
     """Return an ISO 8601 time in the time zone of the user; a day stays a day.
 

@@ -7,6 +7,7 @@ from contextlib import suppress
 from hivemind_memory.model.curation import MemorySelector, NewMemory
 from hivemind_memory.model.filters import SearchFilter
 from hivemind_memory.model.query import Query
+from hivemind_memory.model.scope import scope_text
 from hivemind_memory.model.trust import HUMAN
 from hivemind_memory.model.value import value
 from hivemind_memory.plugin_api.names import check_name
@@ -87,13 +88,13 @@ def write_row(
     sweep(memory)
     namespace = find_namespace(memory, name)
     check_writable_scope(memory, namespace.scope)
-    own = save_row(memory, namespace.scope, new, by=by, session=session)
+    row_id = save_row(memory, namespace.scope, new, by=by, session=session)
     if readable(memory).get(name) is None:
         # It was deleted meanwhile: what is in it goes with it.
         with suppress(RefusedError):  # who deletes it may have been faster
-            forget_in_scope(memory, namespace.scope, own)
+            forget_in_scope(memory, namespace.scope, row_id)
         raise RefusedError(NO_NAMESPACE, NOT_FOUND)
-    return own
+    return row_id
 
 
 def save_row(
@@ -105,10 +106,10 @@ def save_row(
         HivemindError: Nothing was saved; the message says why.
     """
     if not new.content.strip():
-        raise RefusedError("content is empty", field="content")
-    own, clocks = new.id, memory.clocks
-    if not own:
-        own = made_uuid((clocks.randomness() + clocks.randomness())[:16])
+        raise RefusedError("content is empty")
+    row_id, clocks = new.id, memory.clocks
+    if not row_id:
+        row_id = made_uuid((clocks.randomness() + clocks.randomness())[:16])
     more: dict[str, object] = {
         "plugin_source": new.source,
         "propagation": new.propagation,
@@ -123,10 +124,10 @@ def save_row(
     is_person = new.source == USER and memory.caller.is_owner
     memory.save(
         NewMemory(
-            key=key_of(own),
+            key=key_of(row_id),
             content=new.content,
             type=new.kind,
-            scope=scope or "global",
+            scope=scope_text(scope),
             source=HUMAN if is_person else AGENT,
             expires=expires,
             is_pinned=new.is_pinned,
@@ -136,7 +137,7 @@ def save_row(
             is_upsert=True,
         )
     )
-    return own
+    return row_id
 
 
 def question_in(
@@ -161,7 +162,7 @@ def question_in(
     """
     wanted = list(dict.fromkeys(names))
     if not wanted:
-        raise RefusedError(NO_NAMESPACES, field="namespaces")
+        raise RefusedError(NO_NAMESPACES)
     limit = check_limit(limit)
     known = readable(memory)
     found = [known[name] for name in map(check_name, wanted) if name in known]
@@ -184,7 +185,7 @@ def search_rows(memory: Memory, question: RowQuestion) -> list[Row]:
     return found[: question.limit]
 
 
-def forget_row(memory: Memory, own: str, *, requested_by: str) -> None:
+def forget_row(memory: Memory, row_id: str, *, requested_by: str) -> None:
     """Forget a memory, if it is in the namespace that asks for it.
 
     Raises:
@@ -192,31 +193,30 @@ def forget_row(memory: Memory, own: str, *, requested_by: str) -> None:
         HivemindError: Nothing was changed; the message says why.
     """
     if not requested_by:
-        field = "requested_by_namespace"
-        raise RefusedError(f"{field} is empty", field=field)
+        raise RefusedError("requested_by_namespace is empty")
     namespace = readable(memory).get(check_name(requested_by))
-    if namespace is None or not find_row(memory, namespace.scope, own):
+    if namespace is None or not find_row(memory, namespace.scope, row_id):
         raise RefusedError(NO_MEMORY, NOT_FOUND)
     check_writable_scope(memory, namespace.scope)
-    forget_in_scope(memory, namespace.scope, own)
+    forget_in_scope(memory, namespace.scope, row_id)
 
 
-def forget_in_scope(memory: Memory, scope: str, own: str) -> None:
+def forget_in_scope(memory: Memory, scope: str, row_id: str) -> None:
     """Forget a memory of a scope.
 
     Raises:
         RefusedError: There is none.
         HivemindError: Nothing was changed; the message says why.
     """
-    found = find_row(memory, scope, own)
+    found = find_row(memory, scope, row_id)
     if found is None:
         raise RefusedError(NO_MEMORY, NOT_FOUND)
     memory.forget(MemorySelector(name=found.path))
 
 
-def find_row(memory: Memory, scope: str, own: str) -> MemoryRow | None:
+def find_row(memory: Memory, scope: str, row_id: str) -> MemoryRow | None:
     """Return the memory of an id in a scope; None: there is none."""
-    fit = read_uuid(own)
+    fit = read_uuid(row_id)
     if fit is None:
         return None
     stored, scopes = memory.curation.stored, frozenset({scope})
@@ -263,8 +263,8 @@ def _hits(memory: Memory, question: RowQuestion) -> list[Row]:
             if is_enough or len(answer.hits) < wanted:
                 break
             wanted *= _HITS_PER_ROW
-        for own, row in rows.items():
-            found.setdefault(own, row)
+        for row_id, row in rows.items():
+            found.setdefault(row_id, row)
         if len(found) >= question.limit:
             break
     return list(found.values())

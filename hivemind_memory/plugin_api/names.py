@@ -47,7 +47,7 @@ def check_name(name: str) -> str:
     """
     if len(name) > MAX_NAME_CHARS or not _NAME.fullmatch(name):
         message = "namespace name must match ^[a-z]+:[A-Za-z0-9_:.\\-]+$, 1..256 chars"
-        raise RefusedError(message, field="namespace")
+        raise RefusedError(message)
     return name
 
 

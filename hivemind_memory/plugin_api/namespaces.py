@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 
+from hivemind_memory.access.read_only import READ_ONLY
 from hivemind_memory.access.rules import may_write
 from hivemind_memory.files.paths import path_in_scope
 from hivemind_memory.model.scope import GLOBAL
@@ -30,19 +31,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.memory.memory import Memory
 
-ONLY_READS = "this token only reads"
 NOT_YOURS = "this namespace is not yours to change"
 EMPTY_PATCH = "patch has no fields set"
 
 
 def namespace_json(namespace: Namespace) -> dict[str, object]:
     """Return a namespace as an answer says it."""
-    said: dict[str, object] = {"name": namespace.name, "kind": namespace.kind}
+    answer: dict[str, object] = {"name": namespace.name, "kind": namespace.kind}
     if namespace.expires_at is not None:
-        said["expires_at"] = moment_text(namespace.expires_at)
+        answer["expires_at"] = moment_text(namespace.expires_at)
     if namespace.metadata:
-        said["metadata"] = json.loads(namespace.metadata)
-    return {**said, "created_at": moment_text(namespace.created_at)}
+        answer["metadata"] = json.loads(namespace.metadata)
+    return {**answer, "created_at": moment_text(namespace.created_at)}
 
 
 def put_namespace(
@@ -73,11 +73,9 @@ def put_namespace(
         old = next((each for each in known if each.name == name), None)
         scope = scope_of_name(name) if old is None else old.scope
         check_writable_scope(memory, scope)
-        other = next(
-            (each for each in known if each.scope == scope and each.name != name), None
-        )
-        if other is not None:
-            raise RefusedError(_taken(other), field="namespace")
+        for other in known:
+            if other.scope == scope and other.name != name:
+                raise RefusedError(_taken(other))
         created_at = now_s if old is None else old.created_at
         return Namespace(
             name=name,
@@ -189,7 +187,7 @@ def check_writable_scope(memory: Memory, scope: str) -> None:
         RefusedError: It may not.
     """
     if memory.caller.is_read_only:
-        raise RefusedError(ONLY_READS, FORBIDDEN)
+        raise RefusedError(READ_ONLY, FORBIDDEN)
     if not may_change(memory, scope):
         raise RefusedError(NOT_YOURS, FORBIDDEN)
 

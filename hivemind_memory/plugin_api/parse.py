@@ -1,12 +1,13 @@
-"""Checks values of a request whose types are right already, and words times. Pure."""
+"""Checks values of a request whose types are right already; formats times. Pure."""
 
 from __future__ import annotations
 
 import json
 import math
-from datetime import UTC, datetime
+from datetime import datetime
 
-from hivemind_memory.plugin_api.refusal import RefusedError, wrong_field
+from hivemind_memory.model.clocks import utc_iso
+from hivemind_memory.plugin_api.refusal import RefusedError
 from hivemind_memory.redaction.redact import scrubbed
 
 MAX_JSON_BYTES = 8 * 1024
@@ -15,7 +16,7 @@ MAX_JSON_BYTES = 8 * 1024
 MAX_LIMIT = 100
 DEFAULT_ROWS = 20
 _FIRST_S, _LAST_S = -62_135_510_400.0, 253_402_128_000.0
-"""From 0001-01-02 to 9999-12-30: in every time zone, a time that Python can say."""
+"""From 0001-01-02 to 9999-12-30: in every time zone, a time that Python can hold."""
 
 
 def check_limit(limit: int, default: int = DEFAULT_ROWS) -> int:
@@ -26,7 +27,7 @@ def check_limit(limit: int, default: int = DEFAULT_ROWS) -> int:
     """
     if not 0 <= limit <= MAX_LIMIT:
         message = f"limit {limit} out of range [0,{MAX_LIMIT}]"
-        raise RefusedError(message, field="limit")
+        raise RefusedError(message)
     return limit or default
 
 
@@ -36,13 +37,13 @@ def moment_of(at: datetime | None) -> float | None:
 
 
 def moment_text(seconds: float) -> str:
-    """Return a time as answers say it, in UTC.
+    """Return a time as answers have it, in UTC.
 
     >>> moment_text(0), moment_text(1.5)
     ('1970-01-01T00:00:00Z', '1970-01-01T00:00:01.500000Z')
     """
     whole = math.floor(seconds * 1_000_000) / 1_000_000
-    return datetime.fromtimestamp(whole, UTC).isoformat().replace("+00:00", "Z")
+    return utc_iso(whole)
 
 
 def json_text(field: str, given: object) -> str:
@@ -56,13 +57,15 @@ def json_text(field: str, given: object) -> str:
     try:
         text = json.dumps(given, separators=(",", ":"), allow_nan=False)
     except (ValueError, RecursionError) as error:
-        raise wrong_field(field, "has a number that JSON cannot say") from error
+        message = f"{field} has a number that JSON cannot hold"
+        raise RefusedError(message) from error
     if len(text) > MAX_JSON_BYTES:
-        raise wrong_field(field, f"has more than {MAX_JSON_BYTES:,} bytes as JSON")
+        raise RefusedError(f"{field} has more than {MAX_JSON_BYTES:,} bytes as JSON")
     [clean], found = scrubbed(text)
     if found:
         try:
             json.loads(clean)
         except ValueError as error:
-            raise wrong_field(field, "holds what looks like a secret") from error
+            message = f"{field} holds what looks like a secret"
+            raise RefusedError(message) from error
     return clean

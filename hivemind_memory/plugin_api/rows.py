@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import uuid
 
+from hivemind_memory.markdown.entry import CROCKFORD
 from hivemind_memory.model.clocks import SECONDS_PER_DAY, iso_day, seconds_of
 from hivemind_memory.model.trust import HUMAN
 from hivemind_memory.model.value import value
@@ -30,7 +31,6 @@ searched, so it is a word that hardly any query has."""
 AGENT, RUNTIME, USER = "agent", "runtime", "user"
 SOURCES = (AGENT, RUNTIME, USER)
 
-_DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _ULID_CHARS = 26
 
 
@@ -76,7 +76,7 @@ class Row:
 
     def as_json(self) -> dict[str, object]:
         """Return it as an answer says it; what it does not have is left out."""
-        said: dict[str, object] = {
+        answer: dict[str, object] = {
             "id": self.id,
             "namespace": self.namespace,
             "content": self.content,
@@ -86,12 +86,12 @@ class Row:
             "created_at": self.created_at,
         }
         if self.expires_at is not None:
-            said["expires_at"] = moment_text(self.expires_at)
+            answer["expires_at"] = moment_text(self.expires_at)
         if self.propagation:
-            said["propagation"] = json.loads(self.propagation)
+            answer["propagation"] = json.loads(self.propagation)
         if self.score is not None:
-            said["score"] = self.score
-        return said
+            answer["score"] = self.score
+        return answer
 
 
 def read_uuid(text: str) -> str | None:
@@ -103,9 +103,9 @@ def read_uuid(text: str) -> str | None:
     return found if found == text.lower() else None
 
 
-def key_of(own: str) -> str:
+def key_of(row_id: str) -> str:
     """Return the key of the memory that has an id."""
-    return KEY_PREFIX + own
+    return KEY_PREFIX + row_id
 
 
 def made_uuid(random: bytes) -> str:
@@ -121,14 +121,14 @@ def row_of(
     None: it has no id to name it by.
     """
     given = memory.key.removeprefix(KEY_PREFIX) if KEY_PREFIX in memory.key else ""
-    own = read_uuid(given) or uuid_of_ulid(memory.id)
-    if not own:
+    row_id = read_uuid(given) or uuid_of_ulid(memory.id)
+    if not row_id:
         return None
     source = memory.more.get("plugin_source", "")
     if source not in SOURCES:
         source = USER if memory.source == HUMAN else AGENT
     return Row(
-        id=own,
+        id=row_id,
         namespace=namespace,
         content=mask(memory.text),
         kind=memory.type,
@@ -166,20 +166,20 @@ def uuid_of_ulid(ulid: str) -> str:
     >>> ulid_of_uuid(uuid_of_ulid("01JDK3R8Z6ABCDEFGHJKMNPQRS"))
     '01JDK3R8Z6ABCDEFGHJKMNPQRS'
     """
-    if len(ulid) != _ULID_CHARS or not set(ulid) <= set(_DIGITS) or ulid[0] > "7":
+    if len(ulid) != _ULID_CHARS or not set(ulid) <= set(CROCKFORD) or ulid[0] > "7":
         return ""
     number = 0
     for digit in ulid:
-        number = number * 32 + _DIGITS.index(digit)
+        number = number * 32 + CROCKFORD.index(digit)
     return str(uuid.UUID(int=number))
 
 
-def ulid_of_uuid(own: str) -> str:
+def ulid_of_uuid(row_id: str) -> str:
     """Return the ULID with the bits of a UUID."""
-    number, digits = uuid.UUID(own).int, ""
+    number, digits = uuid.UUID(row_id).int, ""
     for _ in range(_ULID_CHARS):
         number, digit = divmod(number, 32)
-        digits = _DIGITS[digit] + digits
+        digits = CROCKFORD[digit] + digits
     return digits
 
 

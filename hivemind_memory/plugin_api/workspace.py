@@ -57,7 +57,7 @@ class NamedScope:
     scope: str
 
 
-def commit(
+def save_fact(
     memory: Memory, content: str, word: str, *, by: str = "", session: str = ""
 ) -> str:
     """Save a fact of a workspace; return its id.
@@ -67,15 +67,17 @@ def commit(
         HivemindError: Nothing was saved; the message says why.
     """
     if not content.strip():
-        raise RefusedError(NO_CONTENT, field="content")
+        raise RefusedError(NO_CONTENT)
     if len(content) > MAX_CHARS:
         message = f"content has more than {MAX_CHARS} characters"
-        raise RefusedError(message, field="content")
+        raise RefusedError(message)
     scope = _scope_of_word(memory, _checked(word))
     return save_row(memory, scope, NewRow(content=content), by=by, session=session)
 
 
-def recall(memory: Memory, text: str = "", word: str = "", *, limit: int) -> list[Row]:
+def recall_facts(
+    memory: Memory, text: str = "", word: str = "", *, limit: int
+) -> list[Row]:
     """Return the memories that a workspace reads: the best for a text, or the newest.
 
     Raises:
@@ -150,7 +152,7 @@ def add_row(
         HivemindError: Nothing was saved; the message says why.
     """
     if not new.content.strip():
-        raise RefusedError(NO_CONTENT, field="content")
+        raise RefusedError(NO_CONTENT)
     sweep(memory)
     found = next(
         (named for named in list_writable(memory) if not name or named.name == name),
@@ -158,11 +160,11 @@ def add_row(
     )
     if found is None:
         raise RefusedError("forbidden", FORBIDDEN)
-    own = save_row(memory, found.scope, new, by=by, session=session)
-    return own, found.name
+    row_id = save_row(memory, found.scope, new, by=by, session=session)
+    return row_id, found.name
 
 
-def remove_row(memory: Memory, own: str) -> None:
+def remove_row(memory: Memory, row_id: str) -> None:
     """Forget a memory, wherever the workspace may write.
 
     Raises:
@@ -170,10 +172,10 @@ def remove_row(memory: Memory, own: str) -> None:
         HivemindError: Nothing was changed; the message says why.
     """
     for named in list_scopes(memory):
-        if find_row(memory, named.scope, own) is not None:
+        if find_row(memory, named.scope, row_id) is not None:
             if not may_change(memory, named.scope):
                 raise RefusedError("forbidden", FORBIDDEN)
-            forget_in_scope(memory, named.scope, own)
+            forget_in_scope(memory, named.scope, row_id)
             return
     raise RefusedError(NO_MEMORY, NOT_FOUND)
 
@@ -185,7 +187,7 @@ def _checked(word: str) -> str:
         RefusedError: It is none.
     """
     if word not in SCOPE_WORDS:
-        raise RefusedError(NOT_A_SCOPE, field="scope")
+        raise RefusedError(NOT_A_SCOPE)
     return word
 
 
@@ -197,7 +199,7 @@ def _scope_of_word(memory: Memory, word: str) -> str:
     """
     caller = memory.caller
     if word == TEAM and not caller.teams:
-        raise RefusedError(NO_TEAM, field="scope")
+        raise RefusedError(NO_TEAM)
     if word == GLOBAL_WORD and not caller.is_root:
         raise RefusedError(ONLY_ROOTS, FORBIDDEN)
     return {LOCAL: caller.workspace, TEAM: (*caller.teams, "")[0]}.get(word, GLOBAL)

@@ -20,6 +20,7 @@ from hivemind_memory.model.display import (
     escape_text,
     lines_text,
 )
+from hivemind_memory.model.scope import scope_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ def _facts(memory: StoredMemory) -> Iterable[tuple[str, str]]:
         ("type", memory.type),
         ("key", memory.key),
         ("id", memory.id),
-        ("scope", memory.scope or "global"),
+        ("scope", scope_text(memory.scope)),
         ("status", memory.status),
         ("importance", f"{memory.importance:.2g}"),
         ("visibility", memory.visibility),
