@@ -1,4 +1,4 @@
-"""The application of ``hm serve``: what is served where, and who gets through to it.
+"""The application of ``hm serve``: what answers a path, and who may reach it.
 
 Each request passes the checks of ``mcp_server/http_checks`` and ``http_tokens``, which
 ``hm mcp --http`` has too, and then goes to one of the mounts.
@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import anyio.to_thread
 
-from hivemind_memory.http_api.mcp_mount import LateApp
+from hivemind_memory.http_api.mcp_mount import LazyMcpApp
 from hivemind_memory.http_api.plugin_clients import OpenPlugin, SocketClients
 from hivemind_memory.mcp_server.http_checks import (
     LocalClients,
@@ -82,7 +82,7 @@ class Mounts:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
         if scope["type"] == "lifespan":
-            await self._live(receive, send)
+            await self._lifespan(receive, send)
             return
         if scope["path"] == HEALTH:
             await send_json(send, 200, b'{"status":"ok"}')
@@ -90,13 +90,13 @@ class Mounts:
         mount = _mount_of(scope["path"], self._mounts)
         await self._mounts[mount or ""](scope, receive, send)
 
-    async def _live(self, receive: Receive, send: Send) -> None:
+    async def _lifespan(self, receive: Receive, send: Send) -> None:
         """Start, and close what was started when the server ends."""
         await receive()
         await send({"type": "lifespan.startup.complete"})
         await receive()
         for app in {id(app): app for app in self._mounts.values()}.values():
-            if isinstance(app, LateApp):
+            if isinstance(app, LazyMcpApp):
                 await app.close()
         await send({"type": "lifespan.shutdown.complete"})
 
@@ -109,30 +109,30 @@ def _mount_of(path: str, mounts: Mapping[str, App] | Sequence[str]) -> str | Non
     return None
 
 
-class LateRoutes:
-    """The routes, whose schemas are built with the first request."""
+class LazyApp:
+    """An application that is made with its first request: its schemas take a while."""
 
-    def __init__(self, make_frame: Callable[[], App]) -> None:
+    def __init__(self, make_app: Callable[[], App]) -> None:
         """Build nothing yet.
 
         Args:
-            make_frame: Returns what answers; called once, on a thread.
+            make_app: Returns what answers; called once, on a thread.
         """
-        self._make_frame = make_frame
+        self._make_app = make_app
         self._lock = asyncio.Lock()
-        self._frame: App | None = None
+        self._app: App | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
-        if self._frame is None:
+        if self._app is None:
             async with self._lock:
-                if self._frame is None:
-                    self._frame = await anyio.to_thread.run_sync(self._make_frame)
-        await self._frame(scope, receive, send)
+                if self._app is None:
+                    self._app = await anyio.to_thread.run_sync(self._make_app)
+        await self._app(scope, receive, send)
 
     def end_streams(self) -> None:
         """End the streams of events: the server waits for all answers to end."""
-        end = getattr(self._frame, "end_streams", None)
+        end = getattr(self._app, "end_streams", None)
         if end is not None:
             end()
 

@@ -1,4 +1,4 @@
-"""Finds out who sends a request, and lends the memory as that one sees it.
+"""Identifies the client of a request, and lends the memory as that client sees it.
 
 The token decides. A header may name a project where the token leaves that open, and a
 path may name a workspace; neither widens what the token may see.
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asker:
-    """Who sends a request, and for what."""
+class Client:
+    """Who sends a request, and what it names: a project, or a workspace."""
 
     token: Token | None = None
     """None: the server's own, or a visitor."""
@@ -41,7 +41,7 @@ class Asker:
 
     @property
     def name(self) -> str:
-        """What it is called in what it writes; empty: a visitor."""
+        """The name in what it writes; empty: a visitor."""
         if self.token is not None:
             return self.token.name
         return "" if self.is_visitor else OWN
@@ -52,24 +52,24 @@ class Asker:
         return self.is_visitor or (self.token is not None and self.token.is_read_only)
 
 
-def asker_of(scope: Scope) -> Asker:
-    """Return who sends a request, as far as its headers say.
+def client_of(scope: Scope) -> Client:
+    """Return the client that sends a request, by its headers.
 
     Raises:
         UsageError: It names the project ``auto``: the server has no folder of a client.
     """
     if is_visitor(scope):
-        return Asker(is_visitor=True)
+        return Client(is_visitor=True)
     token = token_in(scope)
     if token is not None and token.project:
-        return Asker(token=token)
+        return Client(token=token)
     project, is_blank = project_named_in({**scope, "query_string": b""})
     if is_blank:
         raise UsageError(
             "The header Hivemind-Project is empty or an unset variable.",
             hint="Give the name of a project, the absolute path of a folder, or none.",
         )
-    return Asker(token=token, project=project)
+    return Client(token=token, project=project)
 
 
 class CallerMemories:
@@ -86,37 +86,37 @@ class CallerMemories:
         self._memory_dir = memory_dir
 
     @contextmanager
-    def lend(self, asker: Asker) -> Iterator[Memory]:
+    def lend(self, client: Client) -> Iterator[Memory]:
         """Lend the memory for one request.
 
         Raises:
             Failure: The workspace in the path is not the caller's.
             HivemindError: It cannot be opened now.
         """
-        if asker.workspace:
-            asker = _in_workspace(asker)
-        with self._state.lend(asker, lambda: self._open(asker)) as memory:
+        if client.workspace:
+            client = _in_workspace(client)
+        with self._state.lend(client, lambda: self._open(client)) as memory:
             yield memory
 
-    def _open(self, asker: Asker) -> Memory:
+    def _open(self, client: Client) -> Memory:
         """Return the memory as a caller sees it."""
-        if asker.is_visitor:
+        if client.is_visitor:
             return client_memory.open_visitor_memory(self._memory_dir)
-        token = asker.token
-        if token is None and not (asker.project or asker.workspace):
+        token = client.token
+        if token is None and not (client.project or client.workspace):
             return client_memory.open_owner_connection_memory(self._memory_dir)
         if token is not None:
             return client_memory.open_token_memory(
-                asker.project, token, memory_dir=self._memory_dir
+                client.project, token, memory_dir=self._memory_dir
             )
         try:
             return client_memory.open_connection_memory(
-                asker.project or "none",
+                client.project or "none",
                 memory_dir=self._memory_dir,
-                workspace=asker.workspace,
+                workspace=client.workspace,
             )
         except ScopeError:
-            if asker.workspace:
+            if client.workspace:
                 raise no_workspace() from None
             raise
 
@@ -126,14 +126,14 @@ def no_workspace() -> Failure:
     return Failure(404, "workspace not found")
 
 
-def _in_workspace(asker: Asker) -> Asker:
+def _in_workspace(client: Client) -> Client:
     """Return the caller in the workspace that the path names.
 
     Raises:
         Failure: A named token has another one, or none; a visitor has none.
     """
-    token = asker.token
-    if asker.is_visitor or (token is not None and token.workspace != asker.workspace):
+    token = client.token
+    if client.is_visitor or (token is not None and token.workspace != client.workspace):
         raise no_workspace()
     # Its own token names it already: no second memory is opened for it.
-    return asker if token is None else replace(asker, workspace="")
+    return client if token is None else replace(client, workspace="")

@@ -1,4 +1,4 @@
-"""Finds out what changes in the memory, whichever process changes it, and tells it.
+"""Watches the memory for changes by any process, and gives them to listeners.
 
 Two files say that something changed: ``state.db``, whose log of changes all processes
 write, and the index. They are looked at only while a client listens, and read only
@@ -9,20 +9,25 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 
 import anyio.to_thread
 
 from hivemind_memory.errors import HivemindError
+from hivemind_memory.files.descriptors import signature_at
 from hivemind_memory.model.events import INDEXED, MemoryEvent
 from hivemind_memory.model.scope import scope_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from hivemind_memory.access.rules import Caller
     from hivemind_memory.memory import Memory
+    from hivemind_memory.model.snapshot import FileSignature
+
+    _Signatures: TypeAlias = tuple[FileSignature | None, ...]
 
 logger = logging.getLogger(__name__)
 
@@ -30,19 +35,17 @@ POLL_S = 0.4
 """How long a change may go unnoticed."""
 
 MAX_WAITING = 1_000
-"""News that wait for one client; more, and its stream ends: it reads too slowly."""
-
-_Signatures = tuple[tuple[int, int], ...]
+"""Events that may wait for one client. With more, its stream ends: it is too slow."""
 
 
 class Listener:
-    """What one client is told: only what it may read."""
+    """The events that wait for one client, of what it may read."""
 
     def __init__(self, caller: Caller) -> None:
         """Wait for events.
 
         Args:
-            caller: Whom the client stands for.
+            caller: On whose behalf the client asks.
         """
         self._caller = caller
         self._waiting: list[MemoryEvent] = []
@@ -81,10 +84,10 @@ class Listener:
 
 
 class EventFeed:
-    """Tells listeners what changes. Runs on the event loop, reads on threads."""
+    """Gives changes to listeners. Runs on the event loop, reads on threads."""
 
     def __init__(self, lend: Callable[[], AbstractContextManager[Memory]]) -> None:
-        """Look at nothing yet.
+        """Watch nothing yet.
 
         Args:
             lend: Lends the memory as its owner sees it.
@@ -98,12 +101,12 @@ class EventFeed:
         self._notes: dict[str, tuple[object, ...]] = {}
 
     async def add(self, listener: Listener, after: int | None) -> None:
-        """Tell a listener what changes from now on.
+        """Give a listener the changes from now on.
 
         Args:
             listener: Of a client that connects.
-            after: Number of the last change that it knows; it is told what came since.
-                None: it knows none.
+            after: Number of the last change that it knows; it gets the later ones
+                first. None: it knows none.
 
         Raises:
             HivemindError: The memory cannot be read now.
@@ -118,7 +121,7 @@ class EventFeed:
             self._listeners.add(listener)
 
     def remove(self, listener: Listener) -> None:
-        """Tell a listener nothing more; without any, nothing is looked at."""
+        """Give a listener nothing more; without any, nothing is watched."""
         self._listeners.discard(listener)
         if not self._listeners and self._task is not None:
             self._task.cancel()
@@ -190,17 +193,10 @@ def _signatures_of(memory: Memory) -> _Signatures:
     places = memory.places
     names = (memory.state().path, places.index_file)
     return tuple(
-        _size_and_time(name + ending) for name in names for ending in ("", "-wal")
+        signature_at(name + ending, follows_link=True)
+        for name in names
+        for ending in ("", "-wal")
     )
-
-
-def _size_and_time(path: str) -> tuple[int, int]:
-    """Return size and time of a file; zeros: it is not there."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return 0, 0
-    return found.st_size, found.st_mtime_ns
 
 
 def _notes_of(memory: Memory) -> dict[str, tuple[object, ...]]:

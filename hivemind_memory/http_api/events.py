@@ -10,7 +10,7 @@ from hivemind_memory.http_api.event_feed import EventFeed, Listener
 from hivemind_memory.http_api.routes import Call, RouteGroup, Stream
 from hivemind_memory.mcp_server.http_sessions import Receive, Send
 from hivemind_memory.model.events import MemoryEvent
-from hivemind_memory.model.scope import GLOBAL
+from hivemind_memory.model.scope import scope_text
 
 PING_S = 20.0
 """Between two comments on a quiet stream, so that a client that is gone is noticed."""
@@ -26,10 +26,10 @@ class EventStream(Stream):
     """One client's stream."""
 
     def __init__(self, feed: EventFeed, listener: Listener, after: int | None) -> None:
-        """Have sent nothing yet.
+        """Send nothing yet.
 
         Args:
-            feed: Tells what changes.
+            feed: Where the events come from.
             listener: What the client may read.
             after: Number of the last change that it knows; None: it knows none.
         """
@@ -112,13 +112,13 @@ async def _send_text(send: Send, text: str) -> None:
 
 def _event_of(item: MemoryEvent) -> str:
     """Return an event as the stream has it."""
-    told = {
+    fields = {
         "at": item.at,
         "id": item.id,
         "path": item.path,
-        "scope": "global" if item.scope == GLOBAL else item.scope,
+        "scope": scope_text(item.scope),
         "byId": item.by_id,
     }
-    data = json.dumps({name: value for name, value in told.items() if value})
+    data = json.dumps({name: value for name, value in fields.items() if value})
     number = f"id: {item.number}\n" if item.number else ""
     return f"{number}event: {item.kind}\ndata: {data}\n\n"

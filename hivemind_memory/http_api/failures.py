@@ -1,4 +1,4 @@
-"""What a request that fails is answered with: a status, and a sentence in an envelope.
+"""How a failed request is answered: with a status, and a sentence in an envelope.
 
 A route raises a ``HivemindError``, as ``Memory`` does, or a ``Failure`` where the
 answer has a form of its own. Both become an answer here and nowhere else.
@@ -38,7 +38,6 @@ logger = logging.getLogger(__name__)
 
 INVALID_JSON = "invalid JSON"
 NO_ROUTE = "no route"
-READ_ONLY = "this token only reads"
 _MAX_CHARS = 1_000
 
 _STATUSES: tuple[tuple[type[HivemindError], int], ...] = (
@@ -138,11 +137,8 @@ def failure_of(error: Exception) -> Failure:
         status = next(
             (code for kind, code in _STATUSES if isinstance(error, kind)), 503
         )
-        return Failure(
-            status,
-            shorten(mask(str(error)), _MAX_CHARS),
-            hint=shorten(mask(without_options(error.hint)), _MAX_CHARS),
-        )
+        hint = clean_sentence(without_options(error.hint))
+        return Failure(status, clean_sentence(str(error)), hint=hint)
     logger.error("a request failed", exc_info=error)
     if is_out_of_files(error):
         return Failure(503, TOO_MANY_FILES, hint="Try again in a while.")
@@ -152,6 +148,11 @@ def failure_of(error: Exception) -> Failure:
         hint="Look whether it was done before you try again; `hm doctor` may find the"
         " cause.",
     )
+
+
+def clean_sentence(text: str) -> str:
+    """Return a message as it is answered: without secrets, and not too long."""
+    return shorten(mask(text), _MAX_CHARS)
 
 
 def failure_of_fields(error: ValidationError) -> Failure:

@@ -1,6 +1,6 @@
 """Runs the routes: reads what they take, calls them on threads, sends what they return.
 
-Whatever a route need not decide is decided here: paths, methods, sizes, JSON, fields,
+What is the same for all routes is decided here: paths, methods, sizes, JSON, fields,
 who asks, and how a failure is answered.
 """
 
@@ -14,15 +14,15 @@ from urllib.parse import parse_qsl
 import anyio.to_thread
 from pydantic import ValidationError
 
+from hivemind_memory.access.read_only import READ_ONLY
 from hivemind_memory.http_api.callers import (
-    Asker,
     CallerMemories,
-    asker_of,
+    Client,
+    client_of,
     no_workspace,
 )
 from hivemind_memory.http_api.event_feed import EventFeed
 from hivemind_memory.http_api.failures import (
-    READ_ONLY,
     Envelope,
     Failure,
     envelope_at,
@@ -67,8 +67,8 @@ class Frame:
         self._memories = memories
         self._session = session
         self._check = check
-        self._feed = EventFeed(lambda: memories.lend(Asker()))
-        self._limits: CallLimits[Asker] = CallLimits()
+        self._feed = EventFeed(lambda: memories.lend(Client()))
+        self._limits: CallLimits[Client] = CallLimits()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -95,7 +95,7 @@ class Frame:
             await send_json(send, status, body, pairs)
 
     def end_streams(self) -> None:
-        """End what goes on: the server is about to end."""
+        """End all streams: the server is about to end."""
         self._feed.close()
 
     async def _answer(self, scope: Scope, receive: Receive) -> _Reply:
@@ -105,14 +105,14 @@ class Frame:
             ClientLeftError: It does not arrive whole.
             Exception: It fails; see ``failure_of``.
         """
-        asker = asker_of(scope)
+        client = client_of(scope)
         route, path = self._table.find(scope["method"], scope["raw_path"])
-        if route.is_change and asker.is_read_only:
+        if route.is_change and client.is_read_only:
             raise Failure(403, READ_ONLY)
         if route.group.workspace:
             workspace = path[route.group.workspace]
-            asker = Asker(
-                token=asker.token, is_visitor=asker.is_visitor, workspace=workspace
+            client = Client(
+                token=client.token, is_visitor=client.is_visitor, workspace=workspace
             )
         given: dict[str, Any] = {}
         query = _query_of(scope["query_string"], route.query)
@@ -125,15 +125,15 @@ class Frame:
 
         def work() -> _Reply:
             self._check()
-            with self._memories.lend(asker) as memory:
+            with self._memories.lend(client) as memory:
                 call = Call(
                     memory=memory,
-                    by=asker.name,
+                    by=client.name,
                     session=self._session,
                     path=path,
                     headers=_headers_of(scope),
                     feed=self._feed,
-                    is_named=asker.token is not None,
+                    is_named=client.token is not None,
                 )
                 answer = route.work(call, **given)
                 if route.media != "application/json":
@@ -144,7 +144,7 @@ class Frame:
             # When the client leaves, the thread is abandoned and not stopped: a write
             # that has begun is finished.
             return await anyio.to_thread.run_sync(
-                work, abandon_on_cancel=True, limiter=self._limits.of(asker)
+                work, abandon_on_cancel=True, limiter=self._limits.of(client)
             )
         except Failure as failure:
             if (

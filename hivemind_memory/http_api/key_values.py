@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 from pydantic import Field, JsonValue
@@ -15,6 +14,7 @@ from hivemind_memory.errors import (
 )
 from hivemind_memory.http_api.failures import Failure
 from hivemind_memory.http_api.routes import Answer, Call, Fields, RouteGroup
+from hivemind_memory.model.clocks import utc_iso
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -134,16 +134,11 @@ def delete_key(call: Call) -> DeletedKey:
 def _row(found: KeyValue) -> KeyRow:
     """Return a key as it is answered."""
     content: Any = found.value  # it was read from JSON
+    end = utc_iso(found.expires_at, "milliseconds") if found.expires_at else None
     return KeyRow(
         key=found.key,
         value=content,
         version=found.version,
-        expires_at=_utc(found.expires_at) if found.expires_at else None,
-        updated_at=_utc(found.updated_at),
+        expires_at=end,
+        updated_at=utc_iso(found.updated_at, "milliseconds"),
     )
-
-
-def _utc(at_s: float) -> str:
-    """Return a time in UTC as ISO 8601, to the millisecond."""
-    text = datetime.fromtimestamp(at_s, UTC).isoformat(timespec="milliseconds")
-    return text.replace("+00:00", "Z")

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from pydantic import Field
-from pydantic.alias_generators import to_camel
 
-from hivemind_memory.http_api.routes import Answer, Call, Fields, RouteGroup
+from hivemind_memory.http_api.routes import Call, CamelAnswer, Fields, RouteGroup
 
 routes = RouteGroup("/api/v1", tag="memories")
 
@@ -23,10 +22,8 @@ class LinkFields(Fields):
     weight: Annotated[float, Field(ge=0, le=1)] = 1.0
 
 
-class Link(Answer):
+class Link(CamelAnswer):
     """How two memories are linked now."""
-
-    model_config = Answer.model_config | {"alias_generator": to_camel}
 
     kind: str
     from_id: str

@@ -19,7 +19,7 @@ from hivemind_memory.mcp_server.http_sessions import (
 )
 
 
-class LateApp:
+class LazyMcpApp:
     """An application that is made, and started, with its first request."""
 
     def __init__(self, make_app: Callable[[], App]) -> None:
@@ -32,7 +32,7 @@ class LateApp:
         self._lock = asyncio.Lock()
         self._app: App | None = None
         self._to_app: asyncio.Queue[Message] = asyncio.Queue()
-        self._life: asyncio.Task[None] | None = None
+        self._lifespan: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -43,9 +43,9 @@ class LateApp:
 
     async def close(self) -> None:
         """End the application as its own server would, if it was started."""
-        if self._life is not None:
+        if self._lifespan is not None:
             await self._to_app.put({"type": "lifespan.shutdown"})
-            await self._life
+            await self._lifespan
 
     async def _start(self) -> App:
         """Return the application, once it says that it has started.
@@ -56,28 +56,28 @@ class LateApp:
         app = await anyio.to_thread.run_sync(self._make_app)
         started: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
 
-        async def hear(message: Message) -> None:
+        async def on_message(message: Message) -> None:
             if not started.done():
                 started.set_result(message["type"] == "lifespan.startup.complete")
 
         await self._to_app.put({"type": "lifespan.startup"})
         scope = {"type": "lifespan", "asgi": {"version": "3.0"}, "state": {}}
-        life = asyncio.get_running_loop().create_task(
-            _run(app, scope, self._to_app.get, hear)
+        task = asyncio.get_running_loop().create_task(
+            _run(app, scope, self._to_app.get, on_message)
         )
 
-        def end(_: object) -> None:
+        def on_end(_: object) -> None:
             if not started.done():
                 started.set_result(False)
 
-        life.add_done_callback(end)
+        task.add_done_callback(on_end)
         if not await started:
             message = "the MCP server did not start"
             raise RuntimeError(message)
-        self._life = life
+        self._lifespan = task
         return app
 
 
 async def _run(app: App, scope: Scope, receive: Receive, send: Send) -> None:
-    """Run the life of an application."""
+    """Run an application from its start to its end."""
     await app(scope, receive, send)

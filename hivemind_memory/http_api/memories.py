@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from pydantic import Field
-from pydantic.alias_generators import to_camel
 
 from hivemind_memory.errors import (
     KeyTakenError,
@@ -14,7 +13,13 @@ from hivemind_memory.errors import (
     VersionChangedError,
 )
 from hivemind_memory.http_api.failures import Failure
-from hivemind_memory.http_api.routes import Answer, Call, Fields, RouteGroup
+from hivemind_memory.http_api.routes import (
+    Answer,
+    Call,
+    CamelAnswer,
+    Fields,
+    RouteGroup,
+)
 from hivemind_memory.http_api.schemas import (
     ROW_EXAMPLE,
     Names,
@@ -32,6 +37,7 @@ from hivemind_memory.model.curation import (
 )
 from hivemind_memory.model.listing import MemoryFilter
 from hivemind_memory.model.save_hints import hint_texts
+from hivemind_memory.model.scope import scope_text
 
 MAX_LIMIT = 100
 STATUSES = ("active", "superseded", "pending", "forgotten", "expired", "done")
@@ -118,10 +124,8 @@ class Forgotten(Answer):
     deleted: bool = Field(description="false: there was nothing to forget")
 
 
-class Edge(Answer):
+class Edge(CamelAnswer):
     """A link of a memory to another one."""
-
-    model_config = Answer.model_config | {"alias_generator": to_camel}
 
     kind: str = Field(description="related_to, updates or contradicts")
     weight: float
@@ -238,7 +242,7 @@ def change_memory(call: Call, body: ChangeFields) -> SavedRow:
         type=body.type,
         reason=body.supersede_reason,
         importance=body.importance,
-        scope=memory.scope or "global",
+        scope=scope_text(memory.scope),
         visibility=body.visibility,
         expires=body.expires,
         tags=tuple(body.tags),

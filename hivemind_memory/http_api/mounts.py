@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hivemind_memory.http_api.app import DOCUMENT, MCP, PAGE, LateRoutes
-from hivemind_memory.http_api.mcp_mount import LateApp
+from hivemind_memory.http_api.app import DOCUMENT, MCP, PAGE, LazyApp
+from hivemind_memory.http_api.mcp_mount import LazyMcpApp
 from hivemind_memory.http_api.plugin_clients import PLUGIN
 
 TYPE_CHECKING = False
@@ -50,12 +50,12 @@ def make_mounts(
 
         return OpenApi(GROUPS)
 
-    openapi = LateRoutes(make_openapi)
+    openapi = LazyApp(make_openapi)
     return {
-        MCP: LateApp(make_mcp),
+        MCP: LazyMcpApp(make_mcp),
         DOCUMENT: openapi,
         PAGE: openapi,
-        "": LateRoutes(make_frame),
+        "": LazyApp(make_frame),
     }
 
 
@@ -69,7 +69,7 @@ def plugin_mount(
 
         return _frame(GROUPS, state, memory_dir, session)
 
-    return {PLUGIN: LateRoutes(make_frame)}
+    return {PLUGIN: LazyApp(make_frame)}
 
 
 def _frame(

@@ -5,15 +5,20 @@ from __future__ import annotations
 from typing import Annotated
 
 from pydantic import Field
-from pydantic.alias_generators import to_camel
 
 from hivemind_memory.errors import NotesMissingError
-from hivemind_memory.http_api.routes import Answer, Call, Fields, RouteGroup
+from hivemind_memory.http_api.routes import (
+    Answer,
+    Call,
+    CamelAnswer,
+    Fields,
+    RouteGroup,
+)
+from hivemind_memory.model.scope import scope_text
 from hivemind_memory.redaction import mask
 
 routes = RouteGroup("/api/v1", tag="notes")
 
-_CAMEL = Answer.model_config | {"alias_generator": to_camel}
 _Short = Annotated[str, Field(max_length=1_100)]
 
 
@@ -24,10 +29,8 @@ class NotesFields(Fields):
     offset: Annotated[int, Field(ge=0, le=10_000_000)] = 0
 
 
-class Note(Answer):
+class Note(CamelAnswer):
     """One note."""
-
-    model_config = _CAMEL
 
     path: str
     size_bytes: int
@@ -54,10 +57,8 @@ class LinesFields(Fields):
     ] = None
 
 
-class Lines(Answer):
+class Lines(CamelAnswer):
     """Lines of a note."""
-
-    model_config = _CAMEL
 
     path: str
     start_line: int
@@ -75,10 +76,8 @@ class EntryFields(Fields):
     source_ref: Annotated[_Short, Field(description="file or URL it comes from")] = ""
 
 
-class Written(Answer):
+class Written(CamelAnswer):
     """An entry that was written."""
-
-    model_config = _CAMEL
 
     path: str
     start_line: int
@@ -162,5 +161,5 @@ def write_entry(call: Call, body: EntryFields) -> Written:
         source_ref=body.source_ref,
     )
     shown = Written.model_validate(written)
-    shown.scope = shown.scope or "global"
+    shown.scope = scope_text(shown.scope)
     return shown

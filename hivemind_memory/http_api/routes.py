@@ -23,6 +23,7 @@ from functools import cached_property
 from typing import Any, Protocol, TypeVar, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic.alias_generators import to_camel
 
 from hivemind_memory.http_api.event_feed import EventFeed
 from hivemind_memory.http_api.failures import Envelope, plain_envelope
@@ -53,6 +54,12 @@ class Answer(BaseModel):
         serialize_by_alias=True,
         defer_build=True,
     )
+
+
+class CamelAnswer(Answer):
+    """An answer whose members are named in camelCase."""
+
+    model_config = ConfigDict(alias_generator=to_camel)
 
 
 class Stream(Protocol):
@@ -100,7 +107,7 @@ class Call:
     """Of the request, by their names in lower case."""
 
     feed: EventFeed
-    """Tells what changes in the memory."""
+    """The changes of the memory, for a stream."""
 
     is_named: bool = False
     """The caller has a named token."""
@@ -184,7 +191,7 @@ class Route:
 
     @property
     def description(self) -> str:
-        """The rest of what there is to know."""
+        """What it does, at length: the rest of the docstring."""
         return (inspect.getdoc(self.work) or "").partition("\n")[2].strip()
 
 
@@ -200,7 +207,7 @@ class RouteGroup:
         failure: type[BaseModel] = PlainFailure,
         workspace: str = "",
     ) -> None:
-        """Have no route yet.
+        """Start without routes.
 
         Args:
             prefix: Beginning of their paths: ``/api/v1``.

@@ -7,10 +7,9 @@ from hashlib import sha256
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field
-from pydantic.alias_generators import to_camel
 
-from hivemind_memory.http_api.routes import Answer, Call
-from hivemind_memory.model.scope import GLOBAL
+from hivemind_memory.http_api.routes import Answer, Call, CamelAnswer
+from hivemind_memory.model.scope import scope_text
 from hivemind_memory.redaction import mask
 
 TYPE_CHECKING = False
@@ -67,10 +66,8 @@ Names = Annotated[
 """Names in a query, separated by commas."""
 
 
-class Row(Answer):
+class Row(CamelAnswer):
     """One memory."""
-
-    model_config = Answer.model_config | {"alias_generator": to_camel}
 
     id: str = Field(description="its id; a path where a person gave it none")
     team_name: str = Field(description="its team; empty: another scope")
@@ -120,7 +117,7 @@ def row_of(call: Call, memory: StoredMemory, recall: RecallCounts | None = None)
         created_at=memory.created,
         updated_at=memory.updated or memory.created,
         importance=memory.importance,
-        scope="global" if memory.scope == GLOBAL else memory.scope,
+        scope=scope_text(memory.scope),
         visibility=call.memory.settings.visibility_of(memory.scope, memory.visibility),
         access_count=recall.access_count if recall else 0,
         last_accessed_at=(recall.last_accessed_at or None) if recall else None,

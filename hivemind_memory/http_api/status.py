@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 from pydantic import Field
-from pydantic.alias_generators import to_camel
 
-from hivemind_memory.http_api.routes import Answer, Call, RouteGroup
-from hivemind_memory.model.scope import GLOBAL
+from hivemind_memory.http_api.routes import Answer, Call, CamelAnswer, RouteGroup
+from hivemind_memory.model.scope import scope_text
 from hivemind_memory.version import __version__
 
 routes = RouteGroup("/api/v1", tag="status")
 
-_CAMEL = Answer.model_config | {"alias_generator": to_camel}
 
-
-class CallerOut(Answer):
+class CallerOut(CamelAnswer):
     """Who asks."""
-
-    model_config = _CAMEL
 
     name: str = Field(description="of its token; empty: a visitor")
     scopes: list[str] | None = Field(description="that it reads; null: all")
     is_read_only: bool
 
 
-class Figures(Answer):
+class Figures(CamelAnswer):
     """What the whole memory holds."""
-
-    model_config = _CAMEL
 
     memory_dir: str
     notes: int
@@ -68,9 +61,7 @@ def status(call: Call) -> Status:
         version=__version__,
         caller=CallerOut(
             name=call.by,
-            scopes=None
-            if scopes is None
-            else sorted("global" if scope == GLOBAL else scope for scope in scopes),
+            scopes=None if scopes is None else sorted(map(scope_text, scopes)),
             is_read_only=caller.is_read_only,
         ),
         memory=Figures.model_validate(call.memory.status()) if scopes is None else None,

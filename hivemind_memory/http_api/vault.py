@@ -5,7 +5,6 @@ The one place beside a person's terminal where a value of the vault is shown.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 from pydantic import Field
@@ -15,6 +14,7 @@ from hivemind_memory.curation.vault_access import open_vault
 from hivemind_memory.errors import KeyNotFoundError
 from hivemind_memory.http_api.failures import Failure
 from hivemind_memory.http_api.routes import Answer, Call, Fields, RouteGroup
+from hivemind_memory.model.clocks import utc_iso
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -127,11 +127,6 @@ def _fields(key: VaultKey) -> dict[str, Any]:
     return {
         "key": key.key,
         "is_secret": key.is_secret,
-        "created_at": _utc(key.created_at),
-        "updated_at": _utc(key.updated_at),
+        "created_at": utc_iso(key.created_at),
+        "updated_at": utc_iso(key.updated_at),
     }
-
-
-def _utc(at_s: int) -> str:
-    """Return a time in UTC as ISO 8601, to the second."""
-    return datetime.fromtimestamp(at_s, UTC).isoformat().replace("+00:00", "Z")
