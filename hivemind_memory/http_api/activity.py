@@ -75,7 +75,12 @@ class SearchFields(Fields):
     )
 
 
-@routes.post("/activity", status=201, example={"id": "a1a214efbf5c00000"})
+@routes.post(
+    "/activity",
+    status=201,
+    sample={name: _ROW_EXAMPLE[name] for name in ("label", "content", "status")},
+    example={"id": _ROW_EXAMPLE["id"]},
+)
 def post_activity(call: Call, body: ActivityFields) -> PostedAnswer:
     """Keep a row of what a program did.
 

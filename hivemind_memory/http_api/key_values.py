@@ -97,6 +97,7 @@ def read_key(call: Call) -> KeyRow:
 @routes.post(
     "/memory",
     errors=(404, 409),
+    sample={"key": "deploy/last-run", "value": {"commit": "4bbd2ec9", "ok": True}},
     example={"status": "ok", "key": "deploy/last-run", "version": 8},
 )
 def write_key(call: Call, body: SetFields) -> WrittenKey:

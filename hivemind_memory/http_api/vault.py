@@ -84,6 +84,7 @@ def read_vault_key(call: Call) -> VaultValue:
 @routes.put(
     "/vault/{key}",
     errors=(403, 409),
+    sample={"value": "sk_test_1"},
     example={"status": "ok", "key": "STRIPE_KEY"},
 )
 def write_vault_key(call: Call, body: VaultFields) -> VaultStatus:

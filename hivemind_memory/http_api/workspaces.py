@@ -157,6 +157,7 @@ class Deleted(Answer):
     "/memories",
     status=201,
     errors=(403,),
+    sample={"content": _ROW["content"], "scope": _ROW["scope"]},
     example={"id": _ROW["id"], "scope": _ROW["scope"]},
 )
 def remember(call: Call, body: NewFact) -> SavedFact:
@@ -224,6 +225,7 @@ def find(call: Call, query: V2Query) -> V2Rows:
     "/v2/memories",
     status=201,
     errors=(403,),
+    sample={"content": _V2_ROW["content"], "kind": _V2_ROW["kind"]},
     example={"id": _V2_ROW["id"], "namespace": _V2_ROW["namespace"]},
 )
 def write(call: Call, body: NewV2Row) -> SavedV2Row:
