@@ -128,7 +128,7 @@ ORDINARY_COMMITS = (
 
 
 # A section that a colleague has committed arrives, is looked at, and goes.
-REVIEW = "git fetch -q ../desk marks:review && git branch -q -D review"
+REVIEW = "git fetch -q ../colleague marks:review && git branch -q -D review"
 
 
 KINDS = ("escape", "quote", "beside", "ordinary", "elsewhere")
@@ -156,13 +156,13 @@ def with_remote(folder: Path) -> Path:
 def with_colleague(folder: Path) -> Path:
     """Make a worktree beside a colleague who has written what its section quotes."""
     made = _with_colleague(folder)
-    desk = folder / "desk"
-    write_both(desk)
-    git(desk, "switch", "-q", "-c", "marks")
-    (desk / "a.rst").write_text("<!-- hivemind:begin v1 -->\nx\n")
-    git(desk, "add", "-A")
-    git(desk, "commit", "-q", "-m", "marks")
-    git(desk, "push", "-q", "shared", "marks")
+    colleague = folder / "colleague"
+    write_both(colleague)
+    git(colleague, "switch", "-q", "-c", "marks")
+    (colleague / "a.rst").write_text("<!-- hivemind:begin v1 -->\nx\n")
+    git(colleague, "add", "-A")
+    git(colleague, "commit", "-q", "-m", "marks")
+    git(colleague, "push", "-q", "shared", "marks")
     return made
 
 

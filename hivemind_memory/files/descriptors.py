@@ -70,7 +70,7 @@ class IrregularFileError(OSError):
 def open_regular(path: str, flags: int) -> int:
     """Return a descriptor of the regular file at *path*, through links.
 
-    All files of ours that lie where a person could have put something else are opened
+    All our files that lie where a person could have put something else are opened
     by this, as ``open(path, opener=open_regular)``: opening a pipe waits for its other
     end, and a device may have no end. A new file is 0600.
 

@@ -20,7 +20,7 @@ def shelf(tmp_path: Path) -> Shelf:
 def test_a_forget_by_id_does_not_hide_the_version_that_has_taken_the_file(
     shelf: Shelf,
 ) -> None:
-    """Another process saves the key between the look-up and the read."""
+    """Another process saves the key between the lookup and the read."""
     first = shelf.save("k", "the first")
     stale = ScannedIndex(shelf.notes).frozen()
     shelf.save("k", "the second", reason="new")

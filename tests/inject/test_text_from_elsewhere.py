@@ -16,16 +16,16 @@ COMMIT = "git add -A && git commit -q -m all"
 
 
 def with_colleague(folder: Path) -> Path:
-    """Make a worktree with a remote, beside a desk where a colleague works.
+    """Make a worktree with a remote, beside a clone in which a colleague works.
 
     What they write is shared in a bare repository, ``theirs``.
     """
-    desk, made = folder / "desk", folder / "repo"
-    tracked(folder).rename(desk)
-    git(folder, "clone", "-q", "--bare", "desk", "theirs")
-    git(desk, "remote", "add", "shared", "../theirs")
+    colleague, made = folder / "colleague", folder / "repo"
+    tracked(folder).rename(colleague)
+    git(folder, "clone", "-q", "--bare", "colleague", "theirs")
+    git(colleague, "remote", "add", "shared", "../theirs")
     git(folder, "init", "-q", "--bare", "remote")
-    git(desk, "push", "-q", "../remote", "main")
+    git(colleague, "push", "-q", "../remote", "main")
     git(folder, "clone", "-q", "-b", "main", "remote", str(made))
     git(made, "remote", "add", "theirs", "../theirs")
     return made
@@ -40,14 +40,14 @@ def worktree(tmp_path: Path) -> Path:
     (notes / "global.md").write_text(f"## One\n\n{MEMORY}\n\n## Two\n\n{OTHER}\n")
     with open_memory(home=str(tmp_path / "home")) as memory:
         open_injector(memory).inject(str(made))
-    write_both(tmp_path / "desk")
+    write_both(tmp_path / "colleague")
     return made
 
 
 @pytest.fixture
 def theirs(worktree: Path) -> Path:
     """Where the colleague works."""
-    return worktree.parent / "desk"
+    return worktree.parent / "colleague"
 
 
 def write_both(theirs: Path) -> None:
