@@ -26,7 +26,7 @@ from hivemind_memory.plugin_api.namespaces import (
 )
 from hivemind_memory.plugin_api.refusal import refusal_of
 from hivemind_memory.plugin_api.rows import NewRow
-from hivemind_memory.plugin_api.workspace import find_rows, list_scopes, recall
+from hivemind_memory.plugin_api.workspace import find_rows, list_scopes, recall_facts
 from tests.plugin_api.homes import FrozenHome, frozen_home
 
 SCOPES = {
@@ -153,7 +153,7 @@ def test_a_workspace_recalls_its_own_its_teams_and_everyones(seen: Memory) -> No
     names = tuple(name for name, scope in SCOPES.items() if scope in own)
 
     for text in ("", "kiwi"):
-        facts = recall(seen, text, limit=100)
+        facts = recall_facts(seen, text, limit=100)
         assert {row.content for row in facts} == allowed(seen, names)
         for name in (*SCOPES, "workspace:nobody"):
             rows = find_rows(seen, name, text, limit=100)
