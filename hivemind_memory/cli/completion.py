@@ -8,7 +8,13 @@ from __future__ import annotations
 
 from hivemind_memory.cli.options import MEMORY_DIR
 from hivemind_memory.cli.parse import HELP
-from hivemind_memory.cli.table import ALIASES, GROUPS, command_names, find_command
+from hivemind_memory.cli.table import (
+    ALIASES,
+    GROUPS,
+    command_names,
+    find_command,
+    full_second,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -126,7 +132,7 @@ def _all_candidates(
     if name in GROUPS:
         if not rest:
             return (full_name.partition(" ")[2] for full_name in command_names(name))
-        name = f"{name} {rest.pop(0)}"
+        name = f"{name} {full_second(name, rest.pop(0))}"
     command = find_command(name)
     return _of_command(command, rest, current, memory_dir) if command else ()
 

@@ -10,8 +10,10 @@ from hivemind_memory.cli.table import (
     FIRST,
     GROUPS,
     PANELS,
+    SECOND_ALIASES,
     command_names,
     find_command,
+    full_second,
     panel_of,
     summary_of,
 )
@@ -61,6 +63,9 @@ def help_text(topic: str, width: int) -> str | None:
     if topic == "all":
         return everything_text(width)
     topic = ALIASES.get(topic, topic)
+    first, _, second = topic.partition(" ")
+    if second:
+        topic = f"{first} {full_second(first, second)}"
     if topic in GROUPS:
         return group_text(topic, width)
     command = find_command(topic) if topic in command_names() else None
@@ -113,7 +118,8 @@ def command_text(command: Command, width: int) -> str:
     if command.description:
         parts.append(fill(command.description, width))
     parts.append(_usage_line(usage(command), width))
-    parts += [f"Short: hm {x}" for x, full in ALIASES.items() if full == command.name]
+    if short := _short_names(command.name):
+        parts.append(f"Short: {', '.join(f'hm {name}' for name in short)}")
     if command.arguments:
         rows = [(x.name.upper(), x.description) for x in command.arguments]
         parts.append(_section("Arguments", rows, width))
@@ -122,6 +128,18 @@ def command_text(command: Command, width: int) -> str:
         lines = "\n".join(f"  {example}" for example in command.examples)
         parts.append(f"Examples:\n{lines}")
     return "\n\n".join(parts) + "\n"
+
+
+def _short_names(name: str) -> list[str]:
+    """Return what else may be typed for a command.
+
+    >>> _short_names("kv delete")
+    ['kv rm']
+    """
+    group, _, second = name.partition(" ")
+    names = [alias for alias, full in ALIASES.items() if full == name]
+    names += [f"{group} {alias}" for alias, x in SECOND_ALIASES.items() if second in x]
+    return names
 
 
 def usage(command: Command) -> str:

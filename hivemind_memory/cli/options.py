@@ -89,7 +89,7 @@ ONLY_TAG = Flag(
     is_many=True,
 )
 IN_FOLDER = Flag(
-    ("--in",),
+    ("--folder", "--in"),
     "text",
     "Only notes below this folder, such as projects/shop/api.",
     metavar="FOLDER",

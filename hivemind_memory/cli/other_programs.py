@@ -17,12 +17,12 @@ _LIST = "hm list"
 _FORGET = "hm forget KEY"
 _EDIT = "hm edit NOTE"
 _SYNC = "hm sync"
-_SERVE = "hm mcp --http"
+_SERVE = "hm serve"
 _RENAME = "hm project rename NAME NEW"
 _ANSWERS: Mapping[str, tuple[str, ...]] = {
     _SEARCH: (
         *("rg", "recall", "query", "ask", "lookup", "locate", "match"),
-        *("retrieve", "fetch", "fzf", "where", "context", "similar", "q", "s"),
+        *("retrieve", "fetch", "fzf", "where", "similar", "q", "s"),
     ),
     _WRITE: (
         *("note", "remember", "append", "log-add", "jot", "record", "insert", "memo"),
@@ -42,7 +42,7 @@ _ANSWERS: Mapping[str, tuple[str, ...]] = {
         *("load", "import-notes", "reload"),
     ),
     "hm rebuild": ("reindex", "re-index", "rebuild-index", "repair", "fix", "migrate"),
-    _SERVE: ("serve", "server", "start", "run", "up", "daemon", "http", "api"),
+    _SERVE: ("server", "start", "run", "up", "daemon", "http", "api"),
     "hm mcp": ("stdio", "mcp-server", "serve-mcp"),
     "hm connect": ("install", "register", "setup", "enable", "link-agent", "plugin"),
     "hm disconnect": ("uninstall", "unregister", "disable", "remove-agent"),
@@ -68,6 +68,7 @@ _ANSWERS: Mapping[str, tuple[str, ...]] = {
     _RENAME: ("rename", "mv", "move", "rename-project"),
     "hm project": ("projects", "repo", "workspace", "scope", "scopes"),
     "hm link A B": ("relate", "ln", "connect-notes", "merge"),
+    "hm vault": ("secret", "secrets", "password", "passwords", "env"),
     "hm version": ("v", "ver"),
     "hm help": ("man", "usage", "?", "commands"),
 }
@@ -84,6 +85,43 @@ _SENTENCES = {
 _SENTENCES |= dict.fromkeys(("commit", "push", "pull", "clone"), _SENTENCES["git"])
 _SENTENCES |= {"copy": _SENTENCES["cp"], "chat": "Agents use the memory: `hm connect`."}
 """What people type -> what to do, where no one command does it."""
+
+
+_SECONDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "token": {
+        "add NAME": ("create", "new", "make", "generate", "issue"),
+        "revoke NAME": ("delete", "remove", "del"),
+    },
+    "kv": {
+        "set KEY VALUE": ("put", "add", "write", "save", "update", "incr"),
+        "get KEY": ("show", "read", "cat"),
+        "delete KEY": ("remove", "del", "unset", "forget"),
+    },
+    "vault": {
+        "set KEY": ("put", "add", "write", "save", "store"),
+        "get KEY": ("show", "read", "cat"),
+        "delete KEY": ("remove", "del", "unset", "forget"),
+        "exec KEY -- COMMAND": ("run", "env"),
+    },
+}
+"""Group -> what to type after it -> what people type there instead."""
+
+
+def second_pointer(group: str, words: str) -> str:
+    """Return what a person who typed ``hm GROUP WORDS`` probably wants, or nothing.
+
+    >>> second_pointer("token", "create")
+    'Did you mean `hm token add NAME`?'
+    >>> second_pointer("context", "round the sum")
+    'Did you mean `hm context build --task "round the sum"`?'
+    """
+    for answer, known in _SECONDS.get(group, {}).items():
+        if words in known:
+            return f"Did you mean `hm {group} {answer}`?"
+    if group == "context":
+        task = f'"{words}"' if " " in words else "TEXT"
+        return f"Did you mean `hm context build --task {task}`?"
+    return "Did you mean `hm activity search QUERY`?" if group == "activity" else ""
 
 
 _SESSIONS = {

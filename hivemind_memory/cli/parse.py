@@ -21,6 +21,7 @@ from hivemind_memory.cli.table import (
     GROUPS,
     command_names,
     find_command,
+    full_second,
     load_command,
 )
 from hivemind_memory.errors import UsageError
@@ -67,7 +68,8 @@ def parse_request(words: Sequence[str]) -> CommandRequest:
         is_named = bool(rest) and not rest[0].startswith("-")
         if is_named and _is_argument_of(f"{name} {GROUPS[name][2]}", name, rest[0]):
             is_named = False
-        name = f"{name} {rest.pop(0) if is_named else GROUPS[name][2]}"
+        second = full_second(name, rest.pop(0)) if is_named else GROUPS[name][2]
+        name = f"{name} {second}"
     command = find_command(name)
     if command is None:
         from hivemind_memory.cli.unknown_names import unknown_command

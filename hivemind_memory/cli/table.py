@@ -101,7 +101,7 @@ _FILES = (
             "kv get": "Print the value of a key.",
             "kv set": "Give a key a value, perhaps for some time only.",
             "kv list": "List the keys with their values.",
-            "kv delete": "Delete a key; its versions are counted on.",
+            "kv delete": "Delete a key; its version number is kept.",
         },
     ),
     (
@@ -335,8 +335,8 @@ GROUPS = {
     "git-hook": ("Git's hook that injects into new worktrees.", AGENTS, "status"),
     "context": ("Build the context of a task; keep blocks for it.", AGENTS, "build"),
     "project": ("Show, list, rename, adopt and merge projects.", AGENTS, "show"),
-    "token": ("Make, list and revoke tokens of clients over HTTP.", AGENTS, "list"),
-    "kv": ("Keep values of programs under keys, with versions.", WRITE, "list"),
+    "token": ("Make, list and revoke tokens for clients of hm serve.", AGENTS, "list"),
+    "kv": ("Keep values for programs under keys, with versions.", WRITE, "list"),
     "vault": ("Keep secrets, and give them to commands.", MAINTAIN, "list"),
     "eval": ("Measure how well questions of your own are answered.", MAINTAIN, "run"),
     "config": ("Show and change the options in config.json.", SET_UP, "list"),
@@ -354,6 +354,19 @@ ALIASES = {
     "cat": "get",
 }
 """What people type by habit -> the command it stands for."""
+
+SECOND_ALIASES = {"ls": ("list",), "rm": ("delete", "revoke")}
+"""The same after the name of a group -> its command, whichever of them it has."""
+
+
+def full_second(group: str, word: str) -> str:
+    """Return the second word of a command in *group* that *word* is short for.
+
+    >>> full_second("token", "rm"), full_second("kv", "get")
+    ('revoke', 'get')
+    """
+    meant = SECOND_ALIASES.get(word, ())
+    return next((one for one in meant if f"{group} {one}" in _TABLE), word)
 
 
 def command_names(group: str | None = None) -> Iterator[str]:

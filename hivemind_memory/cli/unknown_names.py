@@ -16,6 +16,10 @@ def unknown_command(name: str) -> UsageError:
     if second:
         names = [full_name.partition(" ")[2] for full_name in command_names(group)]
         near = nearest(second, names)
+        from hivemind_memory.cli.other_programs import second_pointer
+
+        if not near and (hint := second_pointer(group, second)):
+            return UsageError(f"There is no command `hm {name}`.", hint=hint)
         hint = f"`hm {group} --help` lists its commands."
     else:
         from hivemind_memory.cli.other_programs import pointer

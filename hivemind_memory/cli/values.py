@@ -38,8 +38,8 @@ def parse_value(name: str, flag: Flag, text: str) -> object:
     if number is None or is_low or is_high:
         what = "a number" if flag.kind == "float" else "a whole number"
         if flag.low is not None:
-            bound = f" to {flag.high:g}" if flag.high is not None else " up"
-            what += f" from {flag.low:g}{bound}"
+            bound = f" to {flag.high:.15g}" if flag.high is not None else " up"
+            what += f" from {flag.low:.15g}{bound}"
         raise UsageError(f"`{name}` takes {what}, not `{text}`.", hint=flag.description)
     return number
 

@@ -14,7 +14,7 @@ from hivemind_memory.errors import UsageError
 from tests.cli.conftest import Hm
 
 GUESSES = shlex.split(
-    "find grep cat delete remove reindex index serve import export note remember recall"
+    "delete remove reindex index server secrets import export note remember recall"
     " query new open tag sync-now login config-edit update install mv cp git"
 )
 
@@ -62,5 +62,62 @@ def test_no_guess_runs(word: str) -> None:
 def test_an_alias_is_named_in_the_help_of_its_command(hm: Hm) -> None:
     """`hm help list` says that `ls` is short for it."""
     for alias, name in ALIASES.items():
-        assert f"Short: hm {alias}" in hm("help", name).out
-        assert f"Short: hm {alias}" in hm("help", alias).out
+        text = hm("help", name).out
+        short = next(line for line in text.split("\n") if line.startswith("Short: "))
+        assert f"hm {alias}" in short.removeprefix("Short: ").split(", ")
+        assert hm("help", alias).out == text
+    assert "Short: hm find, hm grep\n" in hm("help", "search").out
+    assert "Short: hm kv rm\n" in hm("help", "kv", "rm").out
+
+
+@pytest.mark.parametrize("group", sorted(GROUPS))
+def test_ls_and_rm_work_in_groups_too(group: str) -> None:
+    """Wherever the group has a command that lists or deletes."""
+    names = set(command_names(group))
+
+    if f"{group} list" in names:
+        assert parse_request([group, "ls"]).command.name == f"{group} list"
+    deleting = names & {f"{group} delete", f"{group} revoke"}
+    if deleting:
+        assert parse_request([group, "rm", "x"]).command.name in deleting
+
+
+def test_rm_deletes_the_value_of_a_program(hm: Hm) -> None:
+    """It is short for `hm kv delete`."""
+    hm("kv", "set", "lock", "ci")
+
+    assert hm("kv", "rm", "lock").out == "lock: deleted\n"
+    assert hm("kv", "ls", "--json").out == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        (("token", "create", "ci"), "hm token add NAME"),
+        (("kv", "put", "a", "1"), "hm kv set KEY VALUE"),
+        (("vault", "run", "K", "--", "true"), "hm vault exec KEY -- COMMAND"),
+        (("activity", "find", "tide"), "hm activity search QUERY"),
+        (("activity", "tide"), "hm activity search QUERY"),
+        (("context", "round", "the", "sum"), "hm context build --task TEXT"),
+        (("context", "round the sum"), 'hm context build --task "round the sum"'),
+    ],
+)
+def test_a_guess_in_a_group_is_answered(
+    hm: Hm, words: tuple[str, ...], answer: str
+) -> None:
+    """And never runs."""
+    ran = hm(*words)
+
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.endswith(f"\nhint: Did you mean `{answer}`?\n")
+
+
+def test_an_agent_may_be_guessed_by_the_name_of_its_product(hm: Hm) -> None:
+    """`code` is nearer to codex, but is the command of VS Code."""
+    assert "Did you mean vscode?" in hm("connect", "code").err
+    assert "Did you mean claude?" in hm("connect", "claude-code").err
+
+
+def test_a_large_bound_is_written_in_digits(hm: Hm) -> None:
+    """Not as a power of ten."""
+    assert "from 1 to 315360000, " in hm("kv", "set", "--ttl", "1h", "a", "b").err

@@ -42,6 +42,16 @@ def test_a_tag_finds_entries_memories_and_notes_that_a_person_tagged(
     assert "runner" in hm("list", "--tag", "net").out
 
 
+def test_folder_is_another_name_for_in(hm: Hm, notes: Path) -> None:
+    """Both narrow a search and a list; neither is taken for a word of the query."""
+    (notes / "ops").mkdir()
+    (notes / "ops/db.md").write_text("The database is on birch.\n")
+    (notes / "db.md").write_text("The database is on oak.\n")
+
+    assert _found(hm, "search", "--folder", "ops", "database") == {"ops/db.md"}
+    assert hm("list", "--folder", "ops").out == hm("list", "--in", "ops").out != ""
+
+
 def test_tags_survive_forget_restore_accept_and_a_new_version(
     hm: Hm, notes: Path
 ) -> None:

@@ -96,7 +96,10 @@ def build(request: CommandRequest) -> int:
 
     values = request.values
     if not values["task"] and not values["blocks"]:
-        raise UsageError("Give a --task, or a file of --blocks.")
+        raise UsageError(
+            "Say what the task is, or name a file of blocks.",
+            hint='For example: `hm context build --task "round the sum of a cart"`.',
+        )
     count: Callable[[str], int] = estimate_tokens
     if values["tokenizer"]:
         from hivemind_memory.providers.token_counter import token_counter

@@ -137,7 +137,7 @@ def _git_additions() -> Iterable[str]:
         " push contains a section:"
     )
     yield from (f"  - {addition}" for addition in GIT_ADDITIONS)
-    yield "Nothing of it is committed or pushed; `hm eject` removes it."
+    yield "None of it is committed or pushed; `hm eject` removes it."
 
 
 @command(

@@ -58,10 +58,10 @@ def get(request: CommandRequest) -> int:
 @command(
     "kv set",
     description=(
-        "The value may be any JSON; what is no JSON is a text. Without a value it is"
-        " read from standard input. Keys belong to a scope: without --scope to your"
-        " workspace, else to the project, else to all. Each write gives the key the"
-        " next version, also after it was deleted. Nothing here is searched."
+        "The value may be any JSON; anything else is kept as text. Without a value it"
+        " is read from standard input. Keys belong to a scope: without --scope to your"
+        " workspace, else to the project, else to everyone. Each write gives the key"
+        " the next version, even after it was deleted. Nothing here is searched."
     ),
     arguments=(
         _KEY,
@@ -189,7 +189,7 @@ def _parsed(text: str) -> object:
             return text.removesuffix("\n")
         why = str(error) if isinstance(error, json.JSONDecodeError) else "too deep"
         raise UsageError(
-            f"The value begins as JSON does, but is none: {why}.",
+            f"The value begins like JSON, but isn't valid: {why}.",
             effect="Nothing was saved",
         ) from error
 
