@@ -73,7 +73,7 @@ def parse_part(text: str) -> object:
     try:
         return _parse_json(text)
     except ValueError as error:
-        message = f"The value begins as JSON does, but is none: {error}."
+        message = f"The value begins like JSON, but is not valid: {error}."
         raise InvalidPartError(message) from error
 
 

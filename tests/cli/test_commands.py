@@ -442,7 +442,7 @@ def test_config_sets_shows_and_takes_out_a_part_of_an_object(
     assert part.out == '["pi", "a b"]\n'
     assert (bad.code, odd.code) == (2, 2)
     assert 'The command of "bad" has an unclosed quote.' in bad.err
-    assert "The value begins as JSON does, but is none" in odd.err
+    assert "The value begins like JSON, but is not valid" in odd.err
     assert "agents.quick is no longer set" in taken.err
     assert "agents.quick was not set" in again.err
     assert hm("config", "set", "agents", '{"x": ["y"]}').code == 0

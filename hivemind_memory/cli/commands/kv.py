@@ -189,7 +189,7 @@ def _parsed(text: str) -> object:
             return text.removesuffix("\n")
         why = str(error) if isinstance(error, json.JSONDecodeError) else "too deep"
         raise UsageError(
-            f"The value begins like JSON, but isn't valid: {why}.",
+            f"The value begins like JSON, but is not valid: {why}.",
             effect="Nothing was saved",
         ) from error
 
