@@ -99,7 +99,7 @@ _FILES = (
         "kv",
         {
             "kv get": "Print the value of a key.",
-            "kv set": "Give a key a value, perhaps for some time only.",
+            "kv set": "Set the value of a key, optionally for a limited time.",
             "kv list": "List the keys with their values.",
             "kv delete": "Delete a key; its version number is kept.",
         },
@@ -366,7 +366,7 @@ def full_second(group: str, word: str) -> str:
     ('revoke', 'get')
     """
     meant = SECOND_ALIASES.get(word, ())
-    return next((one for one in meant if f"{group} {one}" in _TABLE), word)
+    return next((full for full in meant if f"{group} {full}" in _TABLE), word)
 
 
 def command_names(group: str | None = None) -> Iterator[str]:

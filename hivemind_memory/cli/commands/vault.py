@@ -59,9 +59,9 @@ _AT_REST = {
 @command(
     "vault set",
     description=(
-        "The value is typed without being shown, or read from standard input; a last"
-        " newline is left out. From then on it is removed from whatever is written,"
-        " and hidden wherever notes are shown, also in those written before."
+        "The value is typed without being shown, or read from standard input, less a"
+        " trailing newline. From then on it is removed from whatever is written, and"
+        " hidden wherever notes are shown, including those written before."
     ),
     arguments=(
         _KEY,
