@@ -48,6 +48,11 @@ def memory_page(
             if memory is not None
             and context.caller.may_see(memory.visibility)
             and _has_words(memory, words)
+            # Of what is hidden no word is found: a search would spell it out.
+            and (
+                context.caller.is_owner
+                or _has_words(memories_for(context.caller, (memory,))[0], words)
+            )
         ]
         found, total = fitting[offset : offset + limit], len(fitting)
     today = context.clocks.today()

@@ -19,6 +19,9 @@ MAX_STREAM_S = 300.0
 """A stream ends after so long, and its client connects again, with its token: one that
 was revoked meanwhile is refused."""
 
+_MAX_DIGITS = 19
+"""Of the number of a change: what SQLite counts to has no more."""
+
 routes = RouteGroup("/api/v1", tag="events")
 
 
@@ -83,7 +86,8 @@ def events(call: Call) -> Stream:
     after some minutes; connect again with ``Last-Event-ID`` to miss nothing.
     """
     given = call.headers.get("last-event-id", "")
-    after = int(given) if given.isascii() and given.isdigit() else None
+    is_number = given.isascii() and given.isdigit() and len(given) <= _MAX_DIGITS
+    after = int(given) if is_number else None
     return EventStream(call.feed, Listener(call.memory.caller), after)
 
 

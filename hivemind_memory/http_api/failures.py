@@ -126,7 +126,8 @@ ENVELOPES: dict[str, Envelope] = {"v1": plugin_envelope}
 
 def envelope_at(path: str) -> Envelope:
     """Return the form of the failures of a path, whether there is a route or not."""
-    return ENVELOPES.get(path.split("/", 2)[1] if path else "", plain_envelope)
+    # `*` and the address of a CONNECT have no slash.
+    return ENVELOPES.get(path.lstrip("/").partition("/")[0], plain_envelope)
 
 
 def failure_of(error: Exception) -> Failure:

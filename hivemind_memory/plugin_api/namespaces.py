@@ -25,6 +25,8 @@ from hivemind_memory.plugin_api.refusal import (
     RefusedError,
 )
 from hivemind_memory.plugin_api.rows import KINDS as ROW_KINDS
+from hivemind_memory.plugin_api.rows import json_or_nothing
+from hivemind_memory.redaction import mask
 from hivemind_memory.state.namespaces import Namespace, Namespaces
 
 TYPE_CHECKING = False
@@ -40,8 +42,9 @@ def namespace_json(namespace: Namespace) -> dict[str, object]:
     answer: dict[str, object] = {"name": namespace.name, "kind": namespace.kind}
     if namespace.expires_at is not None:
         answer["expires_at"] = moment_text(namespace.expires_at)
-    if namespace.metadata:
-        answer["metadata"] = json.loads(namespace.metadata)
+    # The vault may have got a value since it was kept.
+    if metadata := json_or_nothing(mask(namespace.metadata)):
+        answer["metadata"] = json.loads(metadata)
     return {**answer, "created_at": moment_text(namespace.created_at)}
 
 

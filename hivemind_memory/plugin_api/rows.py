@@ -136,7 +136,7 @@ def row_of(
         created_at=moment_text(seconds_of(memory.created) or 0.0),
         expires_at=end_of(memory),
         is_pinned=memory.is_pinned,
-        propagation=_json_or_nothing(memory.more.get("propagation", "")),
+        propagation=json_or_nothing(mask(memory.more.get("propagation", ""))),
         score=score,
     )
 
@@ -183,7 +183,7 @@ def ulid_of_uuid(row_id: str) -> str:
     return digits
 
 
-def _json_or_nothing(text: str) -> str:
+def json_or_nothing(text: str) -> str:
     """Return a text if it is JSON still, though a person may have edited it."""
     try:
         json.loads(text)

@@ -32,7 +32,7 @@ from hivemind_memory.transcripts.find import (
     messages_around,
     words_of_query,
 )
-from hivemind_memory.transcripts.hits import HitMaker
+from hivemind_memory.transcripts.hits import HitMaker, tells_a_secret
 from hivemind_memory.transcripts.reading import read_quietly
 from hivemind_memory.transcripts.sessions import (
     client_sessions,
@@ -159,11 +159,12 @@ class Activity:
                     )
             except HivemindError as error:
                 warnings.append(f"Transcripts cannot be searched: {error}")
+        words = words_of_query(query.text)
+        found = [each for each in found if not tells_a_secret(each.text, words)]
         rows = list(self._rows(query))
         is_partial = is_partial and not rows
         if rows and found and is_partial:
             found = []
-        words = words_of_query(query.text)
         hits = [
             *((row.id, self._hits.of_row(row, words)) for row in rows),
             *((message.id, self._hits.of_message(message, words)) for message in found),
@@ -273,6 +274,7 @@ class Activity:
         They hold the whole question, or each of its words.
         """
         holds_question = make_text_test(query.text)
+        parts = (query.text.strip(), *words_of_query(query.text))
         left = query.max_results
         for row in self._log.newest(first_id_at(query.since_s)):
             if left <= 0:
@@ -285,7 +287,7 @@ class Activity:
                 continue
             if query.workspace not in ("", row.workspace):
                 continue
-            if holds_question(row.text):
+            if holds_question(row.text) and not tells_a_secret(row.text, parts):
                 left -= 1
                 yield row
 

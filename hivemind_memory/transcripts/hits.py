@@ -9,6 +9,7 @@ from hivemind_memory.model.activity import (
     ms_of_id,
     public_id,
 )
+from hivemind_memory.redaction import mask
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,8 +19,25 @@ if TYPE_CHECKING:
     from hivemind_memory.transcripts.find import FoundMessage
 
 
+def tells_a_secret(text: str, words: Sequence[str]) -> bool:
+    """Return whether a word is found only in what is masked of a text.
+
+    To return it would say what the secret is made of, word by word.
+    """
+    shown, folded = mask(text), text.casefold()
+    if shown == text:
+        return False
+    seen = shown.casefold()
+    return any(
+        word.casefold() in folded and word.casefold() not in seen for word in words
+    )
+
+
 class HitMaker:
-    """Makes hits whose times are in the user's time zone."""
+    """Makes hits whose times are in the user's time zone.
+
+    They are masked again: the vault may have got a value since they were kept.
+    """
 
     def __init__(self, local_iso: Callable[[float], str]) -> None:
         self._local_iso = local_iso
@@ -31,15 +49,15 @@ class HitMaker:
             kind=row.kind,
             at=self._iso(row.id),
             agent=row.agent,
-            label=row.label,
-            content=row.content if words is None else excerpt_of(row.content, words),
+            label=mask(row.label),
+            content=_content(row.content, words),
             session=row.session,
             project=row.project,
             workspace=row.workspace,
-            method=row.method,
-            status=row.status,
-            request_body=row.request,
-            response_body=row.response,
+            method=mask(row.method),
+            status=mask(row.status),
+            request_body=mask(row.request),
+            response_body=mask(row.response),
         )
 
     def of_message(
@@ -53,7 +71,7 @@ class HitMaker:
             at=self._iso(found.id),
             agent=found.source,
             label=found.role,
-            content=found.text if words is None else excerpt_of(found.text, words),
+            content=_content(found.text, words),
             session=found.session,
             project=found.scope,
             method=found.tool,
@@ -64,3 +82,9 @@ class HitMaker:
     def _iso(self, number: int) -> str:
         """Return the time in an id as ISO 8601."""
         return self._local_iso(ms_of_id(number) / 1000)
+
+
+def _content(text: str, words: Sequence[str] | None) -> str:
+    """Return what is shown of a text: all of it if *words* are None."""
+    shown = mask(text)
+    return shown if words is None else excerpt_of(shown, words)

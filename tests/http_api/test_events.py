@@ -121,3 +121,10 @@ def test_the_server_ends_while_clients_listen(served: Served) -> None:
         assert served.process.wait(TIMEOUT_S) == 0
     assert served.process.stderr is not None
     assert served.process.stderr.read() == ""
+
+
+def test_a_last_event_id_that_is_too_long_is_none(served: Served) -> None:
+    """Python refuses to read so many digits: that is no defect of the server."""
+    with listening(served, Last_Event_ID="9" * 5_000) as events:
+        known = save("later", "Told as to a client that knows nothing.")
+        assert events.next("saved")["id"] == known

@@ -171,3 +171,20 @@ def test_an_agents_shell_starts_none(
             patch.setenv(name, value)
             done = finish([*HM, "serve", "--port", "0"])
             assert done.returncode == 2, done.stderr
+
+
+@pytest.mark.parametrize("target", ["*", "example.org:443"])
+def test_a_target_without_a_slash_is_no_route(served: Served, target: str) -> None:
+    """As of OPTIONS and CONNECT; the answer was an empty 500."""
+    host = served.url.removeprefix("http://")
+    head = (
+        f"OPTIONS {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n"
+        f"Authorization: Bearer {served.token}\r\n\r\n"
+    )
+    port = int(host.rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
+        client.sendall(head.encode())
+        answer = b"".join(iter(lambda: client.recv(4096), b""))
+
+    assert answer.startswith(b"HTTP/1.1 404 ")
+    assert answer.endswith(b'{"error":"no route"}')

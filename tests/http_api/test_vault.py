@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.http_api.served import Served, add_token, save
+from tests.http_api.served import Served, add_token, save, serving
 
 SECRET = "correct-horse-9f2"
 ROUTES = [
@@ -117,3 +117,68 @@ def test_a_running_server_hides_a_value_from_the_moment_it_is_set(
     )
     assert refused.status_code == 400
     assert SECRET not in refused.text
+
+
+def test_activity_of_before_hides_a_value_that_the_vault_got_since(
+    served: Served,
+) -> None:
+    """In every field; and no search spells it out, a letter at a time."""
+    token = add_token("web", workspace="web")
+    row = {
+        "label": f"login {SECRET}",
+        "content": f"the login is {SECRET}",
+        "method": SECRET,
+        "status": SECRET,
+        "request_body": {"login": SECRET},
+        "response_body": SECRET,
+    }
+    path = "/workspaces/web/activity"
+    assert served.ask("POST", path, token=token, json=row).status_code == 201
+    served.ask("PUT", "/api/v1/vault/LOGIN", json={"value": SECRET})
+    route = "/workspaces/web/session-search?kinds=activity&q="
+
+    shown = served.ask("GET", f"{route}login", token=token)
+
+    assert len(shown.json()) == 1
+    assert SECRET not in shown.text
+    assert shown.json()[0]["request_body"] == {"login": "[redacted:vault-value]"}
+    for part in (SECRET, SECRET[:-1], SECRET[:3], SECRET[-4:]):
+        assert served.ask("GET", f"{route}{part}", token=token).json() == []
+
+
+def test_the_list_of_memories_does_not_spell_a_value_of_the_vault(
+    served: Served,
+) -> None:
+    """Its words were looked for in the text before it was masked."""
+    save("login", f"The login is {SECRET}.", scope="workspaces/web")
+    token = add_token("web", workspace="web")
+    served.ask("PUT", "/api/v1/vault/LOGIN", json={"value": SECRET})
+
+    def total(words: str) -> int:
+        answer = served.ask("GET", f"/api/v1/memories?q={words}", token=token)
+        found: int = answer.json()["total"]
+        return found
+
+    assert total("login") == 1
+    assert [total(part) for part in (SECRET, SECRET[:-1], SECRET[:8])] == [0, 0, 0]
+
+
+def test_the_plugin_hides_a_value_in_what_a_platform_has_added(home: Path) -> None:
+    """In propagation and metadata that were kept before the vault had it."""
+    assert home.is_dir()
+    with serving("--plugin") as served:
+        web = "/v1/namespaces/workspace:web"
+        body = {"kind": "workspace", "metadata": {"login": SECRET}}
+        assert served.ask("PUT", web, json=body).status_code == 200
+        fact = {"content": "Hosts.", "kind": "fact", "source": "agent"}
+        fact["propagation"] = {"login": [SECRET]}  # type: ignore[assignment]
+        served.ask("POST", f"{web}/memories", json=fact)
+        served.ask("PUT", "/api/v1/vault/LOGIN", json={"value": SECRET})
+
+        found = served.ask("POST", "/v1/search", json={"namespaces": [web[15:]]})
+        patch = {"expires_at": "2096-01-31T12:00:00Z"}
+        patched = served.ask("PATCH", web, json=patch)
+
+        hidden = "[redacted:vault-value]"
+        assert found.json()["memories"][0]["propagation"] == {"login": [hidden]}
+        assert patched.json()["metadata"] == {"login": hidden}
