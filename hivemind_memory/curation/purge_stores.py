@@ -266,8 +266,14 @@ def _quoted(report: PurgeReport) -> tuple[list[str], Callable[[str], bool]]:
     """Return the texts as a value may hold them, and which scopes count."""
     probes = report.probes()
     caller = report.context.caller
+    # Values escape what is no ASCII only if they have half of a surrogate pair.
+    escaped = (
+        json.dumps(probe, ensure_ascii=is_ascii)[1:-1]
+        for probe in probes
+        for is_ascii in (False, True)
+    )
     return (
-        [*probes, *(json.dumps(probe)[1:-1] for probe in probes)],
+        [*dict.fromkeys([*probes, *escaped])],
         lambda scope: may_write(caller, f"{scope}/x.md" if scope else GLOBAL_NOTE),
     )
 

@@ -161,6 +161,18 @@ def test_a_purge_reaches_values_and_keys_that_hold_the_text(hm: Hm, home: Path) 
     assert hm("kv", "set", "copy", "new").out == "copy: version 2\n"
 
 
+def test_a_purge_reaches_values_with_quotes_and_umlauts(hm: Hm) -> None:
+    """JSON escapes the first and not the second: neither form alone was found."""
+    text = 'Das "Küstentor" öffnet um neun.'
+    hm("save", "gate", text)
+    hm("kv", "set", "copy", json.dumps({"note": text}))
+    hm("kv", "set", "half", json.dumps([text, "\ud800"]))
+
+    assert hm("forget", "--purge", "--yes", "gate").code == 0
+
+    assert hm("kv", "list", "--json").out == "[]\n"
+
+
 def test_hm_kv_opens_no_index(hm: Hm, home: Path) -> None:
     """A program may call it often."""
     assert main.main(("kv", "set", "a", "1")) == 0
