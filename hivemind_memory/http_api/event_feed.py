@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from contextlib import AbstractContextManager
 
 import anyio.to_thread
@@ -18,6 +18,8 @@ from hivemind_memory.errors import HivemindError
 from hivemind_memory.files.descriptors import signature_at
 from hivemind_memory.model.events import INDEXED, MemoryEvent
 from hivemind_memory.model.scope import scope_of
+from hivemind_memory.model.value import replaced
+from hivemind_memory.state.tokens import Token, Tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,13 +43,15 @@ MAX_WAITING = 1_000
 class Listener:
     """The events that wait for one client, of what it may read."""
 
-    def __init__(self, caller: Caller) -> None:
+    def __init__(self, caller: Caller, token: Token | None = None) -> None:
         """Wait for events.
 
         Args:
             caller: On whose behalf the client asks.
+            token: The client's, if it has a name.
         """
         self._caller = caller
+        self._token = token and replaced(token, used_at=0)
         self._waiting: list[MemoryEvent] = []
         self.woken = asyncio.Event()
         self.is_over = False
@@ -66,6 +70,14 @@ class Listener:
         self.woken.clear()
         taken, self._waiting = self._waiting, []
         return taken
+
+    def is_outdated(self, tokens: Container[Token]) -> bool:
+        """Return whether the client's token is no longer what it was.
+
+        It was revoked, or its project has got another name. What the client may read
+        now is known when it connects again.
+        """
+        return self._token is not None and self._token not in tokens
 
     def end(self) -> None:
         """Say that nothing more comes."""
@@ -99,6 +111,7 @@ class EventFeed:
         self._signatures: _Signatures = ()
         self._last = 0
         self._notes: dict[str, tuple[object, ...]] = {}
+        self._tokens: frozenset[Token] = frozenset()
 
     async def add(self, listener: Listener, after: int | None) -> None:
         """Give a listener the changes from now on.
@@ -136,17 +149,27 @@ class EventFeed:
         """Look for changes until cancelled."""
         while True:
             await asyncio.sleep(POLL_S)
-            try:
-                events = await anyio.to_thread.run_sync(self._changed)
-            except HivemindError as error:
-                logger.warning("cannot look for changes, trying again: %s", error)
-                continue
-            # One failure must not end all streams.
-            except Exception:
-                logger.exception("cannot look for changes, trying again")
-                continue
-            if events:
-                for listener in self._listeners:
+            # Whoever is being added would miss what is found meanwhile, or be told it
+            # twice.
+            async with self._lock:
+                await self._look()
+
+    async def _look(self) -> None:
+        """Tell what has changed since the last time; the lock is held."""
+        try:
+            events = await anyio.to_thread.run_sync(self._changed)
+        except HivemindError as error:
+            logger.warning("cannot look for changes, trying again: %s", error)
+            return
+        # One failure must not end all streams.
+        except Exception:
+            logger.exception("cannot look for changes, trying again")
+            return
+        if events:
+            for listener in self._listeners:
+                if listener.is_outdated(self._tokens):
+                    listener.end()
+                else:
                     listener.offer(events)
 
     def _begin(self) -> None:
@@ -169,6 +192,9 @@ class EventFeed:
                 return []
             events = list(memory.curation.events.after(self._last))
             notes = _notes_of(memory)
+            # Behind the events: what was moved by then is in them under its old name.
+            tokens = Tokens(memory.state()).all()
+        self._tokens = frozenset(replaced(token, used_at=0) for token in tokens)
         changed = sorted(
             path
             for path in notes.keys() | self._notes.keys()

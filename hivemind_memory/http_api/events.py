@@ -88,7 +88,7 @@ def events(call: Call) -> Stream:
     given = call.headers.get("last-event-id", "")
     is_number = given.isascii() and given.isdigit() and len(given) <= _MAX_DIGITS
     after = int(given) if is_number else None
-    return EventStream(call.feed, Listener(call.memory.caller), after)
+    return EventStream(call.feed, Listener(call.memory.caller, call.token), after)
 
 
 async def _wait(listener: Listener, leaving: asyncio.Task[None]) -> None:

@@ -133,7 +133,7 @@ class Frame:
                     path=path,
                     headers=_headers_of(scope),
                     feed=self._feed,
-                    is_named=client.token is not None,
+                    token=client.token,
                 )
                 answer = route.work(call, **given)
                 if route.media != "application/json":

@@ -32,6 +32,7 @@ from hivemind_memory.mcp_server.http_sessions import Receive, Send
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.memory import Memory
+    from hivemind_memory.state.tokens import Token
 
 Work = TypeVar("Work", bound=Callable[..., Any])
 
@@ -109,11 +110,16 @@ class Call:
     feed: EventFeed
     """The changes of the memory, for a stream."""
 
-    is_named: bool = False
-    """The caller has a named token."""
+    token: Token | None = None
+    """The caller's, if it has a name."""
 
     reply_headers: dict[str, str] = field(default_factory=dict)
     """Further headers of the answer, to be filled in."""
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the caller has a named token."""
+        return self.token is not None
 
 
 @dataclass(frozen=True, kw_only=True)

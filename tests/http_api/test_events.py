@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
+import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 
 import httpx
+import pytest
 
 from hivemind_memory import opening
+from hivemind_memory.curation.access_tokens import AccessTokens
+from hivemind_memory.http_api.event_feed import POLL_S, EventFeed, Listener
 from hivemind_memory.model.curation import MemorySelector
+from hivemind_memory.model.events import MemoryEvent
 from tests.http_api.served import TIMEOUT_S, Served, add_token, save, serving
 
 EVENTS = "/api/v1/events"
@@ -111,6 +117,33 @@ def test_a_client_that_connects_again_misses_nothing(served: Served) -> None:
         assert [events.next("saved")["id"] for _ in "23"] == [second, third]
 
 
+def test_a_stream_ends_when_its_project_gets_another_name(served: Served) -> None:
+    """It went on telling what the old name means, which may be another project now."""
+    save("plan", "The shop opens.", "project/shop")
+    token = add_token("ci", project="shop")
+    with listening(served, token) as events, opening.open_memory() as memory:
+        memory.curation.projects.move("shop", "store", is_merge=False)
+        save("foreign", "Of another shop.", "project/shop")
+
+        with pytest.raises(AssertionError, match="the stream has ended"):
+            events.next("saved")
+
+    with listening(served, token) as events:
+        save("later", "The store opens.", "project/store")
+        assert events.next("saved")["scope"] == "projects/store"
+
+
+def test_a_stream_ends_when_its_token_is_revoked(served: Served) -> None:
+    """With the next change, and without telling it."""
+    token = add_token("ci")
+    with listening(served, token) as events, opening.open_memory() as memory:
+        AccessTokens(memory.state(), memory.clocks, memory.caller).revoke("ci")
+        save("later", "Not for it.")
+
+        with pytest.raises(AssertionError, match="the stream has ended"):
+            events.next("saved")
+
+
 def test_the_server_ends_while_clients_listen(served: Served) -> None:
     """At once, and with nothing to say."""
     with ExitStack() as stack:
@@ -128,3 +161,33 @@ def test_a_last_event_id_that_is_too_long_is_none(served: Served) -> None:
     with listening(served, Last_Event_ID="9" * 5_000) as events:
         known = save("later", "Told as to a client that knows nothing.")
         assert events.next("saved")["id"] == known
+
+
+def test_a_change_while_a_client_is_added_is_told_it_once(home: Path) -> None:
+    """The feed looked for changes while it read what the client had missed."""
+    assert home.is_dir()
+    first = save("first", "Before.")
+    with opening.open_memory() as memory:
+
+        async def told() -> list[str]:
+            feed = EventFeed(lambda: nullcontext(memory))
+            await feed.add(Listener(memory.caller), None)
+            changes_after = feed._changes_after
+
+            def slow(after: int) -> tuple[MemoryEvent, ...]:
+                missed = changes_after(after)
+                save("second", "Meanwhile.")
+                time.sleep(3 * POLL_S)
+                return missed
+
+            feed._changes_after = slow  # type: ignore[method-assign]
+            late = Listener(memory.caller)
+            feed._last = memory.curation.events.last_number()
+            await feed.add(late, 0)
+            await asyncio.sleep(3 * POLL_S)
+            for listener in list(feed._listeners):
+                feed.remove(listener)
+            return [item.path for item in late.take() if item.kind == "saved"]
+
+        assert first
+        assert asyncio.run(told()) == ["first.md", "second.md"]
