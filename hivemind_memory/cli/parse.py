@@ -8,13 +8,7 @@ from __future__ import annotations
 
 import os
 
-from hivemind_memory.cli.command import (
-    PLAIN,
-    QUERY,
-    TEXT,
-    VERBATIM,
-    CommandRequest,
-)
+from hivemind_memory.cli.command import PLAIN, QUERY, TEXT, VERBATIM, CommandRequest
 from hivemind_memory.cli.options import MEMORY_DIR, WORKTREE
 from hivemind_memory.cli.table import (
     ALIASES,
@@ -68,8 +62,7 @@ def parse_request(words: Sequence[str]) -> CommandRequest:
         is_named = bool(rest) and not rest[0].startswith("-")
         if is_named and _is_argument_of(f"{name} {GROUPS[name][2]}", name, rest[0]):
             is_named = False
-        second = full_second(name, rest.pop(0)) if is_named else GROUPS[name][2]
-        name = f"{name} {second}"
+        name += f" {full_second(name, rest.pop(0)) if is_named else GROUPS[name][2]}"
     command = find_command(name)
     if command is None:
         from hivemind_memory.cli.unknown_names import unknown_command

@@ -309,18 +309,8 @@ READING = frozenset(
 """Commands that change nothing: they end when their output is no longer read."""
 
 FIRST = (
-    "init",
-    "connect",
-    "search",
-    "list",
-    "get",
-    "write",
-    "save",
-    "edit",
-    "forget",
-    "inject",
-    "status",
-    "config",
+    *("init", "connect", "search", "list", "get", "write"),
+    *("save", "edit", "forget", "inject", "status", "config"),
 )
 """The commands and groups that a person uses first, in the order of the overview."""
 

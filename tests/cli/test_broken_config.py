@@ -50,7 +50,7 @@ WORDS = {
 }
 """Arguments; of the others, none."""
 
-ENDLESS = {"mcp", "watch", "exec"}
+ENDLESS = {"mcp", "serve", "watch", "exec"}
 """These serve until they are stopped, or become another program."""
 
 FILES = {

@@ -186,19 +186,9 @@ def _other_home() -> str:
     return "" if home == os.path.expanduser(DEFAULT_HOME) else home
 
 
-_OTHER_NAMES = {
-    **dict.fromkeys(("code", "vs-code", "copilot", "github-copilot"), "vscode"),
-    "claude-code": "claude",
-    "gemini-cli": "gemini",
-    "qwen-code": "qwen",
-    "codex-cli": "codex",
-    "open-code": "opencode",
-}
-"""What people call an agent, or its command -> its name here."""
-
-
 def _chosen(request: CommandRequest) -> tuple[ConnectableAgent, ...]:
     """Return the agents that were named."""
+    from hivemind_memory.connect.agents import OTHER_NAMES
     from hivemind_memory.connect.connector import chosen_agents
 
     try:
@@ -206,9 +196,8 @@ def _chosen(request: CommandRequest) -> tuple[ConnectableAgent, ...]:
     except KeyError as error:
         name = error.args[0]
         message = f"hm can't connect {name!r}."
-        meant = _OTHER_NAMES.get(name.lower()) or meant_agent(
-            name, (*CONNECTABLE, "all")
-        )
+        near = meant_agent(name, (*CONNECTABLE, "all"))
+        meant = OTHER_NAMES.get(name.lower(), near)
         guess = f"Did you mean {meant}? " if meant else ""
         known = ", ".join(CONNECTABLE)
         raise UsageError(
