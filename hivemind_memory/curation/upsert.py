@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from hivemind_memory.curation.lookup import load_memory
 from hivemind_memory.curation.save import save
 from hivemind_memory.errors import MemoryNotFoundError
 from hivemind_memory.model.memories import ACTIVE
@@ -42,10 +43,20 @@ def upsert(context: CurationContext, wanted: NewMemory) -> SaveResult:
             scopes=context.caller.scopes,
             statuses=frozenset({ACTIVE}),
         )
-        if any(row.scope != wanted.scope for row in rows):
+        # Who knows an id must not be able to keep its program from it.
+        if any(
+            row.scope != wanted.scope and _is_of_program(context, row.path)
+            for row in rows
+        ):
             raise MemoryNotFoundError(
                 "A memory of that id is in another scope.",
                 hint="Write it where it is, or leave the id out.",
                 effect="Nothing was saved",
             )
         return save(context, wanted)
+
+
+def _is_of_program(context: CurationContext, path: str) -> bool:
+    """Return whether a program wrote a memory, and not a person or an agent."""
+    found = load_memory(context, path)
+    return found is not None and "plugin_source" in found.more

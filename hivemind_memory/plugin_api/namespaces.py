@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from hivemind_memory.memory.memory import Memory
 
 NOT_YOURS = "this namespace is not yours to change"
+ONLY_OWNER = "only the owner of the memory may end an org namespace"
 EMPTY_PATCH = "patch has no fields set"
 
 
@@ -79,6 +80,8 @@ def put_namespace(
         for other in known:
             if other.scope == scope and other.name != name:
                 raise RefusedError(_taken(other))
+        if old is not None and expires_at not in (None, old.expires_at):
+            _check_may_end(memory, scope)
         created_at = now_s if old is None else old.created_at
         return Namespace(
             name=name,
@@ -116,6 +119,8 @@ def patch_namespace(
         if old is None or old.is_over(now_s) or not _is_seen(memory, old.scope):
             raise RefusedError(NO_NAMESPACE, NOT_FOUND)
         check_writable_scope(memory, old.scope)
+        if expires_at is not None:
+            _check_may_end(memory, old.scope)
         return replaced(
             old,
             expires_at=old.expires_at if expires_at is None else expires_at,
@@ -141,6 +146,7 @@ def delete_namespace(memory: Memory, name: str) -> None:
         _delete_ended(memory)
         namespace = find_namespace(memory, name)
         check_writable_scope(memory, namespace.scope)
+        _check_may_end(memory, namespace.scope)
         # Whoever writes in it looks afterwards whether it is still there: what they
         # have written by now is hidden below, and what they write later by them.
         ended = replaced(namespace, expires_at=0.0)
@@ -193,6 +199,18 @@ def check_writable_scope(memory: Memory, scope: str) -> None:
         raise RefusedError(READ_ONLY, FORBIDDEN)
     if not may_change(memory, scope):
         raise RefusedError(NOT_YOURS, FORBIDDEN)
+
+
+def _check_may_end(memory: Memory, scope: str) -> None:
+    """Raise unless the caller may end a namespace, which hides all that is in it.
+
+    Who may write for all may still not take away what others wrote for all.
+
+    Raises:
+        RefusedError: It is everyone's, and the caller is not the owner.
+    """
+    if scope == GLOBAL and not memory.caller.is_owner:
+        raise RefusedError(ONLY_OWNER, FORBIDDEN)
 
 
 def _ended(memory: Memory) -> list[Namespace]:

@@ -11,6 +11,7 @@ import pytest
 from hivemind_memory.access.rules import OWNER, Caller, may_read, may_write
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.memory.memory import Memory
+from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.plugin_api.memories import (
     forget_row,
     question_in,
@@ -24,7 +25,7 @@ from hivemind_memory.plugin_api.namespaces import (
     put_namespace,
     readable,
 )
-from hivemind_memory.plugin_api.refusal import refusal_of
+from hivemind_memory.plugin_api.refusal import RefusedError, refusal_of
 from hivemind_memory.plugin_api.rows import NewRow
 from hivemind_memory.plugin_api.workspace import find_rows, list_scopes, recall_facts
 from tests.plugin_api.homes import FrozenHome, frozen_home
@@ -160,3 +161,44 @@ def test_a_workspace_recalls_its_own_its_teams_and_everyones(seen: Memory) -> No
             is_own = any(one.name == name for one in list_scopes(seen))
             expected = allowed(seen, (name,)) if is_own else set()
             assert {row.content for row in rows} == expected
+
+
+def test_a_key_that_looks_like_an_id_keeps_no_program_from_its_memory(
+    tmp_path: Path,
+) -> None:
+    """An agent of another workspace saves under it first; it may know the id."""
+    home = frozen_home(tmp_path)
+    with home.memory() as memory:
+        put_namespace(memory, "workspace:ops", kind="workspace")
+    with home.seen_by(CALLERS["child"]) as squatter:
+        squatter.save(NewMemory(key=f"uuid-{OWN}", content="mine"))
+
+    with home.memory() as memory:
+        write_row(memory, "workspace:ops", NewRow(id=OWN, content="of the program"))
+        write_row(memory, "workspace:ops", NewRow(id=OWN, content="written again"))
+        question = question_in(memory, ("workspace:ops",))
+        found = search_rows(memory, question)
+
+    assert [row.content for row in found] == ["written again"]
+
+
+@pytest.mark.parametrize("caller", ["root", "project"])
+def test_only_the_owner_ends_what_is_everyones(tmp_path: Path, caller: str) -> None:
+    """A deletion would hide what every other program wrote for all."""
+    home = frozen_home(tmp_path)
+    with home.memory() as memory:
+        put_namespace(memory, "org:acme", kind="org")
+        write_row(memory, "org:acme", NewRow(content="kiwi for all"))
+    with home.seen_by(CALLERS[caller]) as memory:
+        for end in (
+            lambda: delete_namespace(memory, "org:acme"),
+            lambda: patch_namespace(memory, "org:acme", expires_at=1.0),
+            lambda: put_namespace(memory, "org:acme", kind="org", expires_at=1.0),
+        ):
+            with pytest.raises(RefusedError):
+                end()
+
+    with home.memory() as memory:
+        assert list(readable(memory)) == ["org:acme"]
+        delete_namespace(memory, "org:acme")
+        assert not readable(memory)
