@@ -25,6 +25,8 @@ LOOPS = {"get_event_loop", "get_running_loop", "new_event_loop"}
 """What returns an event loop, whose ``time`` is a stopwatch."""
 
 MAY_READ = {
+    "tests/cli/test_asking_faults.py": "gives up on a command that hangs",
+    "tests/transcripts/test_reading.py": "gives up on a program that hangs",
     "tests/connect/conftest.py": "gives up on a program that hangs",
     "tests/mcp_server/agents.py": "gives up on a server that hangs",
     "tests/mcp_server/test_large_arguments.py": "compares processor time of calls",

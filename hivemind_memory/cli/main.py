@@ -125,12 +125,17 @@ def _report(message: str, hint: str, code: int) -> int:
 
 def _without_vault(line: str) -> str:
     """Return a line without values of the vault: it may name what was typed."""
-    from hivemind_memory.vault.opened import secret_values
-
-    if not secret_values():
+    # Vaults are known once the options are read; a usage error needs neither.
+    if "hivemind_memory.files.places" not in sys.modules:
         return line
-    from hivemind_memory.redaction.redact import without_known
+    try:
+        from hivemind_memory.vault.opened import secret_values
 
+        if not secret_values():
+            return line
+        from hivemind_memory.redaction.redact import without_known
+    except (ImportError, OSError):
+        return line  # no descriptor is left: this line says so
     return without_known(line)
 
 

@@ -112,12 +112,12 @@ class ClientTimeout(H11Protocol):
     def _is_request_due(self) -> bool:
         """Return whether a request has to arrive, and uvicorn sets no time for it.
 
-        It sets one after an answer, until anything arrives.
+        It sets one after an answer, until anything arrives. Who is refused before the
+        whole request has arrived is answered, and may still hold the connection.
         """
-        return (
-            self.conn.their_state in {h11.IDLE, h11.SEND_BODY}
-            and self.timeout_keep_alive_task is None
-        )
+        if self.conn.their_state is h11.IDLE:
+            return self.timeout_keep_alive_task is None
+        return self.conn.their_state is h11.SEND_BODY
 
     def _stop_waiting(self) -> None:
         """Cancel the timer."""

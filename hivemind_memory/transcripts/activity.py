@@ -236,9 +236,13 @@ class Activity:
                         counts[str(name)] = int(files), int(messages)
             except HivemindError as error:
                 problem = str(error)
+        try:
+            rows = self._log.count()
+        except HivemindError:
+            rows = 0  # whoever asks is told of a state.db that cannot be read
         return ActivityStatus(
             records_calls=self._settings.activity,
-            rows=self._log.count(),
+            rows=rows,
             sources=tuple(
                 SourceStatus(
                     name=source.name,

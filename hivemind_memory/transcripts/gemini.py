@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 
+from hivemind_memory.files.descriptors import open_regular
 from hivemind_memory.transcripts.message import (
     ASSISTANT,
     USER,
@@ -35,7 +36,8 @@ def folder_of(path: str) -> str:
     """
     above = os.path.dirname(os.path.dirname(path))
     try:
-        with open(os.path.join(above, ".project_root"), "rb") as file:
+        root = os.path.join(above, ".project_root")
+        with open(root, "rb", opener=open_regular) as file:
             return os.fsdecode(file.read(_MAX_PATH_BYTES)).strip()
     except OSError:
         return ""

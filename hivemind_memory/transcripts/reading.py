@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from hivemind_memory.errors import HivemindError, IndexUnusableError
-from hivemind_memory.files.descriptors import make_private_folder
+from hivemind_memory.files.descriptors import make_private_folder, open_regular
 from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.model.activity import ReadReport
 from hivemind_memory.model.clocks import SECONDS_PER_DAY
@@ -157,7 +157,7 @@ def _read_file(
     if target.is_over():
         target.bytes_left += max(0, found.size_bytes - place.offset)
         return
-    with open(found.path, "rb") as file:
+    with open(found.path, "rb", opener=open_regular) as file:
         start = place_to_go_on(file, place, found.inode)
         state = FileState.from_json(before.state if before and start is place else "")
         if not state.folder and source.folder_of is not None:

@@ -10,7 +10,7 @@ import json
 import os
 
 from hivemind_memory.errors import HivemindError, NotSavedError
-from hivemind_memory.files.descriptors import PRIVATE_FILE
+from hivemind_memory.files.descriptors import PRIVATE_FILE, open_regular
 from hivemind_memory.files.errors import cause_of
 from hivemind_memory.model.value import value
 
@@ -62,7 +62,7 @@ class VaultItem:
 def read_generation(path: str) -> str:
     """Return what is another one after each change; empty: there is no vault."""
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=open_regular) as file:
             return _header_of(file.readline(_HEADER_BYTES)).generation
     except FileNotFoundError:
         return ""
@@ -77,7 +77,7 @@ def read_vault(path: str) -> tuple[VaultHeader, dict[str, VaultItem]] | None:
         HivemindError: It cannot be read, or is damaged.
     """
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=open_regular) as file:
             first, *lines = file.read().splitlines()
         header = _header_of(first)
         items = [_item_of(json.loads(line)) for line in lines]

@@ -15,6 +15,7 @@ from typing import Any
 
 from hivemind_memory.errors import HivemindError, NotSavedError, UsageError
 from hivemind_memory.files.atomic import write_file
+from hivemind_memory.files.descriptors import open_regular
 from hivemind_memory.files.errors import cause_of
 from hivemind_memory.working.block_json import block_from_json, block_to_json
 from hivemind_memory.working.blocks import MemoryBlock
@@ -130,7 +131,7 @@ def read_snapshot(path: str) -> tuple[Moment, tuple[str, ...]]:
 def _parsed(path: str) -> Any:
     """Return the JSON in a file."""
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=open_regular) as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
         cause, hint = cause_of(error)

@@ -539,6 +539,7 @@ def test_a_defect_of_ours_is_a_sentence_and_a_traceback_only_on_demand(
 
 
 WRONG_VALUE = {"bool": "perhaps", "int": "many", "float": [], "str": 7, "dict": [1]}
+WRONG_VALUE["list"] = ["no-such"]
 READING = (
     ("search", "deploy"),
     ("list",),

@@ -19,6 +19,7 @@ DRY_RUNS = {
     "disconnect": "claude",
     "forget": "shop-db --scope project/shop",
     "inject": "",
+    "context clean": "--blocks blocks.json",
 }
 """Command -> its arguments."""
 

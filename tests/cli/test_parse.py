@@ -418,7 +418,7 @@ def test_aliases_name_commands_and_are_no_commands_themselves() -> None:
     """Else one of the two could never be called."""
     assert all(find_command(name) for name in ALIASES.values())
     assert not any(find_command(name) for name in ALIASES)
-    assert [one.name for one in reads(QUERY)] == ["search"]
+    assert [one.name for one in reads(QUERY)] == ["search", "activity search"]
 
 
 def test_commands_take_each_source_that_there_is() -> None:

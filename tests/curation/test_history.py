@@ -12,7 +12,7 @@ from hivemind_memory.curation import history as history_module
 from hivemind_memory.curation.history import history, show
 from hivemind_memory.curation.links import link
 from hivemind_memory.errors import MemoryNotFoundError
-from hivemind_memory.model.curation import History, MemorySelector
+from hivemind_memory.model.curation import History, MemorySelector, RecallCounts
 from hivemind_memory.state.recall_log import RecallLog
 from tests.support.sandbox import Sandbox
 from tests.support.typed_memory import Shelf
@@ -139,13 +139,22 @@ def test_nothing_of_another_scope_is_told(tmp_path: Path) -> None:
     assert show(owner.context(), mine.id).edges[0].path == hidden.path
 
 
-def test_a_visitor_is_shown_no_whole_memory(tmp_path: Path) -> None:
-    """What a visitor may see is told hit by hit."""
-    Shelf(tmp_path).save("k", "x", visibility="public")
+def test_a_visitor_is_shown_a_public_memory_alone(tmp_path: Path) -> None:
+    """Without its edges, its versions and its counts; of others nothing."""
+    owner = Shelf(tmp_path)
+    owner.save("k", "the first", visibility="public")
+    owner.save("k", "the second", visibility="public", reason="new")
+    owner.save("secret", "x", visibility="private", related=("k",))
+    RecallLog(owner.context().state()).count([("", owner.save("o", "y").id)], 1)
     shelf = Shelf(tmp_path, caller=Caller(is_member=False))
 
-    with pytest.raises(MemoryNotFoundError):
-        show(shelf.context(), "k")
+    shown = show(shelf.context(), "k")
+
+    assert [each.text for each in shown.chain] == ["the second"]
+    assert (shown.edges, shown.recall) == ((), RecallCounts())
+    for name in ("secret", "no-such"):
+        with pytest.raises(MemoryNotFoundError):
+            show(shelf.context(), name)
 
 
 def test_a_memory_is_shown_with_its_edges_both_ways(shelf: Shelf) -> None:

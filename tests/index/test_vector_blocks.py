@@ -289,6 +289,8 @@ def test_vectors_of_an_index_without_blocks_answer_and_are_packed(
         CREATE INDEX chunks_vec_by_serial ON chunks_vec(serial);
         DROP INDEX chunks_vec_in_turn;
         ALTER TABLE spaces DROP COLUMN listed;
+        ALTER TABLE files DROP COLUMN tags;
+        ALTER TABLE chunks DROP COLUMN tags;
         """
     )
     index.connection.pragma("user_version", 4)

@@ -222,7 +222,10 @@ def test_a_folder_that_cannot_be_written_is_named_with_the_reason(
             memory.rebuild()
         answer = ask(memory, "common")
 
-    said = f"The folder {sandbox.places.index} cannot be written: is a directory."
+    said = (
+        f"The folder {sandbox.places.index} cannot be written: rebuild.db.lock is a"
+        " folder, not a file."
+    )
     assert str(caught.value) == said
     assert "index_dir" in caught.value.hint
     assert answer.hits
