@@ -113,14 +113,16 @@ def second_pointer(group: str, words: str) -> str:
     >>> second_pointer("token", "create")
     'Did you mean `hm token add NAME`?'
     >>> second_pointer("context", "round the sum")
-    'Did you mean `hm context build --task "round the sum"`?'
+    "Did you mean `hm context build --task 'round the sum'`?"
     """
-    for answer, known in _SECONDS.get(group, {}).items():
+    from shlex import quote
+
+    for command, known in _SECONDS.get(group, {}).items():
         if words in known:
-            return f"Did you mean `hm {group} {answer}`?"
+            return f"Did you mean `hm {group} {command}`?"
     if group == "context":
-        task = f'"{words}"' if " " in words else "TEXT"
-        return f"Did you mean `hm context build --task {task}`?"
+        task = words if " " in words else "TEXT"
+        return f"Did you mean `hm context build --task {quote(task)}`?"
     return "Did you mean `hm activity search QUERY`?" if group == "activity" else ""
 
 

@@ -207,7 +207,7 @@ def _check_may_end(memory: Memory, scope: str) -> None:
     Who may write for all may still not take away what others wrote for all.
 
     Raises:
-        RefusedError: It is everyone's, and the caller is not the owner.
+        RefusedError: It is an org, and the caller is not the owner.
     """
     if scope == GLOBAL and not memory.caller.is_owner:
         raise RefusedError(ONLY_OWNER, FORBIDDEN)

@@ -51,6 +51,12 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Path:
             patch.chdir(root / name)
             words = ["save", f"{name}-db", "--session", "s1", "It is Postgres."]
             assert main.main(words) == 0
+        for name in ("shop", "new"):
+            patch.chdir(root / name)
+            (root / name / "seen.md").write_text("Seen.\n")
+            words = ["context", "add", "--blocks", "blocks.json", "seen.md"]
+            assert main.main(words) == 0
+            (root / name / "seen.md").unlink()
         assert main.main(["connect", "claude", "--yes"]) == 0
     return root
 

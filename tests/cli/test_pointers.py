@@ -99,7 +99,7 @@ def test_rm_deletes_the_value_of_a_program(hm: Hm) -> None:
         (("activity", "find", "tide"), "hm activity search QUERY"),
         (("activity", "tide"), "hm activity search QUERY"),
         (("context", "round", "the", "sum"), "hm context build --task TEXT"),
-        (("context", "round the sum"), 'hm context build --task "round the sum"'),
+        (("context", "round the sum"), "hm context build --task 'round the sum'"),
     ],
 )
 def test_a_guess_in_a_group_is_answered(

@@ -6,12 +6,16 @@ in the sample of a body and each text of a query takes each of the names.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
+import uuid
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any
+from unittest import mock
 from urllib.parse import quote, urlencode
 
 import anyio
@@ -25,6 +29,7 @@ from hivemind_memory.http_api.mounts import make_mounts
 from hivemind_memory.http_api.route_groups import GROUPS
 from hivemind_memory.http_api.routes import Route
 from hivemind_memory.mcp_server.server_state import ServerState
+from hivemind_memory.plugin_api import memories
 from tests.support.access_matrix import (
     CALLERS,
     WORDS,
@@ -37,6 +42,9 @@ from tests.support.access_matrix import (
 
 _PORT = 8737
 _VERSION = re.compile(r'\\?"[0-9a-f]{20}\\?"')
+_ACTIVITY_ID = re.compile(r'(?<="id": ")[apct][0-9a-f]{14,18}(?=")')
+"""Made of the time."""
+
 _WORKSPACES = ("web", "leaf", "nobody")
 
 
@@ -109,9 +117,15 @@ def _requests(route: Route, hidden: str) -> Iterator[Request]:
             if "key" in body and name != "key":
                 body["key"] = f"{name}-{number}"
             if "content" in body and name != "content":
-                body["content"] = f"Saved {number}."
+                body["content"] = _unlike_others(f"{name} {number}")
             for path in _paths(route, ["visible-key"]):
                 yield Request(route.method, path, body=body)
+
+
+def _unlike_others(name: str) -> str:
+    """Return a text of words that no other has: of near copies, any may be named."""
+    digest = sha256(name.encode()).hexdigest()
+    return " ".join(f"w{digest[at : at + 6]}" for at in range(0, 48, 6))
 
 
 def _own_texts(route: Route) -> dict[str, Any]:
@@ -188,8 +202,11 @@ def send(side: Side, requests: Iterable[Request]) -> list[Answer]:
         ) as client:
             return [await _ask(client, side, request) for request in requests]
 
+    # Notes are listed by their names, which for some are made of these.
+    ids = (str(uuid.UUID(int=number)) for number in itertools.count())
+    made = mock.patch.object(memories, "made_uuid", side_effect=ids)
     try:
-        with at_one_time():
+        with at_one_time(), made:
             return anyio.run(run)
     finally:
         assert state.close(within_s=5)
@@ -207,7 +224,7 @@ async def _ask(client: httpx.AsyncClient, side: Side, request: Request) -> Answe
         request.method, address, content=sent, headers=headers
     )
     assert answer.status_code < 500, (str(request), answer.text)
-    told = side.told(answer.text)
+    told = _ACTIVITY_ID.sub("<id>", side.told(answer.text))
     return str(request), f"{answer.status_code}\n{_VERSION.sub('<version>', told)}"
 
 
