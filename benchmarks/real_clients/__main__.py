@@ -20,8 +20,8 @@ the network or a key: the agents' model is a script on loopback. One line for ea
 that needs the server must fail; with a web server that says `{}` to everything, each
 over HTTP; and with /bin/true as `hm`, which injects and connects nothing, each that
 looks for what was injected or connected. With ``--starts N`` nothing is checked: Claude
-Code and Codex are started N times each on a busy machine, and it is counted how often
-their first request holds our tools; exits 1 if one did not.
+Code, Codex and Qwen Code are started N times each on a busy machine, and it is counted
+how often their first request holds our tools; exits 1 if one did not.
 """
 
 from __future__ import annotations

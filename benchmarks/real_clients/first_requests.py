@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from benchmarks.real_clients.agents import claude_env, codex_words
+from benchmarks.real_clients.agents import ask_qwen, claude_env, codex_words
 from benchmarks.real_clients.scratch import QUESTION, Scratch, Setting, scratch
 from benchmarks.real_clients.stand_in import StandIn, playing
 
@@ -26,7 +26,7 @@ Start = Callable[[Scratch, Path, StandIn], None]
 
 def lines(setting: Setting, starts: int) -> Iterator[tuple[bool, str]]:
     """Yield whether an agent always had our tools, and a line about it."""
-    for name, start in (("claude", _start_claude), ("codex", _start_codex)):
+    for name, start in _STARTS.items():
         if setting.find(name) is None:
             yield False, f"{name}: not installed"
             continue
@@ -65,6 +65,18 @@ def _start_claude(place: Scratch, worktree: Path, model: StandIn) -> None:
 def _start_codex(place: Scratch, worktree: Path, model: StandIn) -> None:
     """Start Codex with a question; the model is named for this start alone."""
     place.run("codex", "exec", *codex_words(model), QUESTION, cwd=worktree)
+
+
+def _start_qwen(place: Scratch, worktree: Path, model: StandIn) -> None:
+    """Start Qwen Code with a question."""
+    ask_qwen(place, worktree, model)
+
+
+_STARTS: dict[str, Start] = {
+    "claude": _start_claude,
+    "codex": _start_codex,
+    "qwen": _start_qwen,
+}
 
 
 @contextmanager

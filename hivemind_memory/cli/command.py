@@ -96,7 +96,8 @@ class Flag:
         self.kind = kind
         """``flag`` takes no value; ``int``, ``float`` and ``text`` take one. ``day`` is
         text that names a day, ``due`` one to come, ``moment`` a day or so many minutes
-        or hours ago; their value is in ISO form.
+        or hours ago; their value is in ISO form. ``duration`` is a number with a unit;
+        its value is in seconds.
         ``path`` is text whose bytes need not be UTF-8."""
         self.description = description
         self.metavar = metavar or kind.upper()

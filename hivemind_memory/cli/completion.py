@@ -336,13 +336,12 @@ def _writers(memory_dir: str | None) -> Iterable[str]:
 
 
 def _tags(memory_dir: str | None) -> Iterable[str]:
-    """Return the tags of the memories."""
+    """Return the tags of notes and entries, the most common first."""
     from hivemind_memory import opening
-    from hivemind_memory.model.listing import MemoryFilter
+    from hivemind_memory.memory.tag_counts import count_tags
 
     with opening.open_memory(memory_dir=memory_dir) as memory:
-        memories = memory.curation.list_memories(MemoryFilter())
-    return dict.fromkeys(tag for memory in memories for tag in memory.tags)
+        return [tag for tag, _ in count_tags(memory)]
 
 
 def _scopes(memory_dir: str | None) -> Iterable[str]:

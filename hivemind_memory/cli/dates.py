@@ -1,6 +1,7 @@
-"""Reads days and moments as people type them, and shows times.
+"""Reads days, moments and durations as people type them, and shows times.
 
-A day is 2026-11-21, today, yesterday, 7d or 2w; a moment is a day, or 30m or 2h.
+A day is 2026-11-21, today, yesterday, 7d or 2w; a moment is a day, or 30m or 2h; a
+duration is 30s, 10m, 2h, 7d or 2w.
 """
 
 from __future__ import annotations
@@ -11,13 +12,16 @@ if TYPE_CHECKING:
 
 _UNITS = {"d": 1, "w": 7}
 _SECONDS = {"m": 60, "h": 3600}
+_SECONDS_OF_DURATIONS = {"s": 1, **_SECONDS, "d": 86_400, "w": 604_800}
 _WORDS = {"yesterday": -1, "today": 0, "tomorrow": 1}
 _MAX_DAYS = 36_500
+_MAX_DIGITS = 12
 
 PAST_HINT = (
     "A day is 2026-11-21, today, yesterday, 7d or 2w (seven days, two weeks ago)."
 )
 FUTURE_HINT = "A day is 2026-11-21, tomorrow, 7d or 2w (in seven days, in two weeks)."
+DURATION_HINT = "A duration is 30s, 10m, 2h, 7d or 2w; a number alone means seconds."
 MOMENT_HINT = "Give a day (2026-11-21, today, yesterday) or an age (30m, 2h, 7d, 2w)."
 
 
@@ -70,6 +74,19 @@ def parse_moment(text: str, now: datetime) -> str | None:
     if unit not in _SECONDS or number is None:
         return parse_day(text, now.date())
     return (now - timedelta(seconds=number * _SECONDS[unit])).isoformat()
+
+
+def parse_duration(text: str) -> int | None:
+    """Return how many seconds a duration has; None if *text* is none.
+
+    >>> parse_duration("10m"), parse_duration("90"), parse_duration("soon")
+    (600, 90, None)
+    """
+    word = text.strip().lower()
+    unit = _SECONDS_OF_DURATIONS.get(word[-1:])
+    digits = word[:-1] if unit else word
+    is_number = digits.isascii() and digits.isdigit() and len(digits) <= _MAX_DIGITS
+    return int(digits) * (unit or 1) if is_number else None
 
 
 def _count_of(word: str) -> tuple[int | None, str]:

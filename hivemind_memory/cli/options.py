@@ -15,7 +15,7 @@ MEMORY_DIR = Flag(
 )
 JSON = Flag(("--json",), "flag", "Print everything as JSON.")
 DRY_RUN = Flag(("--dry-run",), "flag", "Show what would change without changing it.")
-YES = Flag(("--yes",), "flag", "Do not ask for confirmation.")
+YES = Flag(("-y", "--yes"), "flag", "Do not ask for confirmation.")
 SCOPE = Flag(
     ("--scope",),
     "text",

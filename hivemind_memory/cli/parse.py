@@ -347,13 +347,19 @@ def _empty_option(name: str, flag: Flag, effect: str = "") -> UsageError:
 
 
 def _is_argument_of(default: str, group: str, word: str) -> bool:
-    """Return whether a word is no command of a group but a place for its default.
+    """Return whether a word is no command of a group but begins what its default takes.
 
-    That is a folder, or a file: one that exists, or has a name like a note.
+    That is a folder, or a file: one that exists, or has a name like a note; or a text,
+    unless its first word may be a command that was misspelled.
     """
-    if f"{group} {word}" in command_names(group):
+    seconds = [name.partition(" ")[2] for name in command_names(group)]
+    if full_second(group, word) in seconds:
         return False
     argument = next(iter(load_command(default).arguments), None)
+    if argument is not None and argument.reads == QUERY:
+        from hivemind_memory.cli.unknown_names import nearest
+
+        return _has_blank(word) or not nearest(word, seconds)
     path = os.path.expanduser(word)
     if argument is WORKTREE:
         return os.path.isdir(path)

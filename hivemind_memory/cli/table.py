@@ -34,6 +34,7 @@ _FILES = (
             "list": "List the notes, or typed memories by type, status or day.",
         },
     ),
+    (FIND, "tags", {"tags": "List the tags, and how many items have each."}),
     (
         FIND,
         "activity",
@@ -296,7 +297,7 @@ _HIDDEN = {"__complete": "completion"}
 
 READING = frozenset(
     (
-        *("search", "get", "list", "log", "show", "history", "inbox list"),
+        *("search", "get", "list", "tags", "log", "show", "history", "inbox list"),
         *("hook session-start", "why", "context build", "context list"),
         *("project show", "project list", "token list", "kv get", "kv list"),
         *("activity search", "activity show", "activity list"),

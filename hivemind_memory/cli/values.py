@@ -17,6 +17,8 @@ def parse_value(name: str, flag: Flag, text: str) -> object:
         return _day(name, flag, text)
     if flag.kind == "moment":
         return _moment(name, text)
+    if flag.kind == "duration":
+        return _seconds(name, flag, text)
     if flag.kind in ("text", "path"):
         if flag.choices and text not in flag.choices:
             from hivemind_memory.cli.unknown_names import nearest
@@ -42,6 +44,21 @@ def parse_value(name: str, flag: Flag, text: str) -> object:
             what += f" from {flag.low:.15g}{bound}"
         raise UsageError(f"`{name}` takes {what}, not `{text}`.", hint=flag.description)
     return number
+
+
+def _seconds(name: str, flag: Flag, text: str) -> int:
+    """Return a duration in seconds."""
+    from hivemind_memory.cli.dates import DURATION_HINT, parse_duration
+
+    seconds = parse_duration(text)
+    low, high = flag.low or 0, flag.high
+    if seconds is None or seconds < low or (high is not None and seconds > high):
+        what = "a duration"
+        if seconds is not None:
+            most = f" and at most {high:.15g}" if high is not None else ""
+            what += f" of at least {low:.15g}{most} seconds"
+        raise UsageError(f"`{name}` takes {what}, not `{text}`.", hint=DURATION_HINT)
+    return seconds
 
 
 def _day(name: str, flag: Flag, text: str) -> str:

@@ -90,6 +90,9 @@ class EntryForm:
     remote_extra: Mapping[str, Any] = field(default_factory=dict)
     """What else an entry for an address holds."""
 
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """What every entry holds unless the user has set it to something else."""
+
     project: str = ""
     """What the agent replaces by the folder in which it runs, in a header; empty: it
     has another way, in ``remote_extra``."""
@@ -268,7 +271,13 @@ AGENTS = (
             has_tilde=True,
         ),
         project_servers=SettingsFile(names=(".qwen/settings.json",)),
-        form=EntryForm(remote_type="", url="httpUrl", project=_SHELL_FOLDER),
+        form=EntryForm(
+            remote_type="",
+            url="httpUrl",
+            project=_SHELL_FOLDER,
+            # Else its model has to look for a tool before it is offered any.
+            extra={"alwaysLoadTools": True},
+        ),
         dialect=COMMENTED,
     ),
     ConnectableAgent(

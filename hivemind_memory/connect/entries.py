@@ -54,6 +54,7 @@ def server_entry(
             form.url: server.url,
             form.headers: headers,
             **form.remote_extra,
+            **form.extra,
         }
     entry: dict[str, Any] = {"type": form.local_type} if form.local_type else {}
     if form.has_one_list:
@@ -61,7 +62,7 @@ def server_entry(
     else:
         entry |= {"command": server.command[0], "args": list(server.command[1:])}
     env = {form.env: {HOME_VARIABLE: server.home}} if server.home else {}
-    return entry | env | dict(form.local_extra)
+    return entry | env | {**form.local_extra, **form.extra}
 
 
 def merged(old: Any, wanted: Mapping[str, Any], form: EntryForm) -> dict[str, Any]:

@@ -24,7 +24,10 @@ from hivemind_memory.mcp_server.http_tokens import FindToken, KnownClients
 HEALTH = "/healthz"
 MCP = "/mcp"
 DOCUMENT, PAGE = "/api/v1/openapi.json", "/api/v1/docs"
-OPEN_PATHS = frozenset({HEALTH, DOCUMENT, PAGE})
+HOMES = frozenset({"/", "/api/v1", "/api/v1/"})
+"""Where a person looks first: they lead to the page."""
+
+OPEN_PATHS = frozenset({HEALTH, DOCUMENT, PAGE, *HOMES})
 """What needs no token, for it says nothing of the memory."""
 
 API_MOUNTS = ("/api/v1", "/workspaces", "/v1")
@@ -86,6 +89,13 @@ class Mounts:
             return
         if scope["path"] == HEALTH:
             await send_json(send, 200, b'{"status":"ok"}')
+            return
+        if scope["path"] in HOMES and scope["method"] in {"GET", "HEAD"}:
+            headers = [(b"location", PAGE.encode()), (b"content-length", b"0")]
+            await send(
+                {"type": "http.response.start", "status": 307, "headers": headers}
+            )
+            await send({"type": "http.response.body"})
             return
         mount = _mount_of(scope["path"], self._mounts)
         await self._mounts[mount or ""](scope, receive, send)

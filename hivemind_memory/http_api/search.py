@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from hivemind_memory.errors import NotesMissingError
+from hivemind_memory.errors import NoteNotFoundError, NotesMissingError
+from hivemind_memory.http_api.failures import Failure
 from hivemind_memory.http_api.routes import Call, Fields, RouteGroup
 from hivemind_memory.http_api.schemas import Names
 from hivemind_memory.mcp_server.search_output import (
@@ -16,6 +17,14 @@ from hivemind_memory.mcp_server.search_output import (
 )
 from hivemind_memory.model.filters import DEFAULT_FILTER
 from hivemind_memory.model.query import Query
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from hivemind_memory.memory import Memory
+    from hivemind_memory.model.filters import SearchFilter
 
 MAX_RESULTS = 50
 
@@ -46,8 +55,12 @@ class SearchFields(Fields):
     """What a search takes."""
 
     q: Annotated[str, Field(description="a question or words", max_length=4_000)] = ""
+    limit: Annotated[
+        int | None,
+        Field(ge=1, le=MAX_RESULTS, description="hits; default: as configured"),
+    ] = None
     max_results: Annotated[
-        int | None, Field(ge=1, le=MAX_RESULTS, description="default: as configured")
+        int | None, Field(ge=1, le=MAX_RESULTS, description="the same as limit")
     ] = None
     min_score: Annotated[
         float | None, Field(ge=0, le=1, description="lower finds more")
@@ -56,9 +69,24 @@ class SearchFields(Fields):
     scope: Annotated[
         str, Field(max_length=200, description="only this scope: projects/shop")
     ] = ""
+    tags: Names = Field(default=[], description="only what has all of these tags")
+    folder: Annotated[
+        str, Field(max_length=1_000, description="only notes below this folder")
+    ] = ""
+
+    @model_validator(mode="after")
+    def check_one_limit(self) -> Self:
+        """Refuse two different numbers of hits."""
+        if (
+            None not in {self.limit, self.max_results}
+            and self.limit != self.max_results
+        ):
+            message = "limit and max_results are the same: give one"
+            raise ValueError(message)
+        return self
 
 
-@routes.get("/search", example=_EXAMPLE)
+@routes.get("/search", example=_EXAMPLE, errors=(404,))
 def search(call: Call, query: SearchFields) -> SearchOut:
     """Search the notes.
 
@@ -66,12 +94,17 @@ def search(call: Call, query: SearchFields) -> SearchOut:
     nothing is known, ``hits`` is empty and ``nearest`` has the closest places.
     """
     memory = call.memory
-    narrowing = {"types": ",".join(query.types), "scope": query.scope}
+    narrowing = {
+        "types": ",".join(query.types),
+        "scope": query.scope,
+        "tags": query.tags,
+        "folder": query.folder,
+    }
     asked = Query(
         text=query.q,
-        max_results=query.max_results or memory.settings.max_results,
+        max_results=query.limit or query.max_results or memory.settings.max_results,
         min_score=query.min_score,
-        search_filter=memory.parse_filter(**narrowing)
+        search_filter=_filter(memory, narrowing)
         if any(narrowing.values())
         else DEFAULT_FILTER,
     )
@@ -82,3 +115,16 @@ def search(call: Call, query: SearchFields) -> SearchOut:
     if call.by:
         memory.record_recall(answer)
     return shape_search(answer)
+
+
+def _filter(memory: Memory, narrowing: Mapping[str, Any]) -> SearchFilter:
+    """Return what a search is narrowed to.
+
+    Raises:
+        Failure: The caller sees no note below that folder.
+    """
+    try:
+        return memory.parse_filter(**narrowing)
+    except NoteNotFoundError as error:
+        hint = "GET /api/v1/notes lists the notes."
+        raise Failure(404, "there is no note below that folder", hint=hint) from error

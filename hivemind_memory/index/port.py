@@ -283,6 +283,10 @@ class IndexView(Protocol):
         """Return how many visible claims are pending in an inbox."""
         ...
 
+    def tag_counts(self) -> dict[str, int]:
+        """Return tag -> how many matching notes and entries have it."""
+        ...
+
 
 class SearchIndex(Protocol):
     """The side of the index that a search reads."""

@@ -100,6 +100,7 @@ def retrieve(
     terms = with_forms(view, terms, text)
     words = view.find_words(terms, limit=word_limit, only_if_all_known=not is_literal)
     corrections: dict[str, str] = {}
+    chances: frozenset[str] = frozenset()
     if not is_literal and _has_unknown(words):
         from hivemind_memory.memory.unknown_words import (
             with_corrections,
@@ -111,7 +112,7 @@ def retrieve(
             terms = tuple(more)
             words = view.find_words(terms, limit=word_limit, only_if_all_known=True)
         if _has_unknown(words):
-            more = with_longer_words(view.vocabulary(), terms, words)
+            more, chances = with_longer_words(view.vocabulary(), terms, words)
             words = view.find_words(more or terms, limit=word_limit)
     if near and len(words.candidates) >= word_limit:
         # The rough ranking knows no scope: where hundreds of notes share a word, it
@@ -136,10 +137,9 @@ def retrieve(
             places.update(index.chunk_locations(new))
     found = RetrievedCandidates(words, vectors, places, ignored, has_more=has_more)
     found.corrections = corrections
-    asked = query_terms(text).terms if corrections else ()
-    found.corrected = frozenset(corrections.values()).difference(
-        term.text for term in asked
-    )
+    guessed = chances.union(corrections.values())
+    asked = query_terms(text).terms if guessed else ()
+    found.corrected = guessed.difference(term.text for term in asked)
     return found
 
 

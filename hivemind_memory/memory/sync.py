@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from hivemind_memory.notes.journal import Journal
 
 
-BODY_VERSION = "bodies 5"
+BODY_VERSION = "bodies 6"
 """Version of the rules for terms and searched text; a new name rereads all notes."""
 
 REDACTION_VERSION = "secrets 7"

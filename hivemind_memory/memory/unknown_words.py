@@ -5,7 +5,7 @@ Loaded only when a query has such a word.
 
 from __future__ import annotations
 
-from hivemind_memory.model.terms import QueryTerm
+from hivemind_memory.model.terms import QueryTerm, is_run
 from hivemind_memory.search.suggestions import MAX_SUGGESTIONS, nearest_words
 
 TYPE_CHECKING = False
@@ -28,6 +28,12 @@ TWO_SLIPS_MIN_CHARS = 9
 PART_MIN_CHARS = 3
 PARTS_OF_WORD = 5
 """Longer words that are looked up instead of a word that no note holds, at most."""
+
+SHORT_HASH_CHARS = 7
+"""Letters from which the beginning of a run names it, as git abbreviates a commit."""
+
+CHANCE_LENGTHS = 3
+"""A word so many times as long holds a part by chance, unless it begins with it."""
 
 
 def suggest(view: IndexView, words: WordMatches) -> tuple[str, ...]:
@@ -82,18 +88,21 @@ def with_corrections(
 
 def with_longer_words(
     vocabulary: Vocabulary, terms: Sequence[QueryTerm], words: WordMatches
-) -> list[QueryTerm]:
+) -> tuple[list[QueryTerm], frozenset[str]]:
     """Replace words that no note holds by longer words that begin with them.
 
-    When no word at all was found, longer words may contain them anywhere.
+    When no word at all was found, longer words may contain them anywhere. A word that
+    has nothing but longer words that hold it by chance stays, and counts as missing.
 
     Returns:
-        The terms to look up instead; empty when there are no longer words.
+        The terms to look up instead, empty when there are no longer words; and which of
+        them were found by chance.
     """
     unknown = {term.text for term in words.asked if not term.chunks}
     anywhere = not words.known
     left = MAX_WHOLE_READS if anywhere else len(terms)
     more: list[QueryTerm] = []
+    chances: set[str] = set()
     has_found = False
     for term in terms:
         longer: list[str] = []
@@ -103,5 +112,24 @@ def with_longer_words(
                 term.text, limit=PARTS_OF_WORD, anywhere=anywhere
             )
         has_found = has_found or bool(longer)
-        more += [QueryTerm(word) for word in longer] or [term]
-    return more if has_found else []
+        meant = [word for word in longer if not _is_chance(term.text, word)]
+        if longer and not meant:
+            chances.update(longer)
+            more.append(term)
+            meant = longer
+        more += [QueryTerm(word) for word in meant] or [term]
+    return (more if has_found else []), frozenset(chances)
+
+
+def _is_chance(part: str, word: str) -> bool:
+    """Return whether a longer word says nothing about a part of it.
+
+    >>> _is_chance("fee", "77a04f1c0ffee12"), _is_chance("3fa9c1b", "3fa9c1bde77a04f")
+    (True, False)
+    >>> _is_chance("chain", "keychain")
+    False
+    """
+    begins = word.startswith(part)
+    if is_run(word):
+        return not begins or len(part) < SHORT_HASH_CHARS
+    return not begins and len(word) >= CHANCE_LENGTHS * len(part)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from hivemind_memory.model.display import lines_text
+
 OVERLAP = "overlap"
 """Why a text is not shown of its own: its lines are already quoted."""
 
@@ -54,8 +56,8 @@ class Excerpt:
 
     @property
     def place(self) -> str:
-        """Where it stands, with its first and last line."""
-        return f"{self.path}:{self.start_line}-{self.end_line}"
+        """Where it stands, as every command shows and takes it."""
+        return lines_text(self.path, self.start_line, self.end_line)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

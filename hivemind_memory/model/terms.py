@@ -34,6 +34,10 @@ _UNSPACED = (
     "\u3040-\u30ff\u3100-\u312f\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
 )
+RUN_DIGIT_GROUPS = 3
+"""Groups of digits from which a word is a run of letters and digits, such as a hash:
+what stands between the digits is there by chance."""
+
 _ASCII_COMPOUND = re.compile(r"[A-Za-z0-9]+(?:[-_./\\:@]+[A-Za-z0-9]+)*")
 _ASCII_PART = re.compile(r"[A-Za-z0-9]+")
 
@@ -291,11 +295,26 @@ def scan_kinds(kinds: bytes, words: bytes) -> tuple[int, list[str]]:
     return len(each), parts
 
 
+def is_run(word: str) -> bool:
+    """Return whether letters and digits alternate as in a hash, not as in a name.
+
+    >>> is_run("3fa9c1bde77a04f1"), is_run("utf8mb4")
+    (True, False)
+    """
+    return _is_run(word.encode("ascii", "replace").translate(_KINDS))
+
+
+def _is_run(kinds: bytes) -> bool:
+    """Return whether the kinds of a word's letters are those of a run."""
+    inside = kinds.count(b"a0") + kinds.count(b"A0")
+    return inside + kinds.startswith(b"0") >= RUN_DIGIT_GROUPS
+
+
 @lru_cache(maxsize=4096)
 def _parts_of_word(word: bytes) -> tuple[str, ...]:
-    """Return the parts of a word of mixed kinds; none of another one."""
+    """Return the parts of a word of mixed kinds; none of a plain one, or of a run."""
     kinds = word.translate(_KINDS)
-    if not any(seam in kinds for seam in _SEAMS):
+    if not any(seam in kinds for seam in _SEAMS) or _is_run(kinds):
         return ()
     return tuple(part.lower() for part in _mixed_part().findall(word.decode("ascii")))
 

@@ -95,7 +95,7 @@ def test_a_file_of_blocks_is_made_listed_built_and_cleaned(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("context", "build"), "--task"),
+        (("context", "build"), "Say what the task is"),
         (("context", "build", "--task", "x", "--max-tokens", "0"), "from 1"),
         (("context", "build", "--task", "x", "--root", "gone"), "no folder"),
         (("context", "build", "--blocks", "gone.json"), "gone.json"),
@@ -166,3 +166,22 @@ def test_tokens_are_counted_by_the_vocabulary_of_a_model(hm: Hm, project: Path) 
     for entry in value["context"]:
         sent = json.dumps(entry, ensure_ascii=False)
         assert value["report"]["tokens"][entry["id"]] == len(f"{sent}, ".split())
+
+
+@pytest.mark.parametrize(
+    "words", [("rounding of sums",), ("rounding", "of", "sums"), ("build", "rounding")]
+)
+def test_a_task_needs_no_option(hm: Hm, project: Path, words: tuple[str, ...]) -> None:
+    """`hm context TASK` is short for `hm context build --task TASK`."""
+    ran = hm("context", *words, "--max-tokens", "900")
+
+    assert ran.code == 0
+    assert "Sums are rounded half up." in ran.out
+
+
+def test_a_misspelled_command_is_no_task(hm: Hm, project: Path) -> None:
+    """And a task is not given twice."""
+    assert "Did you mean `hm context list`?" in hm("context", "lst").err
+    assert hm("context", "list").code == 2
+    twice = hm("context", "rounding sums", "--task", "other")
+    assert (twice.code, "given twice" in twice.err) == (2, True)

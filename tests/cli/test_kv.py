@@ -41,7 +41,7 @@ def test_a_key_is_set_read_listed_and_deleted(hm: Hm) -> None:
         (("set", "a", "{"), 2, "begins like JSON, but is not valid"),
         (("set", "a", "[" * 100_000), 2, "begins like JSON, but is not valid"),
         (("set", "a", "x" * 262_143), 2, "262,144 are the most"),
-        (("set", "--ttl", "0", "a", "1"), 2, "`--ttl` takes a whole number from 1"),
+        (("set", "--ttl", "0", "a", "1"), 2, "`--ttl` takes a duration of at least 1"),
         (("set", "--if-version", "-1", "a", "1"), 2, "`--if-version`"),
         (("set", "--if-version", "3", "a", "1"), 1, "There is no key a."),
         (
@@ -178,3 +178,24 @@ def test_hm_kv_opens_no_index(hm: Hm, home: Path) -> None:
     assert main.main(("kv", "set", "a", "1")) == 0
 
     assert not (home / "memory/.index/memory.db").exists()
+
+
+@pytest.mark.parametrize("given", ["90", "30s", "10m", "2h", "7d", "2W"])
+def test_a_time_to_live_is_a_duration_with_a_unit(hm: Hm, given: str) -> None:
+    """A number alone means seconds."""
+    ran = hm("kv", "set", "--ttl", given, "lock", "ci")
+
+    assert (ran.code, ran.out) == (0, "lock: version 1\n")
+    assert json.loads(hm("kv", "get", "--json", "lock").out)["expires_at"]
+
+
+@pytest.mark.parametrize(
+    "given", ["0", "0m", "-1", "10x", "m", "1.5h", "11y", "9999999d"]
+)
+def test_what_is_no_duration_is_refused(hm: Hm, given: str) -> None:
+    """With what one looks like, and nothing is set."""
+    ran = hm("kv", "set", "--ttl", given, "lock", "ci")
+
+    assert ran.code == 2
+    assert "30s, 10m, 2h" in ran.err
+    assert hm("kv", "get", "lock").code == 1

@@ -176,3 +176,29 @@ def test_what_people_type_by_habit_does_what_they_mean(hm: Hm, notes: Path) -> N
     assert hm("add", "A line.").code == 0
     assert hm("help", "cat").out == hm("help", "get").out
     assert set(ALIASES) == {"ls", "rm", "add", "close", "find", "grep", "cat"}
+
+
+def test_tags_are_listed_with_counts(hm: Hm, notes: Path) -> None:
+    """Entries, memories and notes of a person count; what is hidden does not."""
+    hm("write", "--tag", "#CI", "--file", "log.md", "The runner is on birch.")
+    hm("write", "--tag", "ci,net", "--file", "log.md", "The proxy is on oak.")
+    hm("save", "--tag", "ci", "runner", "The runner has a proxy.")
+    hm("save", "--tag", "old", "gone", "Nobody needs this.")
+    hm("forget", "gone", "-y")
+    (notes / "own.md").write_text("---\ntags: net, home\n---\nA runner of our own.\n")
+
+    assert hm("tags").out == "ci\t3\nnet\t2\nhome\t1\n"
+    assert json.loads(hm("tags", "--json", "--limit", "1").out) == [
+        {"tag": "ci", "count": 3}
+    ]
+    assert "no tags here" in hm("tags", "--scope", "team/none").err
+
+
+def test_the_tags_of_other_projects_are_not_listed(hm: Hm, notes: Path) -> None:
+    """A tag may be a name."""
+    (notes / "projects/shop").mkdir(parents=True)
+    (notes / "projects/shop/a.md").write_text("---\ntags: shop\n---\nA cart.\n")
+    (notes / "global.md").write_text("---\ntags: all\n---\nA rule.\n")
+
+    assert hm("tags").out == "all\t1\nshop\t1\n"
+    assert hm("tags", "--scope", "global").out == "all\t1\n"

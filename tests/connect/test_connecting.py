@@ -655,3 +655,15 @@ def test_init_connects_without_asking_if_that_was_agreed_to(machine: Machine) ->
     assert ran.code == 0
     assert "Claude Code: connected\n" in ran.out
     assert (machine.home / FILES["claude"]).exists()
+
+
+def test_qwen_code_offers_our_tools_in_the_first_request(machine: Machine) -> None:
+    """It hides the tools of a server until its model looks for them; `false` stays."""
+    machine.install(*PROGRAMS)
+    machine.run("connect", "qwen", "--yes")
+    assert entry(machine, "qwen")["alwaysLoadTools"] is True
+
+    path = machine.home / FILES["qwen"]
+    path.write_text(path.read_text().replace("true", "false"))
+    machine.run("connect", "qwen", "--yes")
+    assert entry(machine, "qwen")["alwaysLoadTools"] is False

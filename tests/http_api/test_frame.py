@@ -45,7 +45,7 @@ def test_the_checks_come_in_order(
     served: Served, headers: dict[str, str], status: int, error: str
 ) -> None:
     """Name, origin, token: before anything is said of a route."""
-    for path in (ROUTE, "/api/v1/none", "/workspaces/a/memory", "/"):
+    for path in (ROUTE, "/api/v1/none", "/workspaces/a/memory", "/none"):
         answer = served.ask("GET", path, headers=headers)
 
         assert (answer.status_code, answer.json()) == (status, {"error": error})
@@ -63,7 +63,7 @@ def test_own_names_and_origins_are_served(served: Served) -> None:
 
 def test_paths_and_methods_that_there_are_not(served: Served) -> None:
     """404 says nothing of what there is; 405 says what is allowed."""
-    for path in ("/", "/api/v1", "/api/v1/none", "/api/v1/memories/a/b/c", "/%ff"):
+    for path in ("/none", "/api/v1/none", "/api/v1/memories/a/b/c", "/%ff"):
         answer = served.ask("GET", path)
         assert (answer.status_code, answer.json()) == (404, {"error": "no route"})
     answer = served.ask("PUT", ROUTE)
@@ -188,3 +188,35 @@ def test_a_target_without_a_slash_is_no_route(served: Served, target: str) -> No
 
     assert answer.startswith(b"HTTP/1.1 404 ")
     assert answer.endswith(b'{"error":"no route"}')
+
+
+def test_a_search_is_narrowed_by_tags_and_folder_and_limited(served: Served) -> None:
+    """As `hm search` is; `limit` and `max_results` are the same."""
+    for number in range(3):
+        save(f"deploy-{number}", f"We deploy {number} on Tuesdays.", tags=("ci",))
+    save("other", "We deploy never.")
+
+    def found(words: str) -> set[str]:
+        answer = served.ask("GET", f"{ROUTE}?q=deploy&{words}")
+        assert answer.status_code == 200, answer.text
+        return {hit["key"] for hit in answer.json()["hits"]}
+
+    assert found("") == {"deploy-0", "deploy-1", "deploy-2", "other"}
+    assert found("tags=ci") == {"deploy-0", "deploy-1", "deploy-2"}
+    assert found("tags=ci,none") == set()
+    assert len(found("limit=2")) == len(found("max_results=2")) == 2
+    assert served.ask("GET", f"{ROUTE}?q=a&limit=1&max_results=2").status_code == 400
+    assert served.ask("GET", f"{ROUTE}?q=deploy&folder=none").status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/", "/api/v1", "/api/v1/"])
+def test_where_a_person_looks_first_leads_to_the_documents(
+    served: Served, path: str
+) -> None:
+    """A browser sends no token, and the page says nothing of the memory."""
+    answer = served.ask("GET", path, token=None)
+
+    assert (answer.status_code, answer.headers["location"]) == (307, "/api/v1/docs")
+    page = served.ask("GET", "/api/v1/docs", token=None)
+    assert page.status_code == 200
+    assert served.ask("POST", path, token=None).status_code != 307

@@ -50,7 +50,11 @@ def test_other_chunks_have_another_version() -> None:
             extra_terms(chunk.body),
             *without_addresses(chunk.body),
         ]
-        for text in (*texts(), "Größe, ёлка, Αθήνα, שָׁלוֹם, HTTPServer, 东京")
+        for text in (
+            *texts(),
+            "Größe, ёлка, Αθήνα, שָׁלוֹם, HTTPServer, 东京",
+            "3fa9c1bde77a04f1c0ffee, utf8mb4",
+        )
         for limit in (800, 200)
         for chunk in parse_note(
             NotePath("a.md"), text.encode("utf-8", "surrogatepass"), limit_chars=limit

@@ -106,3 +106,20 @@ def test_a_literal_query_has_no_word_corrected_or_taken_for_a_part(
 
     assert (len(found.hits), len(literal.hits)) == (1, 0)
     assert not literal.report.warnings
+
+
+@pytest.mark.parametrize("word", ["fee", "abc", "1234", "c0ffee", "7a04f1"])
+def test_a_part_of_a_hash_is_no_answer(tmp_path: Path, word: str) -> None:
+    """What stands between the digits of a long run is there by chance."""
+    sandbox = Sandbox(tmp_path)
+    commit = "3fa9c1bde77a04f1c0ffee1234567890abcdef12"
+    sandbox.save("log.md", f"The commit {commit} broke the cart.\n")
+    sandbox.save("other.md", "We shop for apples on Mondays.\n")
+
+    with sandbox.memory() as memory:
+        part = ask(memory, word)
+        named = ask(memory, commit[:7])
+
+    assert part.report.confidence in {"weak", "none"}
+    assert all(hit.score < 0.6 and hit.confidence < 0.5 for hit in part.hits)
+    assert (paths(named), named.report.confidence) == (["log.md"], "strong")

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import os
 
-from hivemind_memory.cli.command import Argument, CommandRequest, Flag, command
+from hivemind_memory.cli.command import (
+    QUERY,
+    Argument,
+    CommandRequest,
+    Flag,
+    command,
+)
 from hivemind_memory.cli.options import DRY_RUN, JSON
 from hivemind_memory.cli.output import (
     print_json,
@@ -55,6 +61,15 @@ _BLOCKS = Flag(
         " blocks of --blocks are candidates, too. Prints what fits into the budget,"
         " each with its cost and its reason, and what was left out. Only files below"
         " --root are read; links are not followed, and secrets are masked."
+        " `hm context TASK` is the short form."
+    ),
+    arguments=(
+        Argument(
+            "what",
+            "What you are about to do; quotes are optional.",
+            is_required=False,
+            reads=QUERY,
+        ),
     ),
     flags=(
         _ROOT,
@@ -67,7 +82,7 @@ _BLOCKS = Flag(
             low=1,
             high=10_000_000,
         ),
-        Flag(("--task",), "text", "What you are about to do.", metavar="TEXT"),
+        Flag(("--task",), "text", "Same as TASK.", metavar="TEXT"),
         Flag(
             ("--strategy",),
             "text",
@@ -84,7 +99,7 @@ _BLOCKS = Flag(
         JSON,
     ),
     examples=(
-        'hm context build --task "round the sum of a cart" --max-tokens 4000',
+        'hm context "round the sum of a cart" --max-tokens 4000',
         "hm context build --blocks blocks.json --json",
     ),
 )
@@ -95,10 +110,14 @@ def build(request: CommandRequest) -> int:
     from hivemind_memory.working.task_context import ContextRequest, build_context
 
     values = request.values
-    if not values["task"] and not values["blocks"]:
+    words = values["what"]
+    if words and values["task"]:
+        raise UsageError("The task is given twice.", hint="Leave out --task.")
+    task = " ".join(words) or values["task"] or ""
+    if not task and not values["blocks"]:
         raise UsageError(
             "Say what the task is, or name a file of blocks.",
-            hint='For example: `hm context build --task "round the sum of a cart"`.',
+            hint='For example: `hm context "round the sum of a cart"`.',
         )
     count: Callable[[str], int] = estimate_tokens
     if values["tokenizer"]:
@@ -112,7 +131,7 @@ def build(request: CommandRequest) -> int:
             ContextRequest(
                 max_tokens=values["max_tokens"] or 8_000,
                 root=root,
-                task=values["task"] or "",
+                task=task,
                 blocks_file=values["blocks"] or "",
                 strategy=values["strategy"] or "",
             ),

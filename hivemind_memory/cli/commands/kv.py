@@ -72,9 +72,9 @@ def get(request: CommandRequest) -> int:
     flags=(
         Flag(
             ("--ttl",),
-            "int",
-            "Seconds until the key expires.",
-            metavar="SECONDS",
+            "duration",
+            "Time until the key expires: 30s, 10m, 2h, 7d; without a unit, seconds.",
+            metavar="TIME",
             low=1,
             high=_MAX_TTL_S,
         ),
@@ -91,7 +91,7 @@ def get(request: CommandRequest) -> int:
     ),
     examples=(
         "hm kv set deploy/last-run 2026-11-21",
-        'hm kv set --ttl 600 build/lock \'{"by": "ci"}\'',
+        'hm kv set --ttl 10m build/lock \'{"by": "ci"}\'',
         "hm kv set --if-version 4 counter 5",
     ),
 )

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     flags=(
         DRY_RUN,
         Flag(
-            ("--yes",),
+            ("-y", "--yes"),
             "flag",
             "Accepted for consistency; `hm undo` never asks for confirmation.",
         ),

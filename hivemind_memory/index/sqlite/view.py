@@ -32,6 +32,16 @@ SELECT coalesce(sum(
 ), 0)
 FROM files WHERE state = 0 AND status = 2"""
 
+# A note, and each entry with tags of its own; an entry may be several chunks.
+_TAGS = """
+SELECT DISTINCT files.id, '' AS entry, files.tags
+FROM chunks JOIN files ON files.id = chunks.file_id
+WHERE files.state = 0 AND files.tags IS NOT NULL{matching}
+UNION ALL
+SELECT DISTINCT files.id, coalesce(chunks.entry_id, chunks.id), chunks.tags
+FROM chunks JOIN files ON files.id = chunks.file_id
+WHERE files.state = 0 AND chunks.tags IS NOT NULL{matching}"""
+
 
 class SqliteView:
     """What one query may find, and what its figures are counted over."""
@@ -113,6 +123,10 @@ class SqliteView:
     def pending_claims(self) -> int:
         """Return how many visible claims are pending in an inbox."""
         return self._views.pending_claims(self._matching)
+
+    def tag_counts(self) -> dict[str, int]:
+        """Return tag -> how many notes and entries have it; see the port."""
+        return self._views.tag_counts(self._matching)
 
 
 class Views:
@@ -233,6 +247,17 @@ class Views:
         with translated_errors(self._path):
             [(count,)] = self._connection.execute(sql, visible.values)
         return int(count)
+
+    def tag_counts(self, matching: SqlFilter) -> dict[str, int]:
+        """Return tag -> how many of what a filter leaves have it."""
+        sql = _TAGS.format(matching=matching.sql)
+        counts: dict[str, int] = {}
+        with translated_errors(self._path):
+            rows = self._connection.execute(sql, matching.values * 2)
+            for _, _, lines in rows:
+                for tag in lines.strip("\n").split("\n"):
+                    counts[tag] = counts.get(tag, 0) + 1
+        return counts
 
     def pending_chunks(self, fingerprint: str) -> int:
         """Return how many chunks have no vector in a space yet."""
