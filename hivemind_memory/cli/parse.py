@@ -54,8 +54,7 @@ def parse_request(words: Sequence[str]) -> CommandRequest:
             raise _empty_option(name, MEMORY_DIR)
     if not rest:
         return _help_request()
-    name = rest.pop(0)
-    name = ALIASES.get(name, name)
+    name = ALIASES.get(rest[0], rest.pop(0))
     if name in GROUPS:
         if rest and rest[0] in HELP:
             return _help_request(name)
@@ -349,22 +348,22 @@ def _empty_option(name: str, flag: Flag, effect: str = "") -> UsageError:
 def _is_argument_of(default: str, group: str, word: str) -> bool:
     """Return whether a word is no command of a group but begins what its default takes.
 
-    That is a folder, or a file: one that exists, or has a name like a note; or a text,
-    unless its first word may be a command that was misspelled.
+    That is a folder, a file that exists or has a name like a note, or any text but a
+    command that was misspelled.
     """
     seconds = [name.partition(" ")[2] for name in command_names(group)]
     if full_second(group, word) in seconds:
         return False
     argument = next(iter(load_command(default).arguments), None)
-    if argument is not None and argument.reads == QUERY:
+    if argument and argument.reads == QUERY:
         from hivemind_memory.cli.unknown_names import nearest
 
-        return _has_blank(word) or not nearest(word, seconds)
+        return not nearest(word, seconds)
     path = os.path.expanduser(word)
     if argument is WORKTREE:
         return os.path.isdir(path)
-    is_file = argument is not None and argument.name == "file"
-    return is_file and (path.endswith(".md") or os.path.isfile(path))
+    is_file = argument and argument.name == "file"
+    return bool(is_file) and (path.endswith(".md") or os.path.isfile(path))
 
 
 def _decoded(word: str, effect: str) -> str:
@@ -392,7 +391,7 @@ def _decoded(word: str, effect: str) -> str:
 
 def _has_blank(text: str) -> bool:
     """Whether a blank or a newline is in *text*: no option has one in its name."""
-    return any(letter.isspace() for letter in text)
+    return any(map(str.isspace, text))
 
 
 def _listed(arguments: tuple[Argument, ...]) -> str:

@@ -269,23 +269,18 @@ class IndexView(Protocol):
         Returns:
             None when the space is empty or the query has another length.
         """
-        ...
 
     def vocabulary(self) -> Vocabulary:
         """Return the words of what the caller may see."""
-        ...
 
     def pending_chunks(self, fingerprint: str) -> int:
         """Return how many visible chunks have no vector in a space yet."""
-        ...
 
     def pending_claims(self) -> int:
         """Return how many visible claims are pending in an inbox."""
-        ...
 
     def tag_counts(self) -> dict[str, int]:
         """Return tag -> how many matching notes and entries have it."""
-        ...
 
 
 class SearchIndex(Protocol):

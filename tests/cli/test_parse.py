@@ -401,6 +401,7 @@ def test_every_option_of_every_command_can_be_given(
     """Under each of its names."""
     plain = {"int": "3", "float": "0.5", "text": "x", "flag": None}
     plain |= {"day": "today", "due": "3d", "moment": "2h", "path": "x"}
+    plain |= {"duration": "10m"}
     words = command.name.split()
     for flag in data.draw(st.lists(st.sampled_from((*command.flags, MEMORY_DIR)))):
         value = flag.choices[0] if flag.choices else plain[flag.kind]
@@ -418,7 +419,9 @@ def test_aliases_name_commands_and_are_no_commands_themselves() -> None:
     """Else one of the two could never be called."""
     assert all(find_command(name) for name in ALIASES.values())
     assert not any(find_command(name) for name in ALIASES)
-    assert [one.name for one in reads(QUERY)] == ["search", "activity search"]
+    assert [one.name for one in reads(QUERY)] == [
+        *("search", "activity search", "context build")
+    ]
 
 
 def test_commands_take_each_source_that_there_is() -> None:
