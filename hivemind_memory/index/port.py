@@ -174,9 +174,8 @@ class NotesIndex(Protocol):
         """Remove notes; their vectors stay in the cache."""
         ...
 
-    def mark_all_stale(self) -> None:
-        """Have every note read and chunked again at the next sync."""
-        ...
+    def mark_stale(self, holding: Collection[NotePath] | None = None) -> None:
+        """Have these and all with a masked secret read again; None: every note."""
 
     def has_unfinished(self) -> bool:
         """Return whether a note is half written, by a live process or a killed one."""

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from hivemind_memory.notes.journal import Journal
 
 
+MAX_LOOKED_THROUGH = 5_000  # notes, in about 3 s; more are read in the background
 BODY_VERSION = "bodies 6"
 """Version of the rules for terms and searched text; a new name rereads all notes."""
 
@@ -335,11 +336,32 @@ class Syncer:
         """Have every note chunked again when its settings changed; return whether."""
         if self.has_current_chunking(index):
             return False
-        from hivemind_memory.memory.rule_changes import apply_rules
+        from hivemind_memory.memory.rule_changes import apply_rules, is_other_vault
 
-        is_locked = self._is_vault_locked()
-        apply_rules(index, self._chunking_key(is_locked=is_locked))
+        rules = self._chunking_key(is_locked=self._is_vault_locked())
+        is_vault = is_other_vault(index.get_meta(RULES), rules)
+        holding = self._holding_secrets(index) if is_vault else None
+        apply_rules(index, rules, holding=holding)
         return True
+
+    def _holding_secrets(self, index: Index) -> frozenset[NotePath] | None:
+        """Return the notes in which a value of the vault may be; None: too many."""
+        from hivemind_memory.files.reader import read_note
+        from hivemind_memory.markdown.text import decode
+        from hivemind_memory.redaction.redact import may_hold_known
+
+        holding, paths = set(), index.files().signatures
+        if len(paths) > MAX_LOOKED_THROUGH:
+            return None
+        for path in paths:
+            try:
+                text = decode(read_note(self._folder, path).data)
+            except HivemindError:
+                holding.add(path)
+                continue
+            if may_hold_known(f"{path}\n{text}"):
+                holding.add(path)
+        return frozenset(holding)
 
     def _chunking_key(self, *, is_locked: bool = False) -> str:
         """Return what shapes the index; with something else it has other rows.

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from hivemind_memory.redaction.lazy_pattern import lazy_re
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -34,6 +36,25 @@ def known_values(text: str, values: Iterable[str]) -> list[TextSpan]:
 def holds_value(text: str, values: Iterable[str]) -> bool:
     """Return whether a text holds one of some values, in any form."""
     return any(form in text for form in _all_forms(tuple(values)))
+
+
+def may_hold_value(text: str, values: Iterable[str]) -> bool:
+    """Return whether a text holds one of some values, perhaps with signs in between.
+
+    So no value is missed that stands in several literals, or has zero-width signs.
+
+    >>> may_hold_value("'open' + 'sesame'", ["open-sesame"])
+    True
+    """
+    if not (forms := _all_forms(tuple(values))):
+        return False
+    if any(form in text for form in forms):
+        return True
+    bare = _SIGNS.sub("", text)
+    return any(_SIGNS.sub("", form) in bare for form in forms)
+
+
+_SIGNS = lazy_re(r"[\W_]+")
 
 
 @lru_cache(maxsize=8)

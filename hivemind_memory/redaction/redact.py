@@ -138,6 +138,19 @@ def holds_known(text: str) -> bool:
     return holds_value(text, values)
 
 
+def may_hold_known(text: str) -> bool:
+    """Return whether a value of the vault may be in a text, also in several parts."""
+    values = secret_values()
+    if not values:
+        return False
+    from hivemind_memory.redaction.in_code.literals import joined
+    from hivemind_memory.redaction.known_values import known_values, may_hold_value
+
+    if may_hold_value(text, values):
+        return True
+    return bool(joined(text, lambda whole: known_values(whole, values)))
+
+
 def without_known(text: str) -> str:
     """Return a text without values of the vault; what only looks secret stays."""
     return mask(text) if holds_known(text) else text

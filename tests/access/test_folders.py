@@ -68,7 +68,7 @@ OWNERS = {
 WITHOUT_FOLDER = {
     # Of the notes folder; see test_access_matrix.
     *("get", "show", "history", "edit", "write", "search", "list", "log", "save"),
-    *("learn", "link", "unlink", "forget", "restore", "undo", "done"),
+    *("tags", "learn", "link", "unlink", "forget", "restore", "undo", "done"),
     *("inbox list", "inbox accept", "inbox edit", "inbox reject"),
     # Of the current folder, and for it.
     *("connect", "disconnect", "exec", "git-hook run", "hook session-start", "mcp"),

@@ -54,7 +54,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
 """Command -> what an agent tries with it."""
 
 WITHOUT_TEXT = {
-    *("search", "get", "list", "log", "show", "history", "inbox list"),
+    *("search", "get", "list", "tags", "log", "show", "history", "inbox list"),
     *("connect", "disconnect", "mcp", "completion", "help", "version"),
     *("hook session-start", "inject", "eject", "why", "project show", "project list"),
     *("token add", "token list", "token revoke"),

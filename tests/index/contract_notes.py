@@ -83,7 +83,7 @@ class NotesContract:
         index = open_index()
         put(index, "a.md", "some text\n")
 
-        index.mark_all_stale()
+        index.mark_stale()
 
         assert index.files().unsettled == {"a.md"}
         assert index.notes_at([NotePath("a.md")])[NotePath("a.md")].digest == ""
@@ -107,7 +107,7 @@ class NotesContract:
                 ]
             ),
             "removed": lambda: other.remove([name]),
-            "all stale": other.mark_all_stale,
+            "all stale": other.mark_stale,
         }.items():
             put(index, "a.md", "some text\n")
             index.record_scan(index.version(), "digest")

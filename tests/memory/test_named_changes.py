@@ -156,7 +156,7 @@ def test_rows_that_other_rules_made_are_not_taken_for_current(
     often_asked: Memory, other: Memory
 ) -> None:
     """Another process with other rules has marked them; no note has changed."""
-    other.index_handle.opened().index.mark_all_stale()
+    other.index_handle.opened().index.mark_stale()
 
     ask(often_asked, "old")
 

@@ -213,10 +213,10 @@ def test_an_index_that_cannot_be_written_shows_no_old_text_either(
 ) -> None:
     """Nothing can be marked there; all of it is from before."""
 
-    def refuse(self: SqliteIndex) -> None:
+    def refuse(self: SqliteIndex, holding: object = None) -> None:
         raise IndexUnusableError("the disk is read-only", hint="")
 
-    monkeypatch.setattr(SqliteIndex, "mark_all_stale", refuse)
+    monkeypatch.setattr(SqliteIndex, "mark_stale", refuse)
 
     answer = ask(memory, "token")
 
@@ -311,10 +311,10 @@ def test_an_empty_answer_says_that_what_was_found_has_changed(
 ) -> None:
     """The reason was an empty text: something had been found, and was left out."""
 
-    def refuse(self: SqliteIndex) -> None:
+    def refuse(self: SqliteIndex, holding: object = None) -> None:
         raise IndexUnusableError("the index is locked", hint="")
 
-    monkeypatch.setattr(SqliteIndex, "mark_all_stale", refuse)
+    monkeypatch.setattr(SqliteIndex, "mark_stale", refuse)
     sandbox.save("token.md", "Something else.\n\n\n\n")
 
     answer = ask(memory, "token")

@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import tarfile
+from ast import literal_eval
 from pathlib import Path
 
 import pytest
@@ -252,3 +253,38 @@ def test_the_homes_of_a_process_are_few(tmp_path: Path) -> None:
         environment.load_settings(str(tmp_path / str(number)))
 
     assert len(known_vaults()) == 8
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        SECRET,
+        "'plover' + '-saddle'",
+        SECRET.replace("v", "v\u200b"),
+        SECRET.encode().hex(),
+    ],
+)
+def test_only_notes_that_hold_the_value_are_indexed_anew(home: Path, form: str) -> None:
+    """Each search warned of all notes and did without most of them for minutes."""
+    notes = home / "memory"
+    (notes / "login.md").write_text(f"# Login\n\nThe old login is {form} here.\n")
+    for number in range(300):
+        (notes / f"{number}.md").write_text(f"# Note {number}\n\nA lamp burns.\n")
+    with opening.open_memory() as memory:
+        memory.sync()
+    keep(home)
+
+    with opening.open_memory() as memory:
+        index = memory.index_handle
+        assert not memory.search(Query(text="lamp")).report.warnings
+        changed = index.run_fresh(lambda one: one.files().outdated)
+        assert changed == frozenset()
+        assert form not in rows(home)
+    Vault(str(home), "").set("A", "another-value-9", now_s=2, is_secret=True)
+
+    with opening.open_memory() as memory:
+        assert not memory.search(Query(text="lamp")).report.warnings
+        found = rows(home)
+        memory.rebuild()
+        assert sorted(literal_eval(found)) == sorted(literal_eval(rows(home)))
+        assert "[redacted" not in found

@@ -254,6 +254,7 @@ def test_two_hundred_secrets_are_in_the_vault_and_nowhere_else(
         ("search", "--json", "person wrote"),
         ("list", "--json"),
         ("list", "--memories", "--json"),
+        ("tags", "--json"),
         ("log", "--json"),
         ("show", "key-0", "--json"),
         ("history", "key-0", "--json"),

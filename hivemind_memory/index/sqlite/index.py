@@ -203,10 +203,10 @@ class SqliteIndex:
         with translated_errors(self.path):
             notes.remove_notes(self._connection, paths, may_write)
 
-    def mark_all_stale(self) -> None:
-        """Have every note read and chunked again at the next sync."""
+    def mark_stale(self, holding: Collection[NotePath] | None = None) -> None:
+        """Have notes read and chunked again at the next sync; see the port."""
         with translated_errors(self.path), meta.notes_transaction(self._connection):
-            notes.mark_all_stale(self._connection)
+            notes.mark_stale(self._connection, holding)
 
     def has_unfinished(self) -> bool:
         """Return whether a note is half written, by a live process or a killed one."""

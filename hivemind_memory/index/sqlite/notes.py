@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from hivemind_memory.index.sqlite.chunk_changes import apply_changes, compare_chunks
 from hivemind_memory.index.sqlite.meta import notes_transaction
 from hivemind_memory.index.sqlite.note_rows import (
@@ -38,7 +40,7 @@ STEP_CHUNKS = 1_000
 """Chunks written in one transaction: some 30 ms of work."""
 
 OUTDATED = "is_settled = 0 AND hash = ''"
-"""True for a note that ``mark_all_stale`` marked, and that was not read again since."""
+"""True for a note that ``mark_stale`` marked, and that was not read again since."""
 
 _BEING_WRITTEN, _REPLACED = 1, 2
 
@@ -61,19 +63,31 @@ def indexed_files(connection: apsw.Connection) -> IndexedFiles:
     )
 
 
-def mark_all_stale(connection: apsw.Connection) -> None:
-    """Have every note read again.
+def mark_stale(
+    connection: apsw.Connection, holding: Collection[NotePath] | None
+) -> None:
+    """Have some notes and all with a masked secret read again; None: every note.
 
     The signature stays, so that a note that has changed as well can be told from the
     others; not that of a note that is too young for it to prove much.
     """
+    from hivemind_memory.redaction.spans import MARK_START
+
     connection.execute(
         """
         UPDATE files
         SET mtime = CASE WHEN is_settled = 1 OR hash = '' THEN mtime ELSE 0 END,
             is_settled = 0,
             hash = ''
-        """
+        WHERE :paths IS NULL OR path IN (SELECT value FROM json_each(:paths))
+          OR id IN (
+            SELECT file_id FROM chunks WHERE instr(text || headings, :mark)
+          )
+        """,
+        {
+            "paths": None if holding is None else json.dumps(list(holding)),
+            "mark": MARK_START,
+        },
     )
 
 
