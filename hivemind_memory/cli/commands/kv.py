@@ -143,7 +143,7 @@ def list_(request: CommandRequest) -> int:
         is_cut=True,
     )
     if not rows:
-        print_notices(["There are no keys here; hm kv set KEY VALUE makes one."])
+        print_notices(["no keys here; `hm kv set KEY VALUE` sets one"])
     return 0
 
 
