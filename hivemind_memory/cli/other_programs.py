@@ -48,7 +48,7 @@ _ANSWERS: Mapping[str, tuple[str, ...]] = {
     "hm disconnect": ("uninstall", "unregister", "disable", "remove-agent"),
     "hm backup FILE": ("export", "dump-all", "archive", "snapshot"),
     "hm restore-backup FILE": ("restore-from", "unarchive"),
-    "hm list --tag WORD": ("tag", "label", "tags"),
+    "hm list --tag WORD": ("tag", "label"),
     "hm config set openai_api_key -": ("login", "auth", "key", "apikey"),
     "hm config": ("settings", "options", "preferences", "config-edit", "configure"),
     "hm show KEY": ("info", "describe", "details", "inspect", "display", "stat"),
