@@ -33,6 +33,10 @@ class Client:
     """None: the server's own, or a visitor."""
 
     is_visitor: bool = False
+    is_person: bool = False
+    """The person whose machine it is, in a browser that `hm dashboard` opened: they
+    decide what only a person may."""
+
     project: str = ""
     """As the request names it; empty: it names none."""
 
@@ -102,6 +106,8 @@ class CallerMemories:
         """Return the memory as a caller sees it."""
         if client.is_visitor:
             return client_memory.open_visitor_memory(self._memory_dir)
+        if client.is_person:
+            return client_memory.open_person_memory(self._memory_dir)
         token = client.token
         if token is None and not (client.project or client.workspace):
             return client_memory.open_owner_connection_memory(self._memory_dir)

@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Generic, Protocol, TypeVar
 from urllib.parse import unquote_to_bytes
 
 from hivemind_memory.http_api.failures import NO_ROUTE, Failure
-from hivemind_memory.http_api.routes import Route
 
 
-class PathTable:
+class HasPath(Protocol):
+    """What a request is answered by: a route, or a page."""
+
+    @property
+    def method(self) -> str:
+        """In capitals."""
+
+    @property
+    def path(self) -> str:
+        """``/api/v1/memories/{id}``; ``{path...}`` takes the rest."""
+
+
+R = TypeVar("R", bound=HasPath)
+
+
+class PathTable(Generic[R]):
     """Routes by the parts of their paths."""
 
-    def __init__(self, routes: Iterable[Route]) -> None:
+    def __init__(self, routes: Iterable[R]) -> None:
         """Sort them so that a fixed part comes before a name in its place."""
-        by_path: dict[str, dict[str, Route]] = {}
+        by_path: dict[str, dict[str, R]] = {}
         for route in routes:
             by_path.setdefault(route.path, {})[route.method] = route
         self._paths = sorted(
@@ -22,7 +37,7 @@ class PathTable:
             key=lambda entry: [part[:1] == "{" for part in entry[0]],
         )
 
-    def find(self, method: str, raw_path: bytes) -> tuple[Route, dict[str, str]]:
+    def find(self, method: str, raw_path: bytes) -> tuple[R, dict[str, str]]:
         """Return the route of a request, and what its path has for each name.
 
         Args:

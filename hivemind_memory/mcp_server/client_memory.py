@@ -76,6 +76,12 @@ def open_owner_connection_memory(memory_dir: str | None = None) -> Memory:
         return _as_seen_by(memory, replaced(memory.caller, is_agent=True))
 
 
+def open_person_memory(memory_dir: str | None = None) -> Memory:
+    """Return the memory as its owner sees it, who decides what only a person may."""
+    with opening.open_memory(memory_dir=memory_dir) as memory:
+        return _as_seen_by(memory, memory.caller)
+
+
 def open_visitor_memory(memory_dir: str | None = None) -> Memory:
     """Return the memory as whoever has no token sees it: what is public, to read."""
     with opening.open_memory(memory_dir=memory_dir) as memory:

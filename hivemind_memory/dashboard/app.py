@@ -1,0 +1,352 @@
+"""The application of the pages: who asks, forms and their protection, headers, failures.
+
+A form is taken from a page of this server only: the layer before refuses other origins,
+and each form carries a secret of its session.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import parse_qsl, quote
+
+import anyio.to_thread
+
+from hivemind_memory.dashboard.page import ROOT, Page, PageCall, PageRoute, Redirect
+from hivemind_memory.dashboard.render import Renderer
+from hivemind_memory.dashboard.reply import Reply, send_reply, static_reply
+from hivemind_memory.dashboard.sessions import SESSION_S, Notice, Session, Sessions
+from hivemind_memory.http_api.callers import CallerMemories, Client
+from hivemind_memory.http_api.event_feed import EventFeed, Listener
+from hivemind_memory.http_api.events import EventStream
+from hivemind_memory.http_api.failures import Failure, failure_of
+from hivemind_memory.http_api.path_table import PathTable
+from hivemind_memory.mcp_server.call_limits import CallLimits
+from hivemind_memory.mcp_server.http_checks import send_json
+from hivemind_memory.mcp_server.http_sessions import Receive, Scope, Send
+from hivemind_memory.mcp_server.http_tokens import is_visitor, token_in
+
+MAX_FORM_BYTES = 1024 * 1024
+SESSION_COOKIE, THEME_COOKIE = "hm_session", "hm_theme"
+THEMES = ("light", "dark")
+LOGIN, LOGOUT, LINK = f"{ROOT}/login", f"{ROOT}/logout", f"{ROOT}/link"
+THEME, EVENTS, STATIC = f"{ROOT}/theme", f"{ROOT}/events", f"{ROOT}/static/"
+FORM_SECRET = "form_secret"  # noqa: S105 - the name of a field
+
+NOT_FOUND = Failure(404, "There is nothing here, or you may not see it.")
+_LEFT = Failure(400, "The form did not arrive whole.")
+_TOO_LARGE = Failure(413, "The form is larger than 1 MiB. Nothing was saved.")
+_NO_SESSION = Failure(401, "You are not logged in any more. Nothing was saved.")
+_WRONG_FORM = Failure(403, "The form is not from this page. Nothing was changed.")
+_READ_ONLY = Failure(403, "Your token only reads. Nothing was changed.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """One request, and who sends it."""
+
+    session: Session | None
+    client: Client | None
+    """None: nobody who may see anything."""
+
+    theme: str
+    """light, dark, or empty: as the system has it."""
+
+    query: Mapping[str, str]
+    form: Mapping[str, str]
+    path: str
+
+
+class Dashboard:
+    """The application that answers below ``/memory``."""
+
+    def __init__(
+        self,
+        routes: list[PageRoute],
+        memories: CallerMemories,
+        sessions: Sessions,
+        session: str,
+        *,
+        is_public: bool,
+    ) -> None:
+        """Take the pages.
+
+        Args:
+            routes: Each of their paths occurs once for each method.
+            memories: Lends the memory of a reader.
+            sessions: Of the browsers that are logged in.
+            session: Name of this process, recorded in what is written.
+            is_public: Whether a reader without a session sees what is public.
+        """
+        self._table = PathTable(routes)
+        self._memories = memories
+        self._sessions = sessions
+        self._session = session
+        self._is_public = is_public
+        self._renderer = Renderer()
+        self._feed = EventFeed(lambda: memories.lend(Client()))
+        self._limits: CallLimits[Client] = CallLimits()
+
+    def end_streams(self) -> None:
+        """End all streams: the server is about to end."""
+        self._feed.close()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        path, method = scope["path"], scope["method"]
+        if path.startswith(STATIC) and method in {"GET", "HEAD"}:
+            await send_reply(scope, send, static_reply(path.removeprefix(STATIC)))
+            return
+        if path == LINK:
+            await self._send_link(scope, send)
+            return
+        visit = Visit(
+            session=None, client=None, theme="", query={}, form={}, path=path
+        )
+        try:
+            form = await _form_of(scope, receive) if method == "POST" else {}
+            visit = await anyio.to_thread.run_sync(self._visit, scope, form)
+            if path == EVENTS and method == "GET":
+                await self._stream(visit)(receive, send)
+                return
+            reply = await self._reply(scope, visit)
+        # Whatever happened, the reader gets a sentence; the log gets the traceback.
+        except Exception as error:  # noqa: BLE001 - ``failure_of`` logs it
+            reply = self._failed(visit, failure_of(error))
+        await send_reply(scope, send, reply)
+
+    async def _send_link(self, scope: Scope, send: Send) -> None:
+        """Answer ``hm dashboard``, which has the server's own token, with a code."""
+        if scope["method"] != "POST" or is_visitor(scope) or token_in(scope):
+            await send_json(send, 403, b'{"error":"forbidden"}')
+            return
+        code = self._sessions.new_link()
+        await send_json(send, 200, f'{{"code":"{code}"}}'.encode())
+
+    def _visit(self, scope: Scope, form: Mapping[str, str]) -> Visit:
+        """Return who sends a request, and what they send."""
+        cookies = _cookies_of(scope)
+        secret = cookies.get(SESSION_COOKIE, "")
+        found = self._sessions.find(secret) if secret else None
+        session, client = found or (None, None)
+        if client is None and self._is_public:
+            client = Client(is_visitor=True)
+        theme = cookies.get(THEME_COOKIE, "")
+        pairs = parse_qsl(scope["query_string"].decode("latin-1"))
+        return Visit(
+            session=session,
+            client=client,
+            theme=theme if theme in THEMES else "",
+            query=dict(pairs),
+            form=form,
+            path=scope["path"],
+        )
+
+    def _stream(self, visit: Visit) -> EventStream:
+        """Return the changes that a reader may hear of, as they happen.
+
+        Raises:
+            Failure: They are not logged in.
+        """
+        if visit.client is None:
+            raise _NO_SESSION
+        with self._memories.lend(visit.client) as memory:
+            listener = Listener(memory.caller, visit.client.token)
+        return EventStream(self._feed, listener, None)
+
+    async def _reply(self, scope: Scope, visit: Visit) -> Reply:
+        """Return the answer to a request.
+
+        Raises:
+            Exception: It fails; see ``failure_of``.
+        """
+        method = "GET" if scope["method"] == "HEAD" else scope["method"]
+        if visit.path == LOGIN:
+            return await anyio.to_thread.run_sync(self._log_in, method, visit)
+        if visit.path == THEME and method == "POST":
+            return _themed(visit)
+        if method == "POST":
+            self._check_form(visit)
+        if visit.path == LOGOUT and visit.session is not None and method == "POST":
+            self._sessions.end(visit.session.secret)
+            return _redirect(LOGIN, cookies=[_cookie(SESSION_COOKIE, "", 0)])
+        if visit.client is None:
+            return _redirect(f"{LOGIN}?next={quote(_address_of(scope), safe='')}")
+        client = visit.client
+        try:
+            route, named = self._table.find(method, scope["raw_path"])
+        except Failure as failure:
+            raise NOT_FOUND if failure.status == 404 else failure from None
+        if route.is_change and client.is_read_only:
+            raise _READ_ONLY
+
+        def work() -> Reply:
+            with self._memories.lend(client) as memory:
+                call = PageCall(
+                    memory=memory,
+                    client=client,
+                    session=self._session,
+                    path=named,
+                    query=visit.query,
+                    form=visit.form,
+                )
+                return self._shown(visit, route.work(call), call)
+
+        return await anyio.to_thread.run_sync(work, limiter=self._limits.of(client))
+
+    def _check_form(self, visit: Visit) -> None:
+        """Refuse a form that has not the secret of its session.
+
+        Raises:
+            Failure: It is refused; nothing was changed.
+        """
+        if visit.session is None:
+            raise _NO_SESSION
+        given = visit.form.get(FORM_SECRET, "").encode()
+        if not hmac.compare_digest(given, visit.session.form_secret.encode()):
+            raise _WRONG_FORM
+
+    def _log_in(self, method: str, visit: Visit) -> Reply:
+        """Return the page that asks for a token, or begin a session.
+
+        Raises:
+            Failure: The token or the link is not, or no longer, valid.
+        """
+        given = visit.form if method == "POST" else visit.query
+        session = None
+        if method == "POST":
+            session = self._sessions.log_in(given.get("token", "").strip())
+            problem = "There is no such token."
+        elif "code" in given:
+            session = self._sessions.follow(given["code"])
+            problem = "The link is no longer valid: run `hm dashboard` again."
+        else:
+            problem = ""
+        if session is None:
+            page = Page(
+                template="login.html",
+                values={"problem": problem, "next": given.get("next", "")},
+                status=403 if problem else 200,
+            )
+            return self._shown(visit, page, None)
+        cookie = _cookie(SESSION_COOKIE, session.secret, int(SESSION_S), is_hidden=True)
+        return _redirect(_inside(given.get("next", "")), cookies=[cookie])
+
+    def _shown(
+        self, visit: Visit, answer: Page | Redirect, call: PageCall | None
+    ) -> Reply:
+        """Return a page as it is sent."""
+        session = visit.session
+        if isinstance(answer, Redirect):
+            if session is not None and answer.notice:
+                notice = Notice(text=answer.notice, undo=answer.undo)
+                self._sessions.tell(session.secret, notice)
+            return _redirect(answer.path)
+        notice = self._sessions.take_notice(session.secret) if session else None
+        html = self._renderer.page(
+            answer.template,
+            {
+                "form_secret": session.form_secret if session else "",
+                "is_logged_in": session is not None,
+                "may_change": call is not None and call.may_change,
+                "is_person": visit.client is not None and visit.client.is_person,
+                "notice": notice,
+                "theme": visit.theme,
+                "here": visit.path,
+                **answer.values,
+            },
+        )
+        return Reply(status=answer.status, body=html.encode("utf-8", "replace"))
+
+    def _failed(self, visit: Visit, failure: Failure) -> Reply:
+        """Return the page of a failure; what was typed is on it, to be copied."""
+        if failure.status == 404:
+            failure = NOT_FOUND
+        page = Page(
+            template="failure.html",
+            values={
+                "failure": failure,
+                "typed": visit.form.get("content", ""),
+                "needs_login": failure is _NO_SESSION,
+            },
+            status=failure.status,
+        )
+        reply = self._shown(visit, page, None)
+        return Reply(
+            status=reply.status,
+            body=reply.body,
+            headers=[(n.encode(), v.encode()) for n, v in failure.headers.items()],
+        )
+
+
+async def _form_of(scope: Scope, receive: Receive) -> dict[str, str]:
+    """Return the fields of a form.
+
+    Raises:
+        Failure: It is too large, or did not arrive whole.
+    """
+    parts: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise _LEFT
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        if size > MAX_FORM_BYTES:
+            raise _TOO_LARGE
+        if not message.get("more_body", False):
+            break
+    text = b"".join(parts).decode("utf-8", "replace")
+    pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=100)
+    return {name: value.replace("\r\n", "\n") for name, value in pairs}
+
+
+def _cookies_of(scope: Scope) -> dict[str, str]:
+    """Return the cookies of a request."""
+    found: dict[str, str] = {}
+    for name, value in scope["headers"]:
+        if name == b"cookie":
+            try:
+                jar = SimpleCookie(value.decode("latin-1"))
+            except CookieError:
+                continue
+            found.update({key: morsel.value for key, morsel in jar.items()})
+    return found
+
+
+def _cookie(name: str, value: str, age_s: int, *, is_hidden: bool = False) -> str:
+    """Return the header that sets a cookie; *is_hidden*: no script may read it."""
+    end = "; HttpOnly" if is_hidden else ""
+    return f"{name}={value}; Path={ROOT}; Max-Age={age_s}; SameSite=Strict{end}"
+
+
+def _address_of(scope: Scope) -> str:
+    """Return the path and the query of a request, as they were sent."""
+    path: bytes = scope["raw_path"]
+    query: bytes = scope["query_string"]
+    return (path + (b"?" + query if query else b"")).decode("latin-1")
+
+
+def _inside(address: str) -> str:
+    """Return an address of ours; another one becomes the first page."""
+    is_ours = address == ROOT or address.startswith((f"{ROOT}/", f"{ROOT}?"))
+    return address if is_ours and address.isprintable() else ROOT
+
+
+def _themed(visit: Visit) -> Reply:
+    """Return the page again, in another theme."""
+    theme = visit.form.get("theme", "")
+    is_known = theme in THEMES
+    age_s = 365 * 86_400 if is_known else 0
+    cookie = _cookie(THEME_COOKIE, theme if is_known else "", age_s)
+    return _redirect(_inside(visit.form.get("next", "")), cookies=[cookie])
+
+
+def _redirect(address: str, cookies: list[str] | None = None) -> Reply:
+    """Return an answer that leads to another page, read with GET."""
+    headers = [(b"location", address.encode("ascii", "replace"))]
+    headers += [(b"set-cookie", cookie.encode()) for cookie in cookies or ()]
+    return Reply(status=303, body=b"", headers=headers)

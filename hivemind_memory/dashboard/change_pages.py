@@ -1,0 +1,254 @@
+"""The forms: save, edit, replace, link, forget, take back, purge.
+
+An edit names the version that it began with. If another one is active by then, nothing
+is saved, and the page shows both texts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hivemind_memory import opening
+from hivemind_memory.dashboard.memory_pages import address_of, without_secrets
+from hivemind_memory.dashboard.page import ROOT, Page, PageCall, PageGroup, Redirect
+from hivemind_memory.dashboard.word_diff import word_diff
+from hivemind_memory.errors import (
+    HivemindError,
+    KeyTakenError,
+    NotesMissingError,
+    UsageError,
+    VersionChangedError,
+)
+from hivemind_memory.http_api.failures import Failure
+from hivemind_memory.model.curation import MemorySelector, NewMemory, StoredMemory
+from hivemind_memory.model.memory_types import all_types
+from hivemind_memory.model.scope import scope_text
+from hivemind_memory.redaction import mask
+
+LINK_KINDS = {"related": "related_to", "contradicts": "contradicts"}
+_HOLDS_SECRET = Failure(
+    409,
+    "This memory holds what looks like a secret, so it cannot be edited here.",
+    hint="`hm edit` opens it in your editor.",
+)
+
+pages = PageGroup()
+
+
+@pages.get("/new")
+def new(call: PageCall) -> Page:
+    """Show the form of a new memory."""
+    return _form(call, {"scope": call.query.get("scope", "")})
+
+
+@pages.post("/new")
+def save(call: PageCall) -> Page | Redirect:
+    """Save a new memory."""
+    typed = _typed(call)
+    wanted = NewMemory(
+        key=typed["key"],
+        content=typed["content"],
+        type=typed["type"],
+        scope=typed["scope"],
+        **call.writer,
+    )
+    try:
+        saved = call.memory.curation.save(wanted)
+    except KeyTakenError as error:
+        problem = f'"{typed["key"]}" is already saved. Choose another key, or edit it.'
+        current = error.current
+        where = address_of(current) if isinstance(current, StoredMemory) else ""
+        return _form(call, typed, problem=problem, taken=where, status=409)
+    except UsageError as error:
+        return _form(call, typed, problem=str(error), status=400)
+    notice = " ".join(("Saved.", *map(_sentence, saved.warnings)))
+    return Redirect(path=f"{ROOT}/{saved.id}", notice=notice)
+
+
+@pages.get("/{id}/edit")
+def edit(call: PageCall) -> Page:
+    """Show the form that changes a memory."""
+    memory = _editable(call)
+    typed = {"content": memory.text, "type": memory.type, "version": memory.id}
+    return _form(call, typed, memory=memory)
+
+
+@pages.post("/{id}/edit")
+def replace_memory(call: PageCall) -> Page | Redirect:
+    """Save a new version of a memory."""
+    typed = _typed(call)
+    memory = call.memory.curation.show(call.path["id"]).memory
+    begun = typed["version"] or memory.id
+    wanted = NewMemory(
+        key=memory.key,
+        content=typed["content"],
+        type=typed["type"],
+        reason=typed["reason"] or "edited in the dashboard",
+        scope=scope_text(memory.scope),
+        is_pinned=memory.is_pinned,
+        visibility=memory.visibility,
+        expires=memory.expires,
+        tags=memory.tags,
+        replaces=begun,
+        **call.writer,
+    )
+    try:
+        saved = call.memory.curation.save(wanted)
+    except VersionChangedError:
+        return _conflict(call, typed, memory)
+    except UsageError as error:
+        return _form(call, typed, memory=memory, problem=str(error), status=400)
+    notice = "Saved; the version before is kept." if saved.is_new else "Nothing changed."
+    notice = " ".join((notice, *map(_sentence, saved.warnings)))
+    return Redirect(path=f"{ROOT}/{saved.id}", notice=notice)
+
+
+@pages.post("/{id}/forget")
+def forget(call: PageCall) -> Redirect:
+    """Forget a memory; a button takes that back."""
+    injected = opening.open_injection_records(call.memory)
+    selector = MemorySelector(name=call.path["id"])
+    done = call.memory.curation.forget(selector, injected)
+    if not done.memories and done.failed:
+        raise Failure(503, f"It was not forgotten: {done.failed[0].why}")
+    text = "Forgotten: searches and agents do not get it any more."
+    if done.reactivated:
+        text += " The version before it is active again."
+    return Redirect(path=f"{ROOT}/{call.path['id']}", notice=text, undo=done.id)
+
+
+@pages.post("/{id}/restore")
+def restore(call: PageCall) -> Redirect:
+    """Show a forgotten memory again."""
+    call.memory.curation.restore(MemorySelector(name=call.path["id"]))
+    return Redirect(path=f"{ROOT}/{call.path['id']}", notice="Restored.")
+
+
+@pages.post("/undo")
+def undo(call: PageCall) -> Redirect:
+    """Take back a change that a notice has named."""
+    call.memory.curation.undo(call.form.get("change", ""))
+    return Redirect(path=_back(call), notice="Taken back.")
+
+
+@pages.post("/{id}/link")
+def link(call: PageCall) -> Redirect:
+    """Link a memory to another one, or end a link."""
+    here = call.path["id"]
+    kind = LINK_KINDS.get(call.form.get("kind", ""), "related_to")
+    other = call.form.get("other", "").strip()
+    if call.form.get("end"):
+        call.memory.curation.unlink(here, other, kind)
+        return Redirect(path=f"{ROOT}/{here}", notice="The link is removed.")
+    call.memory.curation.link(here, other, kind)
+    return Redirect(path=f"{ROOT}/{here}", notice="Linked.")
+
+
+@pages.get("/{id}/purge")
+def plan_purge(call: PageCall) -> Page:
+    """Show what a purge would remove."""
+    return _purge_page(call)
+
+
+@pages.post("/{id}/purge")
+def purge(call: PageCall) -> Page:
+    """Remove a memory for good, if its key was typed."""
+    memory = call.memory.curation.show(call.path["id"]).memory
+    if call.form.get("key", "").strip() != memory.key.strip():
+        problem = "That is not the key of this memory. Nothing was removed."
+        return _purge_page(call, problem=problem)
+    injected = opening.open_injection_records(call.memory)
+    done = call.memory.curation.purge(MemorySelector(name=call.path["id"]), injected)
+    return Page(template="purge.html", values={"plan": done, "memory": None})
+
+
+def _purge_page(call: PageCall, problem: str = "") -> Page:
+    """Return the page of a purge that was not done."""
+    memory = without_secrets(call.memory.curation.show(call.path["id"]).memory)
+    injected = opening.open_injection_records(call.memory)
+    selector = MemorySelector(name=call.path["id"])
+    plan = call.memory.curation.purge(selector, injected, is_dry_run=True)
+    return Page(
+        template="purge.html",
+        values={"plan": plan, "memory": memory, "problem": problem},
+        status=400 if problem else 200,
+    )
+
+
+def _editable(call: PageCall) -> StoredMemory:
+    """Return the memory of the path, if it can be edited here.
+
+    Raises:
+        Failure: It holds a secret, or is not the active version.
+    """
+    memory = call.memory.curation.show(call.path["id"]).memory
+    if mask(memory.text) != memory.text:
+        raise _HOLDS_SECRET
+    if memory.status != "active" or not memory.id:
+        message = f"This memory is {memory.status}, so it cannot be edited."
+        raise Failure(409, message)
+    return memory
+
+
+def _typed(call: PageCall) -> dict[str, str]:
+    """Return what a form says."""
+    names = ("key", "content", "type", "scope", "reason", "version")
+    return {name: call.form.get(name, "").strip() for name in names}
+
+
+def _form(
+    call: PageCall,
+    typed: dict[str, str],
+    *,
+    memory: StoredMemory | None = None,
+    problem: str = "",
+    taken: str = "",
+    status: int = 200,
+) -> Page:
+    """Return the page of a form, with what was typed."""
+    try:
+        scopes = sorted({scope_text(row.scope) for row in call.memory.memories()})
+    except NotesMissingError:
+        scopes = []
+    values: dict[str, Any] = {
+        "typed": {"key": "", "content": "", "type": "", "reason": "", **typed},
+        "memory": memory and without_secrets(memory),
+        "types": list(all_types(call.memory.settings.own_types())),
+        "scopes": scopes,
+        "problem": problem,
+        "taken": taken,
+        "theirs": None,
+    }
+    return Page(template="edit.html", values=values, status=status)
+
+
+def _conflict(call: PageCall, typed: dict[str, str], begun: StoredMemory) -> Page:
+    """Return the page that shows both texts: what was typed, and what is saved now."""
+    try:
+        current = call.memory.curation.show(begun.key).memory
+    except HivemindError:
+        current = begun
+    shown = _form(call, {**typed, "version": current.id}, memory=current, status=409)
+    theirs = without_secrets(current)
+    return Page(
+        template=shown.template,
+        values={
+            **shown.values,
+            "theirs": theirs,
+            "diff": word_diff(theirs.text, typed["content"]),
+        },
+        status=409,
+    )
+
+
+def _back(call: PageCall) -> str:
+    """Return the page on which a form was, if it is one of ours."""
+    address = call.form.get("next", "")
+    return address if address.startswith(f"{ROOT}/") else ROOT
+
+
+def _sentence(text: str) -> str:
+    """Return a warning as a sentence."""
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
+
+

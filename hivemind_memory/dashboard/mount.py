@@ -1,0 +1,53 @@
+"""Mounts the pages on the server; they are loaded with the first request."""
+
+from __future__ import annotations
+
+from hivemind_memory.http_api.app import LazyApp
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.mcp_server.http_sessions import App
+    from hivemind_memory.mcp_server.http_tokens import FindToken
+    from hivemind_memory.mcp_server.server_state import ServerState
+
+ROOT = "/memory"
+
+
+def dashboard_mount(
+    state: ServerState,
+    token: str,
+    find_token: FindToken | None,
+    *,
+    memory_dir: str | None,
+    session: str,
+    is_public: bool,
+) -> dict[str, App]:
+    """Return the beginning of the paths of the pages, and what answers there.
+
+    Args:
+        state: Keeps the memories that are open.
+        token: The server's own.
+        find_token: Finds the tokens that have names.
+        memory_dir: Folder of notes; None: that of the home folder.
+        session: Name of this process, recorded in what is written.
+        is_public: Whether readers without a session see what is public.
+    """
+
+    def make() -> App:
+        import time
+
+        from hivemind_memory.dashboard import change_pages, memory_pages, other_pages
+        from hivemind_memory.dashboard.app import Dashboard
+        from hivemind_memory.dashboard.sessions import Sessions
+        from hivemind_memory.http_api.callers import CallerMemories
+
+        modules = (other_pages, change_pages, memory_pages)
+        return Dashboard(
+            [route for module in modules for route in module.pages.routes],
+            CallerMemories(state, memory_dir),
+            Sessions(token, find_token, time.monotonic),
+            session,
+            is_public=is_public,
+        )
+
+    return {ROOT: LazyApp(make)}

@@ -1,0 +1,145 @@
+"""The pages beside those of memories: notes, inbox, log, figures, health."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import date, timedelta
+from typing import Any
+
+from hivemind_memory.dashboard.memory_pages import without_secrets
+from hivemind_memory.dashboard.page import ROOT, Page, PageCall, PageGroup, Redirect
+from hivemind_memory.errors import NotesMissingError
+from hivemind_memory.http_api.failures import Failure
+from hivemind_memory.model.listing import MemoryFilter, WrittenItem
+from hivemind_memory.model.memories import ACTIVE
+from hivemind_memory.redaction import mask
+
+MAX_LOG = 100
+MAX_NOTES = 2_000
+MAX_LINES = 2_000
+DAYS = 60
+_MOST = 8
+
+pages = PageGroup()
+
+
+@pages.get("/notes")
+def notes(call: PageCall) -> Page:
+    """List the notes, by folder."""
+    folders: dict[str, list[Any]] = {}
+    found = _unless_missing(call.memory.list) if _is_member(call) else []
+    for note in found[:MAX_NOTES]:
+        folder = note.path.rpartition("/")[0]
+        folders.setdefault(folder, []).append((note, mask(note.title)))
+    left = max(0, len(found) - MAX_NOTES)
+    values = {"folders": folders, "total": len(found), "left": left}
+    return Page(template="notes.html", values=values)
+
+
+@pages.get("/notes/{path...}")
+def note(call: PageCall) -> Page:
+    """Show a note: rendered, or its lines."""
+    asked = call.query.get("from", "")
+    start = max(1, int(asked)) if asked.isdecimal() and len(asked) < 10 else 1
+    path = call.path["path"]
+    lines = call.memory.read(path, start_line=start, line_count=MAX_LINES)
+    text = mask(lines.text)
+    values = {
+        "lines": lines,
+        "text": text,
+        "numbered": list(enumerate(text.split("\n"), start=lines.start_line)),
+        "is_source": call.query.get("view") == "source",
+    }
+    return Page(template="note.html", values=values)
+
+
+@pages.get("/inbox")
+def inbox(call: PageCall) -> Page:
+    """List what waits for a person."""
+    waiting = _unless_missing(call.memory.curation.pending)
+    values = {"claims": [without_secrets(claim) for claim in waiting]}
+    return Page(template="inbox.html", values=values)
+
+
+@pages.post("/inbox/accept")
+def accept(call: PageCall) -> Redirect:
+    """Make a pending claim a memory."""
+    accepted = call.memory.curation.accept(call.form.get("ref", ""))
+    text = "Accepted. It keeps its source, so agents see it marked as untrusted."
+    if accepted.dropped:
+        text = "The claim is dropped: another memory already says the same."
+    return Redirect(path=f"{ROOT}/inbox", notice=text)
+
+
+@pages.post("/inbox/reject")
+def reject(call: PageCall) -> Redirect:
+    """Forget a pending claim."""
+    done = call.memory.curation.reject(call.form.get("ref", ""))
+    if not done.memories and done.failed:
+        raise Failure(503, f"It was not rejected: {done.failed[0].why}")
+    return Redirect(path=f"{ROOT}/inbox", notice="Rejected.", undo=done.id)
+
+
+@pages.get("/log")
+def log(call: PageCall) -> Page:
+    """Show what was written, newest first."""
+    days: dict[str, list[tuple[WrittenItem, str]]] = {}
+    for item in _written(call)[:MAX_LOG]:
+        shown = (item, mask(item.text))
+        days.setdefault(item.at[:10] or "undated", []).append(shown)
+    return Page(template="log.html", values={"days": days, "most": MAX_LOG})
+
+
+@pages.get("/figures")
+def figures(call: PageCall) -> Page:
+    """Show what the memory holds, and how it grows."""
+    rows = _unless_missing(call.memory.memories) if _is_member(call) else ()
+    active = [row for row in rows if row.status == ACTIVE]
+    written = _written(call)
+    today = date.fromisoformat(call.memory.clocks.local_iso(call.memory.clocks.now_s())[:10])
+    by_day = Counter(item.at[:10] for item in written if item.at)
+    days = [today - timedelta(days=back) for back in range(DAYS - 1, -1, -1)]
+    growth = [(day.isoformat(), by_day[day.isoformat()]) for day in days]
+    values = {
+        "growth": growth,
+        "most_a_day": max((count for _, count in growth), default=0),
+        "by_type": Counter(row.type for row in active).most_common(),
+        "by_writer": Counter(
+            mask(item.by or item.source or "unknown") for item in written
+        ).most_common(_MOST),
+        "by_scope": Counter(row.scope for row in active).most_common(_MOST),
+        "memories": len(active),
+        "entries": len(written),
+    }
+    return Page(template="figures.html", values=values)
+
+
+@pages.get("/health")
+def health(call: PageCall) -> Page:
+    """Show how the memory is, and on demand what `hm doctor` finds."""
+    if call.memory.caller.scopes is not None:
+        raise Failure(404, "")
+    findings = call.memory.diagnose().findings if call.query.get("check") else None
+    values = {"status": call.memory.status(), "findings": findings}
+    return Page(template="health.html", values=values)
+
+
+def _is_member(call: PageCall) -> bool:
+    """Return whether the reader may see more than what is public."""
+    return call.memory.caller.is_member
+
+
+def _written(call: PageCall) -> tuple[WrittenItem, ...]:
+    """Return what was written, newest first."""
+    if not _is_member(call):
+        return ()
+    wanted = MemoryFilter(statuses=("active", "superseded"))
+    return _unless_missing(lambda: call.memory.curation.log(wanted))
+
+
+def _unless_missing(read: Any) -> Any:
+    """Return what a function reads, or nothing where there are no notes yet."""
+    try:
+        return read()
+    except NotesMissingError:
+        return ()

@@ -1,0 +1,112 @@
+"""What a page takes and returns, and how the modules of pages declare theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hivemind_memory.http_api.callers import Client
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.memory import Memory
+
+ROOT = "/memory"
+"""Where the pages are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageCall:
+    """One request for a page, or one form that was sent."""
+
+    memory: Memory
+    """As the reader sees it."""
+
+    client: Client
+    session: str
+    """Name of the server process, recorded in what is written."""
+
+    path: Mapping[str, str]
+    """Name in the path -> what the request has there."""
+
+    query: Mapping[str, str]
+    form: Mapping[str, str]
+    """Empty unless a form was sent."""
+
+    @property
+    def may_change(self) -> bool:
+        """Whether the reader may change anything."""
+        return not self.client.is_read_only
+
+    @property
+    def writer(self) -> dict[str, str]:
+        """Who writes, as ``NewMemory`` takes it."""
+        if self.client.is_person:
+            return {"session": self.session, "source": "human"}
+        return {"by": self.client.name, "session": self.session}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A page, as a template and what it shows."""
+
+    template: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    status: int = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Redirect:
+    """Another page, to be read next."""
+
+    path: str
+    notice: str = ""
+    """A sentence on top of it."""
+
+    undo: str = ""
+    """Id of the change that a button beside the notice takes back; empty: none."""
+
+
+Work = Callable[[PageCall], "Page | Redirect"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageRoute:
+    """One page, or what a form does."""
+
+    method: str
+    path: str
+    """With the root; ``{id}`` is one part of it, ``{path...}`` the rest."""
+
+    work: Work
+
+    @property
+    def is_change(self) -> bool:
+        """Whether it is a form: it needs the right to change, and its secret."""
+        return self.method == "POST"
+
+
+class PageGroup:
+    """The pages of one module."""
+
+    def __init__(self) -> None:
+        """Begin without pages."""
+        self.routes: list[PageRoute] = []
+
+    def get(self, path: str) -> Callable[[Work], Work]:
+        """Declare the function below as a page; *path* is below the root."""
+        return self._route("GET", path)
+
+    def post(self, path: str) -> Callable[[Work], Work]:
+        """Declare the function below as what a form does."""
+        return self._route("POST", path)
+
+    def _route(self, method: str, path: str) -> Callable[[Work], Work]:
+        """Declare a function."""
+
+        def declare(work: Work) -> Work:
+            self.routes.append(PageRoute(method=method, path=ROOT + path, work=work))
+            return work
+
+        return declare

@@ -1,0 +1,104 @@
+"""Makes the HTML of a page from its template.
+
+Every text is escaped, and shows what would hide or turn it. What is Markdown is made
+HTML by ``markdown.html``; nothing else passes as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from hivemind_memory.dashboard.reply import static_address
+from hivemind_memory.markdown.html import to_html
+from hivemind_memory.model.display import count_text, escape_text, shorten
+from hivemind_memory.model.scope import scope_text
+
+_WORD = re.compile(r"\w{2,}")
+_MAX_WORDS = 20
+
+
+class Renderer:
+    """Renders the templates."""
+
+    def __init__(self) -> None:
+        """Compile nothing yet."""
+        self._environment = Environment(
+            loader=PackageLoader("hivemind_memory.dashboard"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            finalize=_visible,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._environment.filters.update(
+            count=count_text,
+            day=day_of,
+            highlighted=highlighted,
+            markdown=lambda text: Markup(to_html(escape_text(text))),  # noqa: S704
+            percent=lambda share: f"{share * 100:.0f} %",
+            scope=scope_text,
+            short=shorten,
+            typed=lambda text: escape(str(text)),
+        )
+        self._environment.globals.update(static=static_address)
+
+    def page(self, template: str, values: Mapping[str, Any]) -> str:
+        """Return a page.
+
+        Args:
+            template: Name of a file in ``templates/``.
+            values: What it shows.
+        """
+        return self._environment.get_template(template).render(values)
+
+
+def day_of(moment: str) -> str:
+    """Return the day of a moment, ISO 8601.
+
+    >>> day_of("2026-11-21T09:30:00+01:00")
+    '2026-11-21'
+    """
+    return moment[:10]
+
+
+def highlighted(text: str, words: Sequence[str]) -> Markup:
+    """Return a text as HTML in which some words are marked, in any case of letters.
+
+    >>> highlighted("We <deploy>", ["deploy"])
+    Markup('We &lt;<mark>deploy</mark>&gt;')
+    """
+    shown = escape_text(text)
+    if not words:
+        return escape(shown)
+    pattern = re.compile("|".join(map(re.escape, words)), re.IGNORECASE)
+    parts: list[Markup] = []
+    done = 0
+    for found in pattern.finditer(shown):
+        parts += [
+            escape(shown[done : found.start()]),
+            Markup("<mark>{}</mark>").format(found[0]),
+        ]
+        done = found.end()
+    return Markup("").join([*parts, escape(shown[done:])])
+
+
+def words_of(question: str) -> list[str]:
+    """Return the words of a question that are marked where they are found.
+
+    >>> words_of("When do we deploy?")
+    ['deploy', 'When', 'do', 'we']
+    """
+    found = dict.fromkeys(_WORD.findall(question))
+    return sorted(list(found)[:_MAX_WORDS], key=len, reverse=True)
+
+
+def _visible(value: object) -> object:
+    """Return a value as a template shows it."""
+    if isinstance(value, Markup) or not isinstance(value, str):
+        return "" if value is None else value
+    return escape_text(value)
