@@ -32,13 +32,15 @@ MAX_LINES = 400
 
 # Library -> the only places that may import it.
 HOMES = {
-    "anyio": ("http_api/", "mcp_server/"),
+    "anyio": ("dashboard/app.py", "http_api/", "mcp_server/"),
     "cryptography": ("vault/cipher.py",),
     "keyring": ("vault/keys.py",),
     "certifi": ("providers/direct_request.py",),
     "apsw": ("index/sqlite/", "sqlite/", "state/", "transcripts/"),
     "httpx": ("providers/ollama_request.py",),
     "markdown_it": ("markdown/",),
+    "jinja2": ("dashboard/render.py",),
+    "markupsafe": ("dashboard/render.py",),
     "h11": ("mcp_server/",),
     "mcp": ("mcp_server/",),
     "numpy": ("providers/local_model.py",),
@@ -90,7 +92,8 @@ FLOORS = {
     "opening": 13,
     "mcp_server": 14,
     "http_api": 15,  # it serves /mcp too
-    "cli": 16,  # a command starts the server
+    "dashboard": 16,
+    "cli": 17,  # a command starts the server
 }
 
 

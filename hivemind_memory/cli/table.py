@@ -155,6 +155,11 @@ _FILES = (
     ),
     (
         AGENTS,
+        "dashboard",
+        {"dashboard": "Open the memory in your browser."},
+    ),
+    (
+        AGENTS,
         "serve",
         {"serve": "Serve agents and other programs on this machine over HTTP."},
     ),
@@ -301,7 +306,15 @@ READING = frozenset(
         *("hook session-start", "why", "context build", "context list"),
         *("project show", "project list", "token list", "kv get", "kv list"),
         *("activity search", "activity show", "activity list"),
-        *("vault list", "vault get", "mcp", "serve", "sessions", "git-hook status"),
+        *(
+            "vault list",
+            "vault get",
+            "mcp",
+            "serve",
+            "dashboard",
+            "sessions",
+            "git-hook status",
+        ),
         *("status", "doctor", "watch", "eval run", "eval suggest", "config list"),
         *("config get", "config path", "model list", "completion", "help"),
         *("version", "__complete"),

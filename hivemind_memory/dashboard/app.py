@@ -1,4 +1,4 @@
-"""The application of the pages: who asks, forms and their protection, headers, failures.
+"""The application of the pages: who asks, forms, headers, failures.
 
 A form is taken from a page of this server only: the layer before refuses other origins,
 and each form carries a secret of its session.
@@ -102,11 +102,9 @@ class Dashboard:
         if path == LINK:
             await self._send_link(scope, send)
             return
-        visit = Visit(
-            session=None, client=None, theme="", query={}, form={}, path=path
-        )
+        visit = Visit(session=None, client=None, theme="", query={}, form={}, path=path)
         try:
-            form = await _form_of(scope, receive) if method == "POST" else {}
+            form = await _form_of(receive) if method == "POST" else {}
             visit = await anyio.to_thread.run_sync(self._visit, scope, form)
             if path == EVENTS and method == "GET":
                 await self._stream(visit)(receive, send)
@@ -241,8 +239,8 @@ class Dashboard:
         session = visit.session
         if isinstance(answer, Redirect):
             if session is not None and answer.notice:
-                notice = Notice(text=answer.notice, undo=answer.undo)
-                self._sessions.tell(session.secret, notice)
+                told = Notice(text=answer.notice, undo=answer.undo)
+                self._sessions.tell(session.secret, told)
             return _redirect(answer.path)
         notice = self._sessions.take_notice(session.secret) if session else None
         html = self._renderer.page(
@@ -281,7 +279,7 @@ class Dashboard:
         )
 
 
-async def _form_of(scope: Scope, receive: Receive) -> dict[str, str]:
+async def _form_of(receive: Receive) -> dict[str, str]:
     """Return the fields of a form.
 
     Raises:

@@ -98,7 +98,9 @@ def replace_memory(call: PageCall) -> Page | Redirect:
         return _conflict(call, typed, memory)
     except UsageError as error:
         return _form(call, typed, memory=memory, problem=str(error), status=400)
-    notice = "Saved; the version before is kept." if saved.is_new else "Nothing changed."
+    notice = (
+        "Saved; the version before is kept." if saved.is_new else "Nothing changed."
+    )
     notice = " ".join((notice, *map(_sentence, saved.warnings)))
     return Redirect(path=f"{ROOT}/{saved.id}", notice=notice)
 
@@ -114,7 +116,7 @@ def forget(call: PageCall) -> Redirect:
     text = "Forgotten: searches and agents do not get it any more."
     if done.reactivated:
         text += " The version before it is active again."
-    return Redirect(path=f"{ROOT}/{call.path['id']}", notice=text, undo=done.id)
+    return Redirect(path=ROOT, notice=text, undo=done.id)
 
 
 @pages.post("/{id}/restore")
@@ -250,5 +252,3 @@ def _back(call: PageCall) -> str:
 def _sentence(text: str) -> str:
     """Return a warning as a sentence."""
     return f"{text[:1].upper()}{text[1:].rstrip('.')}."
-
-

@@ -177,9 +177,11 @@ def _graph_of(details: MemoryDetails) -> dict[str, Any]:
     neighbors = []
     for at, edge in enumerate(edges):
         angle = 2 * math.pi * at / len(edges) - math.pi / 2
-        neighbors.append({
-            "edge": edge,
-            "x": round(middle + radius * math.cos(angle), 1),
-            "y": round(middle + radius * math.sin(angle), 1),
-        })
+        neighbors.append(
+            {
+                "edge": edge,
+                "x": round(middle + radius * math.cos(angle), 1),
+                "y": round(middle + radius * math.sin(angle), 1),
+            }
+        )
     return {"size": _GRAPH, "middle": middle, "neighbors": neighbors}

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from hivemind_memory.http_api.app import LazyApp
+from hivemind_memory.http_api.app import PAGES, LazyApp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.mcp_server.http_sessions import App
     from hivemind_memory.mcp_server.http_tokens import FindToken
     from hivemind_memory.mcp_server.server_state import ServerState
-
-ROOT = "/memory"
 
 
 def dashboard_mount(
@@ -50,4 +48,4 @@ def dashboard_mount(
             is_public=is_public,
         )
 
-    return {ROOT: LazyApp(make)}
+    return {PAGES: LazyApp(make)}

@@ -96,7 +96,8 @@ def figures(call: PageCall) -> Page:
     rows = _unless_missing(call.memory.memories) if _is_member(call) else ()
     active = [row for row in rows if row.status == ACTIVE]
     written = _written(call)
-    today = date.fromisoformat(call.memory.clocks.local_iso(call.memory.clocks.now_s())[:10])
+    clocks = call.memory.clocks
+    today = date.fromisoformat(clocks.local_iso(clocks.now())[:10])
     by_day = Counter(item.at[:10] for item in written if item.at)
     days = [today - timedelta(days=back) for back in range(DAYS - 1, -1, -1)]
     growth = [(day.isoformat(), by_day[day.isoformat()]) for day in days]
@@ -134,7 +135,10 @@ def _written(call: PageCall) -> tuple[WrittenItem, ...]:
     if not _is_member(call):
         return ()
     wanted = MemoryFilter(statuses=("active", "superseded"))
-    return _unless_missing(lambda: call.memory.curation.log(wanted))
+    found: tuple[WrittenItem, ...] = _unless_missing(
+        lambda: call.memory.curation.log(wanted)
+    )
+    return found
 
 
 def _unless_missing(read: Any) -> Any:

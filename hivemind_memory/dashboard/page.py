@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from hivemind_memory.http_api.app import PAGES
 from hivemind_memory.http_api.callers import Client
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.memory import Memory
 
-ROOT = "/memory"
+ROOT = PAGES
 """Where the pages are."""
 
 
@@ -40,7 +41,7 @@ class PageCall:
         return not self.client.is_read_only
 
     @property
-    def writer(self) -> dict[str, str]:
+    def writer(self) -> dict[str, Any]:
         """Who writes, as ``NewMemory`` takes it."""
         if self.client.is_person:
             return {"session": self.session, "source": "human"}

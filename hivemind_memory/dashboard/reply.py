@@ -28,7 +28,8 @@ _POLICY = (
 _SAFE_HEADERS = (
     (b"content-security-policy", _POLICY),
     (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
+    # Not no-referrer: a form would then be sent with ``Origin: null``, and refused.
+    (b"referrer-policy", b"same-origin"),
     (b"cross-origin-opener-policy", b"same-origin"),
 )
 _LEAST_COMPRESSED = 1_000
@@ -71,9 +72,7 @@ def static_reply(name: str) -> Reply:
     """Return a file that pages load."""
     if name not in _STATIC:
         return Reply(status=404, body=b"", media="text/plain")
-    return Reply(
-        status=200, body=_read(name), media=_STATIC[name], is_lasting=True
-    )
+    return Reply(status=200, body=_read(name), media=_STATIC[name], is_lasting=True)
 
 
 def static_address(name: str) -> str:

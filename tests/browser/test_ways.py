@@ -1,0 +1,194 @@
+"""The ways of a person through the pages, in a real browser."""
+
+from __future__ import annotations
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from hivemind_memory import opening
+from tests.browser.conftest import OpenPage
+from tests.http_api.served import Served, save
+
+PATHS = (
+    *("", "?q=deploy", "/deploy-day", "/deploy-day/edit", "/new", "/notes", "/inbox"),
+    *("/notes/deploy-day.md?view=source", "/log", "/figures", "/health?check=1"),
+    *("/rollback/purge", "/nothing", "/login"),
+)
+
+
+def fill_memory() -> None:
+    """Save what the pages are about."""
+    save("deploy-day", "We deploy on **Tuesdays**.", type="decision")
+    save("deploy-day", "We deploy on **Mondays**.", type="decision", reason="new rota")
+    save("rollback", "Run `rollback.sh`.", type="lesson", related=("deploy-day",))
+    save("port", "The port is 5433.", type="fact", source="external")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1200])
+def test_pages_are_accessible_and_fit(
+    open_page: OpenPage, theme: str, width: int
+) -> None:
+    """axe finds nothing, and nothing is wider than the screen."""
+    fill_memory()
+    page = open_page(color_scheme=theme, viewport={"width": width, "height": 800})
+    for path in PATHS:
+        page.goto(f"/memory{path}")
+        for summary in page.locator("summary").all():
+            summary.click()
+        found = Axe().run(page).response["violations"]
+
+        assert [(each["id"], each["nodes"][0]["html"]) for each in found] == [], path
+        assert page.evaluate(
+            "document.documentElement.scrollWidth"
+            " <= document.documentElement.clientWidth"
+        ), path
+
+
+@pytest.mark.parametrize("has_script", [True, False])
+def test_a_person_finds_corrects_forgets_and_takes_back(
+    open_page: OpenPage, *, has_script: bool
+) -> None:
+    """With a script and without."""
+    fill_memory()
+    page = open_page(java_script_enabled=has_script)
+    page.get_by_label("Search").fill("when do we deploy")
+    page.get_by_label("Search").press("Enter")
+    page.get_by_role("link", name="deploy-day").click()
+    expect(page.locator("#memory-show .prose")).to_contain_text("Mondays")
+    page.get_by_role("link", name="Edit").click()
+    page.get_by_role("textbox", name="Text").fill("We deploy on Fridays.")
+    page.get_by_role("textbox", name="Why").fill("the team asked")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator("#memory-show")).to_contain_text("Because: the team asked")
+    page.get_by_role("button", name="Forget").click()
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator("#main")).to_contain_text("Taken back.")
+    page.goto("/memory/deploy-day")
+    page.get_by_role("button", name="Forget").click()
+    page.goto("/memory?status=forgotten")
+    page.get_by_role("button", name="Restore").click()
+    expect(page.get_by_role("button", name="Forget")).to_be_visible()
+    page.get_by_role("link", name="Inbox").click()
+    page.get_by_role("button", name="Accept").click()
+    expect(page.locator("#inbox")).to_contain_text("Nothing waits for you.")
+    page.goto("/memory/rollback")
+    page.get_by_role("link", name="Remove it for good").click()
+    page.get_by_label("Type its key to confirm").fill("rollback")
+    page.get_by_role("button", name="Remove for good").click()
+    expect(page.get_by_role("heading", name="Removed")).to_be_visible()
+    with opening.open_memory() as memory:
+        assert memory.curation.show("deploy-day").memory.text == "We deploy on Fridays."
+        assert memory.curation.show("port").memory.status == "active"
+        assert [row.key for row in memory.memories()].count("rollback") == 0
+
+
+def test_the_keyboard_alone_is_enough(open_page: OpenPage) -> None:
+    """Search, choose, open, edit, save."""
+    fill_memory()
+    page = open_page()
+    page.keyboard.press("/")
+    page.keyboard.type("deploy mondays")
+    expect(page.locator("#results mark").first).to_be_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    expect(page.locator("#memory-show h1")).to_have_text("deploy-day")
+    page.keyboard.press("e")
+    page.get_by_role("textbox", name="Text").press("Control+a")
+    page.keyboard.type("We deploy on Sundays.")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator("#memory-show .prose")).to_have_text("We deploy on Sundays.")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+
+
+def test_results_come_while_typing_and_the_address_keeps_them(
+    open_page: OpenPage,
+) -> None:
+    """Nothing has to be sent; going back to the address shows the same."""
+    fill_memory()
+    page = open_page()
+    page.get_by_label("Search").press_sequentially("rollback")
+    expect(page.locator("#results .rows > li h2").first).to_have_text("rollback")
+    page.wait_for_url("**q=rollback**")
+    page.reload()
+    expect(page.get_by_label("Search")).to_have_value("rollback")
+
+
+def test_what_agents_save_appears_by_itself(open_page: OpenPage) -> None:
+    """Without a reload."""
+    fill_memory()
+    page = open_page()
+    expect(page.locator("#results")).to_contain_text("deploy-day")
+    with page.expect_response("**/memory/events"):
+        page.reload()
+    save("new-one", "Just learned.")
+    expect(page.locator("#results")).to_contain_text("new-one")
+
+
+def test_typed_text_survives_a_server_that_is_killed(
+    open_page: OpenPage, served: Served
+) -> None:
+    """It is kept in the browser until it is saved."""
+    fill_memory()
+    page = open_page()
+    page.goto("/memory/deploy-day/edit")
+    page.get_by_role("textbox", name="Text").press_sequentially("A long thought. ")
+    served.process.kill()
+    served.process.wait()
+    kept = page.evaluate("sessionStorage.getItem('draft:deploy-day')")
+    assert "A long thought." in kept
+    assert "A long thought." in page.get_by_role("textbox", name="Text").input_value()
+
+
+def test_a_draft_is_offered_again(open_page: OpenPage) -> None:
+    """As after a page that was closed by mistake."""
+    fill_memory()
+    page = open_page()
+    page.goto("/memory/deploy-day/edit")
+    page.get_by_role("textbox", name="Text").fill("An unsaved text.")
+    page.reload()
+    page.get_by_role("button", name="Use it").click()
+    assert page.get_by_role("textbox", name="Text").input_value() == "An unsaved text."
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator("#memory-show .prose")).to_have_text("An unsaved text.")
+    assert page.evaluate("sessionStorage.length") == 0
+
+
+def test_a_page_of_another_origin_can_neither_read_nor_write(
+    open_page: OpenPage, served: Served, browser: Browser
+) -> None:
+    """Logged in or not: not the pages, not the REST API, not MCP."""
+    fill_memory()
+    page = open_page()
+    other = page.context.new_page()
+    # The same address under another name is another origin for a browser.
+    evil = served.url.replace("127.0.0.1", "localhost")
+    other.goto(f"{evil}/healthz")
+    for path in ("/memory", "/memory/deploy-day", "/api/v1/memories", "/mcp"):
+        for method in ("GET", "POST"):
+            assert _fetched(other, served.url + path, method) == "refused"
+    other.set_content(
+        f'<form method="post" action="{served.url}/memory/new">'
+        '<input name="key" value="evil"><input name="content" value="x"></form>'
+    )
+    other.evaluate("document.forms[0].submit()")
+    other.wait_for_load_state()
+    with opening.open_memory() as memory:
+        assert "evil" not in [row.key for row in memory.memories()]
+
+
+def _fetched(page: Page, address: str, method: str) -> str:
+    """Return whether a script of a page may read an answer."""
+    script = """async ([address, method]) => {
+      try {
+        const options = { method, credentials: "include" };
+        const answer = await fetch(address, options);
+        return answer.status + " " + await answer.text();
+      } catch { return "refused"; }
+    }"""
+    return str(page.evaluate(script, [address, method]))

@@ -1,0 +1,335 @@
+"""The pages over HTTP, without a script: what they show, and what their forms do."""
+
+from __future__ import annotations
+
+import pytest
+
+from hivemind_memory import opening
+from hivemind_memory.curation.access_tokens import AccessTokens
+from tests.dashboard.reader import Elements, Reader
+from tests.http_api.served import Served, add_token, save, serving
+from tests.support.hostile_texts import XSS_TEXTS
+
+PAGES = (
+    *("", "?q=deploy", "/deploy-day", "/deploy-day/edit", "/new", "/notes"),
+    *("/notes/deploy-day.md", "/notes/deploy-day.md?view=source", "/inbox", "/log"),
+    *("/figures", "/health", "/health?check=1", "/deploy-day/purge", "/nothing"),
+)
+
+
+def test_every_page_is_there_and_loads_nothing_from_elsewhere(reader: Reader) -> None:
+    """Each says what a browser may load: nothing inline, nothing of others."""
+    save("deploy-day", "We deploy on Tuesdays. ![x](https://evil.example/i.png)")
+
+    for path in PAGES:
+        page = reader.page(path)
+
+        assert page.status_code == (404 if path == "/nothing" else 200), path
+        policy = page.headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert page.headers["cache-control"] == "no-store"
+        for tag, attributes in Elements(page.text).found:
+            assert tag != "img"
+            assert "style" not in attributes
+            assert not any(name.startswith("on") for name in attributes)
+            if tag in {"script", "link"}:
+                address = attributes.get("src", attributes.get("href", ""))
+                assert address.startswith("/memory/static/")
+                assert reader.client.get(address).status_code == 200
+
+
+def test_text_of_notes_is_never_html(reader: Reader) -> None:
+    """Two hundred hostile texts, each as key, text, reason and note."""
+    for at, text in enumerate(XSS_TEXTS):
+        key = f"{text[:150]} {at}".replace("\n", " ")
+        save(key, f"{text}\n\nmemory {at}", type="decision")
+    paths = ["", "?page=2", "?page=3", "?page=4", "?q=memory+alert+script", "/log"]
+    paths += ["/notes", "/figures", "/inbox"]
+    with opening.open_memory() as memory:
+        rows = memory.memories()
+        assert len(rows) == len(XSS_TEXTS)
+        paths += [f"/{row.memory_id}" for row in rows[:60]]
+        paths += [f"/{row.memory_id}/edit" for row in rows[:20]]
+        paths += [f"/notes/{row.path}" for row in rows[60:90]]
+    for path in paths:
+        page = reader.page(path)
+
+        assert page.status_code in {200, 409}, path  # 409: it holds a secret
+        scripts = [tag for tag, _ in Elements(page.text).found if tag == "script"]
+        assert scripts == ["script"], path
+        for tag, attributes in Elements(page.text).found:
+            assert tag not in {"img", "iframe", "object", "embed", "base", "style"}
+            assert not any(name.startswith("on") for name in attributes), path
+            address = attributes.get("href", "")
+            assert not address.lower().startswith(("javascript:", "data:", "//")), path
+        assert "\u202e" not in page.text
+
+
+def test_a_memory_is_saved_edited_linked_forgotten_and_taken_back(
+    reader: Reader,
+) -> None:
+    """The way of a person, with forms alone."""
+    saved = reader.send("/new", key="deploy-day", content="On Tuesdays.", type="fact")
+    assert "On Tuesdays." in saved.text
+    assert "Saved." in saved.text
+    first = str(saved.url).rpartition("/")[2]
+
+    edited = reader.send(
+        f"/{first}/edit",
+        on=f"/{first}/edit",
+        content="On Mondays.",
+        type="fact",
+        reason="a new rota",
+        version=first,
+    )
+    assert "Because: a new rota" in edited.text
+    assert "<del>Tuesdays</del>" in edited.text
+    assert "<ins>Mondays</ins>" in edited.text
+    second = str(edited.url).rpartition("/")[2]
+
+    save("rollback", "Run rollback.sh.")
+    linked = reader.send(f"/{second}/link", kind="contradicts", other="rollback")
+    assert "contradicts" in linked.text
+
+    forgotten = reader.send(f"/{second}/forget")
+    assert "Forgotten" in forgotten.text
+    assert 'action="/memory/undo"' in forgotten.text
+    change = forgotten.text.partition('name="change" value="')[2].partition('"')[0]
+    back = reader.send("/undo", change=change, next=f"/memory/{second}")
+    assert "Taken back." in back.text
+    with opening.open_memory() as memory:
+        shown = memory.curation.show("deploy-day").memory
+    assert (shown.text, shown.status, shown.source) == (
+        "On Mondays.",
+        "active",
+        "human",
+    )
+
+
+def test_of_two_people_who_edit_one_memory_nobody_loses_a_text(reader: Reader) -> None:
+    """The later one sees both texts, and may save then."""
+    begun = save("deploy-day", "On Tuesdays.")
+    save("deploy-day", "On Mondays.", reason="meanwhile")
+
+    fields = {"content": "On Fridays.", "type": "context", "version": begun}
+    conflict = reader.send("/deploy-day/edit", **fields)
+
+    assert conflict.status_code == 409
+    assert "On Mondays." in conflict.text
+    assert "On Fridays.</textarea>" in conflict.text
+    now = conflict.text.partition('name="version" value="')[2].partition('"')[0]
+    assert now != begun
+    saved = reader.send("/deploy-day/edit", **{**fields, "version": now})
+    assert saved.status_code == 200
+    with opening.open_memory() as memory:
+        texts = [m.text for m in memory.curation.history("deploy-day").memories]
+    assert texts == ["On Fridays.", "On Mondays.", "On Tuesdays."]
+
+
+def test_a_taken_key_keeps_what_was_typed(reader: Reader) -> None:
+    """And names the memory that has it."""
+    save("deploy-day", "On Tuesdays.")
+
+    refused = reader.send("/new", key="deploy-day", content="A long new text.")
+
+    assert refused.status_code == 409
+    assert "A long new text.</textarea>" in refused.text
+    assert "already saved" in refused.text
+
+
+def test_a_purge_needs_the_key(reader: Reader) -> None:
+    """It shows first what would go; a wrong key removes nothing."""
+    known = save("deploy-day", "We deploy on Tuesdays.")
+    assert "Type its key" in reader.page(f"/{known}/purge").text
+
+    wrong = reader.send(f"/{known}/purge", on=f"/{known}/purge", key="rollback")
+    assert (wrong.status_code, "Nothing was removed" in wrong.text) == (400, True)
+    assert reader.page(f"/{known}").status_code == 200
+
+    done = reader.send(f"/{known}/purge", on=f"/{known}/purge", key="deploy-day")
+    assert "<h1>Removed</h1>" in done.text
+    assert reader.page(f"/{known}").status_code == 404
+
+
+def test_a_claim_is_accepted_by_a_person_only(reader: Reader) -> None:
+    """A token may reject it; accepting is for the one who opened the page."""
+    claim = save("port", "The port is 5433.", type="fact", source="external")
+    with Reader(reader.served) as other:
+        other.log_in(reader.served.token)
+        assert "/inbox/accept" not in other.page("/inbox").text
+        refused = other.send("/inbox/accept", ref=claim)
+        assert refused.status_code in {400, 403}
+
+    accepted = reader.send("/inbox/accept", on="/inbox", ref=claim)
+    assert "Accepted." in accepted.text
+    assert "Nothing waits" in accepted.text
+
+
+@pytest.mark.parametrize(
+    ("fields", "headers", "status"),
+    [
+        ({}, {}, 403),
+        ({"form_secret": "0" * 32}, {}, 403),
+        ({"form_secret": "ä"}, {}, 403),
+        ({}, {"Origin": "http://evil.example"}, 403),
+        ({}, {"Origin": "null"}, 403),
+    ],
+)
+def test_a_form_of_another_page_changes_nothing(
+    reader: Reader, fields: dict[str, str], headers: dict[str, str], status: int
+) -> None:
+    """Its secret is missing, wrong, or it comes from another origin."""
+    known = save("deploy-day", "On Tuesdays.")
+    for path in (f"/{known}/forget", f"/{known}/purge", f"/{known}/edit", "/new"):
+        data = {"key": "deploy-day", "content": "x", **fields}
+        answer = reader.client.post(f"/memory{path}", data=data, headers=headers)
+
+        assert answer.status_code == status
+    with opening.open_memory() as memory:
+        assert memory.curation.show("deploy-day").memory.text == "On Tuesdays."
+        assert len(memory.memories()) == 1
+
+
+def test_what_was_typed_is_shown_when_the_session_is_over(served: Served) -> None:
+    """As when the server was restarted meanwhile."""
+    with Reader(served) as stranger:
+        data = {"content": "A long text.", "key": "x"}
+        answer = stranger.client.post("/memory/new", data=data)
+
+    assert answer.status_code == 401
+    assert "A long text.</textarea>" in answer.text
+    assert "Nothing was saved" in answer.text
+
+
+def test_a_link_begins_one_session(served: Served) -> None:
+    """Not a second one; and nobody gets one without the server's own token."""
+    code = served.ask("POST", "/memory/link").json()["code"]
+    with Reader(served) as one, Reader(served) as other:
+        assert one.client.get(f"/memory/login?code={code}").status_code == 303
+        assert one.page("").status_code == 200
+        again = other.client.get(f"/memory/login?code={code}")
+        assert (again.status_code, "no longer valid" in again.text) == (403, True)
+    named = add_token("ci")
+    for token in (named, None, "wrong"):
+        assert served.ask("POST", "/memory/link", token=token).status_code in {401, 403}
+    assert served.ask("GET", "/memory/link").status_code == 403
+
+
+def test_nobody_sees_a_page_without_a_session(served: Served) -> None:
+    """They are asked to log in, and come back to the page."""
+    save("deploy-day", "On Tuesdays.")
+    with Reader(served) as stranger:
+        for path in PAGES:
+            answer = stranger.client.get(f"/memory{path}")
+            assert answer.status_code == 303, path
+            assert answer.headers["location"].startswith("/memory/login?next=%2Fmemory")
+        assert stranger.client.get("/memory/events").status_code == 401
+        for wrong in ("", "wrong", "hm_wrong", "ä"):
+            assert stranger.log_in(wrong).status_code == 403
+        outside = {"token": served.token, "next": "https://evil.example/"}
+        answer = stranger.client.post("/memory/login", data=outside)
+        assert answer.headers["location"] == "/memory"
+
+
+def test_a_token_decides_what_its_reader_sees_and_does(served: Served) -> None:
+    """One of a project sees that one and global; one that reads changes nothing."""
+    hidden = save("secret-plan", "the zebra moves in May", scope="project/other")
+    save("shop-plan", "the lion stays", scope="project/shop")
+    token = add_token("ci", project="shop", is_read_only=True)
+    with Reader(served) as ci:
+        assert ci.log_in(token).status_code == 303
+        assert "shop-plan" in ci.page("").text
+        unknown = ci.page("/01KAJ7Q0XW5T3M8Z2V9C4D6E1F")
+        forbidden = ci.page(f"/{hidden}")
+        assert forbidden.status_code == unknown.status_code == 404
+        assert forbidden.text.replace(hidden, "") == unknown.text.replace(
+            "01KAJ7Q0XW5T3M8Z2V9C4D6E1F", ""
+        )
+        paths = ("", "?q=zebra", "?status=all", "/notes", "/log", "/figures")
+        for path in (*paths, "/inbox", "/health"):
+            text = ci.page(path).text
+            assert "zebra moves" not in text, path
+            assert "secret-plan" not in text
+            assert "other" not in text.replace("another", ""), path
+        assert "New memory</a>" not in ci.page("").text
+        answer = ci.send("/new", on="", key="x", content="y")
+        assert (answer.status_code, "only reads" in answer.text) == (403, True)
+
+        with opening.open_memory() as memory:
+            AccessTokens(memory.state(), memory.clocks, memory.caller).revoke("ci")
+        assert ci.client.get("/memory").status_code == 303
+
+
+def test_a_visitor_sees_what_is_public(home: object) -> None:
+    """Without buttons, and without what is private."""
+    assert home
+    save("open", "the lion is public")
+    hidden = save("closed", "the zebra is private", visibility="private")
+    with serving("--public") as public, Reader(public) as visitor:
+        for path in ("", "?q=lion+zebra", "?q=zebra", "/notes", "/log", "/figures"):
+            page = visitor.page(path)
+            assert page.status_code == 200
+            assert "is private" not in page.text
+            assert "closed" not in page.text
+        assert "the lion is public" in visitor.page("").text
+        assert visitor.page(f"/{hidden}").status_code == 404
+        assert visitor.page("/health").status_code == 404
+        assert "Forget" not in visitor.page("/open").text
+        assert 'og:title" content="open"' in visitor.page("/open").text
+
+
+def test_a_private_memory_has_no_title_for_others(reader: Reader) -> None:
+    """Whoever unfurls a link gets the name of the product."""
+    save("closed", "the zebra is private", visibility="private")
+
+    page = reader.page("/closed").text
+
+    assert 'property="og:title" content="Hivemind Memory"' in page
+    assert "og:description" not in page
+
+
+def test_secrets_are_hidden_and_not_edited(reader: Reader) -> None:
+    """Of a note that a person wrote; its file stays as it is."""
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    with opening.open_memory() as memory:
+        notes = memory.places.notes
+    with open(f"{notes}/token.md", "w", encoding="utf-8") as file:
+        file.write(f"---\ntype: fact\nkey: token\n---\nThe token is {secret}.\n")
+    for path in ("", "?q=token", "/token", "/notes/token.md", "/log", "/token/edit"):
+        page = reader.page(path)
+        assert secret not in page.text
+    assert reader.page("/token/edit").status_code == 409
+
+
+def test_files_of_pages_are_kept_by_browsers_and_compressed(served: Served) -> None:
+    """Their address changes with them."""
+    page = served.ask("GET", "/memory/login", token=None)
+    assert page.headers["content-encoding"] == "gzip"
+    for tag, attributes in Elements(page.text).found:
+        if tag in {"script", "link"}:
+            address = attributes.get("src", attributes.get("href", ""))
+            reply = served.ask("GET", address, token=None)
+            assert "immutable" in reply.headers["cache-control"]
+    for name in ("..%2fapp.py", "app.py", "", "dashboard.css/x"):
+        assert served.ask("GET", f"/memory/static/{name}").status_code == 404
+
+
+def test_a_theme_is_kept(reader: Reader) -> None:
+    """In a cookie; another value is none."""
+    data = {"theme": "dark", "next": "/memory/log"}
+    answer = reader.client.post("/memory/theme", data=data)
+    assert answer.headers["location"] == "/memory/log"
+    assert 'data-theme="dark"' in reader.page("").text
+    reader.client.post("/memory/theme", data={"theme": '"><script>'})
+    assert "data-theme" not in reader.page("").text
+
+
+def test_the_end_of_a_session_is_its_end(reader: Reader) -> None:
+    """A copy of its cookie opens nothing any more."""
+    cookies = dict(reader.client.cookies)
+    reader.send("/logout")
+    with Reader(reader.served) as other:
+        other.client.cookies.update(cookies)
+        answer = other.client.get("/memory")
+    assert answer.status_code == 303
