@@ -12,6 +12,9 @@ import time
 
 from hivemind_memory.errors import UsageError
 
+_started: list[subprocess.Popen[bytes]] = []
+"""Kept, because they go on: one that is dropped warns that it still runs."""
+
 _POLL_S = 0.1
 _TIMEOUT_S = 5.0
 
@@ -72,6 +75,7 @@ def start_server(home: str, port: int, memory_dir: str | None) -> None:
             start_new_session=True,
             cwd=home,
         )
+    _started.append(process)
     descriptor = os.open(
         _pid_file(home), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600
     )
@@ -98,7 +102,7 @@ def stop_server(home: str) -> bool:
 
 
 def _is_ours(pid: int) -> bool:
-    """Return whether a process is a server of ours: its number may be another's now."""
+    """Return whether a process is such a server: its number may be another's now."""
     told = subprocess.run(
         ["ps", "-o", "args=", "-p", str(pid)],
         capture_output=True,

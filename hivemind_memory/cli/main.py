@@ -11,7 +11,7 @@ import sys
 
 from hivemind_memory.cli import output
 from hivemind_memory.cli.parse import parse_request
-from hivemind_memory.cli.table import READING
+from hivemind_memory.cli.reading import READING
 from hivemind_memory.errors import (
     TOO_MANY_FILES,
     ConfigError,

@@ -49,7 +49,7 @@ class Visit:
 
     session: Session | None
     client: Client | None
-    """None: nobody who may see anything."""
+    """None: a stranger, who sees no page."""
 
     theme: str
     """light, dark, or empty: as the system has it."""
@@ -329,7 +329,7 @@ def _address_of(scope: Scope) -> str:
 
 
 def _inside(address: str) -> str:
-    """Return an address of ours; another one becomes the first page."""
+    """Return an address of the dashboard; another one becomes its first page."""
     is_ours = address == ROOT or address.startswith((f"{ROOT}/", f"{ROOT}?"))
     return address if is_ours and address.isprintable() else ROOT
 

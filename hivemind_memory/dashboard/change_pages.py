@@ -244,7 +244,7 @@ def _conflict(call: PageCall, typed: dict[str, str], begun: StoredMemory) -> Pag
 
 
 def _back(call: PageCall) -> str:
-    """Return the page on which a form was, if it is one of ours."""
+    """Return the page on which a form was, if the dashboard has it."""
     address = call.form.get("next", "")
     return address if address.startswith(f"{ROOT}/") else ROOT
 

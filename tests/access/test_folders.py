@@ -77,7 +77,7 @@ WITHOUT_FOLDER = {
     # Of questions, which are a note as far as they are in the notes folder.
     *("eval run", "eval suggest"),
     # Of scopes, keys and programs that ask.
-    *("kv get", "kv set", "kv list", "kv delete", "serve"),
+    *("kv get", "kv set", "kv list", "kv delete", "serve", "dashboard"),
     *("vault list", "vault set", "vault get", "vault delete", "vault exec"),
     *("activity search", "activity show", "activity list"),
     # Of names.

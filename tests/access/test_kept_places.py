@@ -58,7 +58,7 @@ WITHOUT_TEXT = {
     *("connect", "disconnect", "mcp", "completion", "help", "version"),
     *("hook session-start", "inject", "eject", "why", "project show", "project list"),
     *("token add", "token list", "token revoke"),
-    *("kv get", "kv set", "kv list", "kv delete", "serve"),
+    *("kv get", "kv set", "kv list", "kv delete", "serve", "dashboard"),
     *("context build", "context add", "context list", "context clean"),
     *("activity search", "activity show", "activity list"),
     *("vault list", "vault set", "vault get", "vault delete", "vault exec"),

@@ -50,8 +50,8 @@ WORDS = {
 }
 """Arguments; of the others, none."""
 
-ENDLESS = {"mcp", "serve", "watch", "exec"}
-"""These serve until they are stopped, or become another program."""
+ENDLESS = {"mcp", "serve", "dashboard", "watch", "exec"}
+"""These start a server, serve until they are stopped, or become another program."""
 
 FILES = {
     "no JSON": '{"memory": ',

@@ -10,8 +10,8 @@ import pytest
 from hivemind_memory.cli.table import all_commands
 from tests.cli.conftest import Hm
 
-ENDLESS = {"mcp", "serve", "watch", "exec"}
-"""These serve until they are stopped, or become another program."""
+ENDLESS = {"mcp", "serve", "dashboard", "watch", "exec"}
+"""These start a server, serve until they are stopped, or become another program."""
 
 COMMANDS = {one.name: one for one in all_commands() if one.name not in ENDLESS}
 

@@ -32,7 +32,7 @@ TOOLS = {
 }
 UNTRIED = {
     # Tried as servers.
-    *("mcp", "serve", "watch"),
+    *("mcp", "serve", "dashboard", "watch"),
     # They become another program, or start one.
     *("attach", "edit", "exec", "inbox edit", "kill", "launch", "sessions"),
     # They show and write no text of a note.
