@@ -10,12 +10,13 @@ from hivemind_memory.dashboard.memory_pages import without_secrets
 from hivemind_memory.dashboard.page import ROOT, Page, PageCall, PageGroup, Redirect
 from hivemind_memory.errors import NotesMissingError
 from hivemind_memory.http_api.failures import Failure
-from hivemind_memory.model.listing import MemoryFilter, WrittenItem
+from hivemind_memory.model.filters import SearchFilter
 from hivemind_memory.model.memories import ACTIVE
+from hivemind_memory.model.query import Hit, Query
 from hivemind_memory.redaction import mask
 
 MAX_LOG = 100
-MAX_NOTES = 2_000
+MAX_NOTES = 500
 MAX_LINES = 2_000
 DAYS = 60
 _MOST = 8
@@ -25,14 +26,18 @@ pages = PageGroup()
 
 @pages.get("/notes")
 def notes(call: PageCall) -> Page:
-    """List the notes, by folder."""
-    folders: dict[str, list[Any]] = {}
-    found = _unless_missing(call.memory.list) if _is_member(call) else []
-    for note in found[:MAX_NOTES]:
-        folder = note.path.rpartition("/")[0]
-        folders.setdefault(folder, []).append((note, mask(note.title)))
-    left = max(0, len(found) - MAX_NOTES)
-    values = {"folders": folders, "total": len(found), "left": left}
+    """List the folders, and the notes of one of them."""
+    found = _unless_missing(call.memory.list) if _is_member(call) else ()
+    folders = Counter(note.path.rpartition("/")[0] for note in found)
+    folder = call.query.get("folder", "")
+    here = [note for note in found if note.path.rpartition("/")[0] == folder]
+    values = {
+        "folders": sorted(folders.items()),
+        "folder": folder,
+        "notes": [(note, mask(note.title)) for note in here[:MAX_NOTES]],
+        "total": len(found),
+        "left": max(0, len(here) - MAX_NOTES),
+    }
     return Page(template="notes.html", values=values)
 
 
@@ -82,11 +87,12 @@ def reject(call: PageCall) -> Redirect:
 
 @pages.get("/log")
 def log(call: PageCall) -> Page:
-    """Show what was written, newest first."""
-    days: dict[str, list[tuple[WrittenItem, str]]] = {}
-    for item in _written(call)[:MAX_LOG]:
-        shown = (item, mask(item.text))
-        days.setdefault(item.at[:10] or "undated", []).append(shown)
+    """Show the newest entries and memories."""
+    days: dict[str, list[Hit]] = {}
+    query = Query(text="", max_results=MAX_LOG, search_filter=_any_day(call))
+    answer = _unless_missing(lambda: call.memory.search(query))
+    for hit in answer.hits if answer else ():
+        days.setdefault(hit.date or "undated", []).append(hit)
     return Page(template="log.html", values={"days": days, "most": MAX_LOG})
 
 
@@ -95,22 +101,19 @@ def figures(call: PageCall) -> Page:
     """Show what the memory holds, and how it grows."""
     rows = _unless_missing(call.memory.memories) if _is_member(call) else ()
     active = [row for row in rows if row.status == ACTIVE]
-    written = _written(call)
     clocks = call.memory.clocks
     today = date.fromisoformat(clocks.local_iso(clocks.now())[:10])
-    by_day = Counter(item.at[:10] for item in written if item.at)
+    by_day = Counter(row.created[:10] for row in rows)
     days = [today - timedelta(days=back) for back in range(DAYS - 1, -1, -1)]
     growth = [(day.isoformat(), by_day[day.isoformat()]) for day in days]
     values = {
         "growth": growth,
-        "most_a_day": max((count for _, count in growth), default=0),
+        "most_a_day": max(count for _, count in growth),
         "by_type": Counter(row.type for row in active).most_common(),
-        "by_writer": Counter(
-            mask(item.by or item.source or "unknown") for item in written
-        ).most_common(_MOST),
+        "by_source": Counter(row.source or "unknown" for row in active).most_common(),
         "by_scope": Counter(row.scope for row in active).most_common(_MOST),
         "memories": len(active),
-        "entries": len(written),
+        "versions": len(rows),
     }
     return Page(template="figures.html", values=values)
 
@@ -130,15 +133,9 @@ def _is_member(call: PageCall) -> bool:
     return call.memory.caller.is_member
 
 
-def _written(call: PageCall) -> tuple[WrittenItem, ...]:
-    """Return what was written, newest first."""
-    if not _is_member(call):
-        return ()
-    wanted = MemoryFilter(statuses=("active", "superseded"))
-    found: tuple[WrittenItem, ...] = _unless_missing(
-        lambda: call.memory.curation.log(wanted)
-    )
-    return found
+def _any_day(call: PageCall) -> SearchFilter:
+    """Return the filter that everything fits: a search without words needs one."""
+    return call.memory.parse_filter(since="1970-01-01")
 
 
 def _unless_missing(read: Any) -> Any:

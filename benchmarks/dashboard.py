@@ -1,0 +1,149 @@
+"""Measure the pages of the dashboard: time of the server, bytes, first paint, typing.
+
+    python -m benchmarks.dashboard [--memories 10000] [--chunks 100000]
+
+A server over a corpus with typed memories; each page is read again and again, beside
+``/healthz``, which does nothing. With Chromium on the machine, the first contentful
+paint and the time from a key to its results are measured too. Prints milliseconds of
+this machine, and what was asked from elsewhere, which must be nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+from unittest import mock
+
+import httpx
+
+from benchmarks.corpus import corpus
+from benchmarks.measure import table
+from hivemind_memory import opening
+from hivemind_memory.model.clocks import utc_iso
+from tests.http_api.served import Served, serving
+
+TYPES = ("decision", "fact", "lesson", "preference", "context", "event")
+ROUNDS = 40
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--memories", type=int, default=10_000)
+    parser.add_argument("--chunks", type=int, default=100_000)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as base:
+        home = Path(base) / "home"
+        environ = {"HIVEMIND_HOME": str(home), "HIVEMIND_EMBEDDING_PROVIDER": "none"}
+        with mock.patch.dict(os.environ, environ):
+            key = fill(home / "memory", given.memories, given.chunks)
+            with serving() as served:
+                show(served, key)
+    return 0
+
+
+def fill(notes: Path, memories: int, chunks: int) -> str:
+    """Write the notes and index them; return the id of one memory."""
+    made = corpus(chunks=chunks)
+    shutil.copytree(made.notes, notes)
+    rng, words = random.Random(1), [word for q in made.queries() for word in q.split()]
+    for at in range(memories):
+        ulid = f"01K{at:023d}"
+        text = " ".join(rng.choices(words, k=30))
+        day = utc_iso(1_750_000_000 + at * 3_000)
+        head = f"id: {ulid}\nkey: memory-{at}\ntype: {rng.choice(TYPES)}\n"
+        file = notes / f"memory-{at}.md"
+        file.write_text(f"---\n{head}created: {day}\n---\n{text}\n", encoding="utf-8")
+    with opening.open_memory() as memory:
+        memory.sync()
+    return ulid
+
+
+def show(served: Served, key: str) -> None:
+    """Print the figures of every page."""
+    paths = {
+        "nothing": "/healthz",
+        "memories": "/memory",
+        "last part": "/memory?page=200",
+        "search": "/memory?q=disk+full+host",
+        "a memory": f"/memory/{key}",
+        "edit": f"/memory/{key}/edit",
+        "notes": "/memory/notes",
+        "inbox": "/memory/inbox",
+        "log": "/memory/log",
+        "figures": "/memory/figures",
+        "health": "/memory/health",
+    }
+    code = served.ask("POST", "/memory/link").json()["code"]
+    with httpx.Client(base_url=served.url, trust_env=False, timeout=60) as client:
+        client.get(f"/memory/login?code={code}")
+        rows = []
+        for name, path in paths.items():
+            client.get(path).raise_for_status()
+            times = []
+            for _ in range(ROUNDS):
+                began = time.perf_counter()
+                reply = client.get(path)
+                times.append((time.perf_counter() - began) * 1000)
+            times.sort()
+            size = int(reply.headers["content-length"])
+            p95 = times[int(len(times) * 0.95) - 1]
+            rows.append((name, f"{times[ROUNDS // 2]:.1f}", f"{p95:.1f}", f"{size:,}"))
+    print(table(("page", "p50 ms", "p95 ms", "bytes sent"), rows))
+    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    if program is None:
+        print("no Chromium here: no paint and no typing")
+        return
+    in_browser(served, program)
+
+
+def in_browser(served: Served, program: str) -> None:
+    """Print what a person waits for."""
+    from playwright.sync_api import sync_playwright
+
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"]
+    flags += ["--disable-background-networking", "--disable-component-update"]
+    asked: list[str] = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=flags)
+        page = browser.new_context(base_url=served.url).new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        code = served.ask("POST", "/memory/link").json()["code"]
+        page.goto(f"/memory/login?code={code}")
+        paints = []
+        for _ in range(10):
+            page.goto("/memory")
+            paints.append(
+                page.evaluate(
+                    "new Promise(done => new PerformanceObserver(list => done("
+                    "list.getEntries()[0].startTime)).observe("
+                    "{ type: 'paint', buffered: true }))"
+                )
+            )
+        waits = []
+        field = page.get_by_label("Search")
+        for word in ("disk", "host", "deploy", "backup", "server") * 4:
+            field.fill("")
+            page.wait_for_timeout(300)
+            with page.expect_response(lambda reply: "q=" in reply.url) as answer:
+                began = time.perf_counter()
+                field.fill(word)
+            answer.value.finished()
+            waits.append((time.perf_counter() - began) * 1000)
+        browser.close()
+    paints.sort()
+    waits.sort()
+    print(f"first contentful paint: p50 {paints[5]:.0f} ms, worst {paints[-1]:.0f} ms")
+    print(f"key to results: p50 {waits[10]:.0f} ms, p95 {waits[-2]:.0f} ms")
+    outside = [url for url in asked if not url.startswith(served.url)]
+    print(f"asked from elsewhere: {len(outside)}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
