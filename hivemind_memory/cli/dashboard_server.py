@@ -11,6 +11,8 @@ import sys
 import time
 
 from hivemind_memory.errors import UsageError
+from hivemind_memory.files.atomic import write_file
+from hivemind_memory.files.descriptors import open_regular
 
 _started: list[subprocess.Popen[bytes]] = []
 """Kept, because they go on: one that is dropped warns that it still runs."""
@@ -66,28 +68,23 @@ def start_server(home: str, port: int, memory_dir: str | None) -> None:
     ]
     if memory_dir is not None:
         command += ["--memory-dir", memory_dir]
-    with open(os.devnull, "r+b") as nothing:
-        process = subprocess.Popen(
-            command,
-            stdin=nothing,
-            stdout=nothing,
-            stderr=nothing,
-            start_new_session=True,
-            cwd=home,
-        )
-    _started.append(process)
-    descriptor = os.open(
-        _pid_file(home), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        cwd=home,
     )
-    with open(descriptor, "w", encoding="ascii") as file:
-        file.write(f"{process.pid}\n")
+    _started.append(process)
+    write_file(_pid_file(home), f"{process.pid}\n".encode())
 
 
 def stop_server(home: str) -> bool:
     """Stop the server that ``start_server`` started; return whether it ran."""
     path = _pid_file(home)
     try:
-        with open(path, encoding="ascii") as file:
+        with open(path, encoding="ascii", opener=open_regular) as file:
             pid = int(file.read(20))
     except (OSError, ValueError):
         return False

@@ -6,13 +6,13 @@ import http.server
 import os
 import socket
 import threading
-import time
 from pathlib import Path
 
 import httpx
 
 from tests.cli.conftest import Hm
 from tests.support.forked import HM, finish
+from tests.support.waiting import wait_until
 
 
 def _free_port() -> int:
@@ -20,6 +20,12 @@ def _free_port() -> int:
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         return int(one.getsockname()[1])
+
+
+def _is_answered(port: int) -> bool:
+    """Return whether something listens on a port."""
+    with socket.socket() as one:
+        return one.connect_ex(("127.0.0.1", port)) == 0
 
 
 def test_it_starts_a_server_prints_a_link_and_stops_it(notes: Path) -> None:
@@ -43,14 +49,7 @@ def test_it_starts_a_server_prints_a_link_and_stops_it(notes: Path) -> None:
     finally:
         stopped = finish([*HM, "dashboard", "--stop"])
     assert stopped.stdout == b"stopped\n"
-    end_s = time.monotonic() + 20
-    while time.monotonic() < end_s:
-        with socket.socket() as one:
-            if one.connect_ex(("127.0.0.1", int(port))):
-                break
-        time.sleep(0.1)
-    else:
-        raise AssertionError("the server still listens")
+    wait_until(lambda: not _is_answered(int(port)), "the server still listens")
     assert finish([*HM, "dashboard", "--stop"]).stdout.startswith(b"no server")
 
 

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from hivemind_memory.cli.table import READING, all_commands
+from hivemind_memory.cli.reading import READING
+from hivemind_memory.cli.table import all_commands
 from tests.cli.conftest import Hm
 
 PIECES = st.sampled_from(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from shlex import quote
+
 from hivemind_memory.cli.command import CommandRequest, Flag, command
 from hivemind_memory.cli.output import print_line, print_notices
 from hivemind_memory.errors import UsageError
@@ -63,7 +65,7 @@ def dashboard(request: CommandRequest) -> int:
     if code is None:
         raise UsageError(
             f"The server on port {port} does not start.",
-            hint=f"`hm serve --port {port}` says why.",
+            hint=f"`hm serve --port {quote(str(port))}` says why.",
         )
     link = f"http://127.0.0.1:{port}/memory/login?code={code}"
     if values["no_open"] or not _is_opened(link):
