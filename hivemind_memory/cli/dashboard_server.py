@@ -100,12 +100,11 @@ def stop_server(home: str) -> bool:
 
 def _is_ours(pid: int) -> bool:
     """Return whether a process is such a server: its number may be another's now."""
-    told = subprocess.run(
-        ["ps", "-o", "args=", "-p", str(pid)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = ["ps", "-o", "args=", "-p", str(pid)]
+    try:
+        told = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError:  # there is no such program, so nothing is ended
+        return False
     return "hivemind_memory.cli serve" in told.stdout
 
 

@@ -54,7 +54,8 @@ def parse_request(words: Sequence[str]) -> CommandRequest:
             raise _empty_option(name, MEMORY_DIR)
     if not rest:
         return _help_request()
-    name = ALIASES.get(rest[0], rest.pop(0))
+    word = rest.pop(0)
+    name = ALIASES.get(word, word)
     if name in GROUPS:
         if rest and rest[0] in HELP:
             return _help_request(name)
@@ -115,8 +116,7 @@ class _CommandLine:
 
     def _known_words(self, words: list[str]) -> list[str]:
         """Return the options that a hook has, with their values; note the others."""
-        known, unknown = [], []
-        rest = list(words)
+        known, unknown, rest = [], [], list(words)
         while rest:
             word = rest.pop(0)
             flag = self._flag(word) if len(word) > 1 else None

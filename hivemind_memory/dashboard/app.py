@@ -22,13 +22,14 @@ from hivemind_memory.http_api.callers import CallerMemories, Client
 from hivemind_memory.http_api.event_feed import EventFeed, Listener
 from hivemind_memory.http_api.events import EventStream
 from hivemind_memory.http_api.failures import Failure, failure_of
+from hivemind_memory.http_api.frame import ClientLeftError, body_of
 from hivemind_memory.http_api.path_table import PathTable
 from hivemind_memory.mcp_server.call_limits import CallLimits
 from hivemind_memory.mcp_server.http_checks import send_json
 from hivemind_memory.mcp_server.http_sessions import Receive, Scope, Send
 from hivemind_memory.mcp_server.http_tokens import is_visitor, token_in
 
-MAX_FORM_BYTES = 1024 * 1024
+MAX_FIELDS = 100
 SESSION_COOKIE, THEME_COOKIE = "hm_session", "hm_theme"
 THEMES = ("light", "dark")
 LOGIN, LOGOUT, LINK = f"{ROOT}/login", f"{ROOT}/logout", f"{ROOT}/link"
@@ -36,8 +37,7 @@ THEME, EVENTS, STATIC = f"{ROOT}/theme", f"{ROOT}/events", f"{ROOT}/static/"
 FORM_SECRET = "form_secret"  # noqa: S105 - the name of a field
 
 NOT_FOUND = Failure(404, "There is nothing here, or you may not see it.")
-_LEFT = Failure(400, "The form did not arrive whole.")
-_TOO_LARGE = Failure(413, "The form is larger than 1 MiB. Nothing was saved.")
+_TOO_LARGE = "The form is larger than 1 MiB. Nothing was saved."
 _NO_SESSION = Failure(401, "You are not logged in any more. Nothing was saved.")
 _WRONG_FORM = Failure(403, "The form is not from this page. Nothing was changed.")
 _READ_ONLY = Failure(403, "Your token only reads. Nothing was changed.")
@@ -104,12 +104,16 @@ class Dashboard:
             return
         visit = Visit(session=None, client=None, theme="", query={}, form={}, path=path)
         try:
-            form = await _form_of(receive) if method == "POST" else {}
+            form = {}
+            if method == "POST":
+                form = _fields_of(await body_of(scope, receive, _TOO_LARGE))
             visit = await anyio.to_thread.run_sync(self._visit, scope, form)
             if path == EVENTS and method == "GET":
                 await self._stream(visit)(receive, send)
                 return
             reply = await self._reply(scope, visit)
+        except ClientLeftError:
+            return
         # Whatever happened, the reader gets a sentence; the log gets the traceback.
         except Exception as error:  # noqa: BLE001 - ``failure_of`` logs it
             reply = self._failed(visit, failure_of(error))
@@ -279,26 +283,10 @@ class Dashboard:
         )
 
 
-async def _form_of(receive: Receive) -> dict[str, str]:
-    """Return the fields of a form.
-
-    Raises:
-        Failure: It is too large, or did not arrive whole.
-    """
-    parts: list[bytes] = []
-    size = 0
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise _LEFT
-        parts.append(message.get("body", b""))
-        size += len(parts[-1])
-        if size > MAX_FORM_BYTES:
-            raise _TOO_LARGE
-        if not message.get("more_body", False):
-            break
-    text = b"".join(parts).decode("utf-8", "replace")
-    pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=100)
+def _fields_of(body: bytes) -> dict[str, str]:
+    """Return the fields of a form."""
+    text = body.decode("utf-8", "replace")
+    pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=MAX_FIELDS)
     return {name: value.replace("\r\n", "\n") for name, value in pairs}
 
 

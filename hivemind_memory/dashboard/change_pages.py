@@ -7,6 +7,7 @@ is saved, and the page shows both texts.
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 from hivemind_memory import opening
 from hivemind_memory.dashboard.memory_pages import address_of, without_secrets
@@ -123,13 +124,16 @@ def forget(call: PageCall) -> Redirect:
 def restore(call: PageCall) -> Redirect:
     """Show a forgotten memory again."""
     call.memory.curation.restore(MemorySelector(name=call.path["id"]))
-    return Redirect(path=f"{ROOT}/{call.path['id']}", notice="Restored.")
+    return Redirect(path=_page_of(call), notice="Restored.")
 
 
 @pages.post("/undo")
 def undo(call: PageCall) -> Redirect:
     """Take back a change that a notice has named."""
-    call.memory.curation.undo(call.form.get("change", ""))
+    change = call.form.get("change", "")
+    if not change:  # it would take back the newest change, whichever that is
+        raise Failure(400, "The form names no change. Nothing was taken back.")
+    call.memory.curation.undo(change)
     return Redirect(path=_back(call), notice="Taken back.")
 
 
@@ -141,9 +145,9 @@ def link(call: PageCall) -> Redirect:
     other = call.form.get("other", "").strip()
     if call.form.get("end"):
         call.memory.curation.unlink(here, other, kind)
-        return Redirect(path=f"{ROOT}/{here}", notice="The link is removed.")
+        return Redirect(path=_page_of(call), notice="The link is removed.")
     call.memory.curation.link(here, other, kind)
-    return Redirect(path=f"{ROOT}/{here}", notice="Linked.")
+    return Redirect(path=_page_of(call), notice="Linked.")
 
 
 @pages.get("/{id}/purge")
@@ -241,6 +245,11 @@ def _conflict(call: PageCall, typed: dict[str, str], begun: StoredMemory) -> Pag
         },
         status=409,
     )
+
+
+def _page_of(call: PageCall) -> str:
+    """Return the page of the memory that the path names."""
+    return f"{ROOT}/{quote(call.path['id'], safe='')}"
 
 
 def _back(call: PageCall) -> str:

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from dataclasses import replace
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from hivemind_memory.dashboard.page import ROOT, Page, PageCall, PageGroup
 from hivemind_memory.dashboard.render import words_of
@@ -82,7 +82,7 @@ def without_secrets(memory: StoredMemory) -> StoredMemory:
 
 def address_of(memory: StoredMemory) -> str:
     """Return the page of a memory; of one without an id, the page of its note."""
-    return f"{ROOT}/{memory.id}" if memory.id else f"{ROOT}/notes/{memory.path}"
+    return f"{ROOT}/{memory.id or 'notes/' + quote(memory.path)}"
 
 
 _FILTERS = ("type", "scope", "status", "since", "page")

@@ -75,6 +75,7 @@ def static_reply(name: str) -> Reply:
     return Reply(status=200, body=_read(name), media=_STATIC[name], is_lasting=True)
 
 
+@cache
 def static_address(name: str) -> str:
     """Return the address of a file that pages load: another one after any change."""
     return f"/memory/static/{name}?v={sha256(_read(name)).hexdigest()[:12]}"

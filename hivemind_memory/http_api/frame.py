@@ -119,7 +119,7 @@ class Frame:
         if query is not None:
             given["query"] = query
         if route.method in {"POST", "PUT", "PATCH", "DELETE"}:
-            body = await _body_of(scope, receive)
+            body = await body_of(scope, receive, _TOO_LARGE)
             if route.body is not None:
                 given["body"] = _checked_body(body, route.body)
 
@@ -217,14 +217,14 @@ def _checked_body(body: bytes, fields: type[Fields]) -> Fields:
         raise failure_of_fields(error) from error
 
 
-async def _body_of(scope: Scope, receive: Receive) -> bytes:
-    """Return the body of a request.
+async def body_of(scope: Scope, receive: Receive, error: str) -> bytes:
+    """Return the body of a request; *error* says that it is too large.
 
     Raises:
         ClientLeftError: It does not arrive whole.
         Failure: It is too large; the rest is not read, and the connection closed.
     """
-    too_large = Failure(413, _TOO_LARGE, headers={"connection": "close"})
+    too_large = Failure(413, error, headers={"connection": "close"})
     parts: list[bytes] = []
     size = 0
     for name, value in scope["headers"]:

@@ -7,6 +7,7 @@ it leads. An image becomes a link: a page loads nothing from elsewhere.
 from __future__ import annotations
 
 from functools import cache
+from html import escape
 
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
@@ -54,8 +55,11 @@ def _is_safe(address: str) -> bool:
 def _link(
     self: RendererHTML, tokens: list[Token], at: int, options: OptionsDict, _: EnvType
 ) -> str:
-    """Render the beginning of a link."""
-    tokens[at].attrSet("rel", "noopener noreferrer nofollow")
+    """Render the beginning of a link; one that leads nowhere has no address."""
+    if _is_safe(str(tokens[at].attrGet("href") or "")):
+        tokens[at].attrSet("rel", "noopener noreferrer nofollow")
+    else:  # the library does not ask about an empty address
+        tokens[at].attrs.clear()
     return self.renderToken(tokens, at, options, _)
 
 
@@ -63,8 +67,6 @@ def _image(
     _: RendererHTML, tokens: list[Token], at: int, __: OptionsDict, ___: EnvType
 ) -> str:
     """Render an image as a link to it."""
-    from html import escape
-
     token = tokens[at]
     source, name = str(token.attrGet("src") or ""), token.content or "image"
     if not _is_safe(source):

@@ -60,6 +60,13 @@ def test_a_hostile_text_is_text(text: str) -> None:
     check(to_html(text))
 
 
+@pytest.mark.parametrize("text", ["[a]()", "[a](<>)", "[a]\n\n[a]: <>", "[a](<> 't')"])
+def test_a_link_that_leads_nowhere_has_no_address(text: str) -> None:
+    """The library does not ask whether an empty address is safe."""
+    check(to_html(text))
+    assert "href" not in to_html(text)
+
+
 @settings(max_examples=300, deadline=None)
 @given(st.lists(PIECES | st.text(max_size=3)).map("".join))
 def test_any_text_is_safe(text: str) -> None:

@@ -4,12 +4,11 @@ const WAIT_MS = 60; // after a key, before the question is asked
 
 // As you type: the same page is asked for, and its results are put in place.
 const form = document.querySelector("form[data-live]");
+let ask = null;
 if (form) {
   let timer = 0, asked = 0, shown = 0;
-  const ask = async () => {
+  ask = async (address) => {
     const number = ++asked;
-    const given = [...new FormData(form)].filter(([, text]) => text);
-    const address = form.action + "?" + new URLSearchParams(given);
     const answer = await fetch(address, { credentials: "same-origin" });
     if (!answer.ok || number < shown) return;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
@@ -21,15 +20,17 @@ if (form) {
   };
   form.addEventListener("input", () => {
     clearTimeout(timer);
-    timer = setTimeout(() => ask().catch(() => {}), WAIT_MS);
+    timer = setTimeout(() => {
+      const given = [...new FormData(form)].filter(([, text]) => text);
+      ask(form.action + "?" + new URLSearchParams(given)).catch(() => {});
+    }, WAIT_MS);
   });
 }
 
 // What is typed survives a server that ends, until it is saved.
 const edit = document.querySelector("form[data-draft]");
-const drafts = "draft:";
 if (edit) {
-  const name = drafts + edit.dataset.draft, field = edit.elements.content;
+  const name = "draft:" + edit.dataset.draft, field = edit.elements.content;
   const kept = sessionStorage.getItem(name);
   if (kept !== null && kept !== field.value) {
     const note = document.createElement("p");
@@ -44,10 +45,11 @@ if (edit) {
     edit.before(note);
   }
   field.addEventListener("input", () => sessionStorage.setItem(name, field.value));
-} else if (!document.getElementById("failure")) {
-  for (const name of Object.keys(sessionStorage)) {
-    if (name.startsWith(drafts)) sessionStorage.removeItem(name);
-  }
+  edit.addEventListener("submit", () => sessionStorage.setItem("sent", name));
+  addEventListener("pageshow", () => sessionStorage.removeItem("sent"));
+} else if (document.getElementById("memory-show") && sessionStorage.getItem("sent")) {
+  sessionStorage.removeItem(sessionStorage.getItem("sent"));
+  sessionStorage.removeItem("sent");
 }
 
 // Keys.
@@ -84,8 +86,8 @@ if (document.getElementById("memory-index") || document.getElementById("memory-s
   const changed = () => {
     const list = document.getElementById("results");
     const isAtRest = !document.activeElement?.closest("input, textarea, select, details");
-    if (form && list && isAtRest && !list.querySelector("details[open]")) {
-      form.dispatchEvent(new Event("input"));
+    if (ask && list && isAtRest && !list.querySelector("details[open]")) {
+      ask(location.href).catch(() => {});
     } else document.getElementById("changed").hidden = false;
   };
   for (const kind of ["saved", "superseded", "forgotten"]) events.addEventListener(kind, changed);
