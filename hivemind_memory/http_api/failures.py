@@ -73,7 +73,7 @@ class Failure(Exception):  # noqa: N818 - it is an answer, not a defect
         more: Mapping[str, object] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        """Make the failure.
+        """Make the failure; of what a program sent, no secret is told back to it.
 
         Args:
             status: 400 to 599.
@@ -85,9 +85,11 @@ class Failure(Exception):  # noqa: N818 - it is an answer, not a defect
         """
         super().__init__(message)
         self.status = status
-        self.message = message
+        self.message = mask(message)
         self.hint = hint
-        self.details = details
+        self.details = [
+            {name: mask(text) for name, text in each.items()} for each in details
+        ]
         self.more = more or {}
         self.headers = headers or {}
 
@@ -177,7 +179,7 @@ def failure_of_fields(error: ValidationError) -> Failure:
 
 def _field(place: Sequence[int | str]) -> str:
     """Return the name of a field, ``body`` for the whole."""
-    return shorten(".".join(str(part) for part in place) or "body", 60)
+    return shorten(mask(".".join(str(part) for part in place)) or "body", 60)
 
 
 def _problem(kind: str, message: str) -> str:

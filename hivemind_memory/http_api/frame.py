@@ -34,6 +34,8 @@ from hivemind_memory.http_api.routes import Call, Fields, Route, RouteGroup, Str
 from hivemind_memory.mcp_server.call_limits import CallLimits
 from hivemind_memory.mcp_server.http_checks import send_json
 from hivemind_memory.mcp_server.http_sessions import Receive, Scope, Send
+from hivemind_memory.model.display import shorten
+from hivemind_memory.redaction import mask
 
 MAX_BODY_BYTES = 1024 * 1024
 _TOO_LARGE = "the body is larger than 1 MiB"
@@ -188,10 +190,10 @@ def _query_of(text: bytes, fields: type[Fields] | None) -> Fields | None:
     if len(named) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise _field_failure(twice[:60], "is given more than once")
+        raise _field_failure(twice, "is given more than once")
     if fields is None:
         if named:
-            raise _field_failure(next(iter(named))[:60], "unknown field")
+            raise _field_failure(next(iter(named)), "unknown field")
         return None
     try:
         return fields.model_validate(named)
@@ -201,6 +203,7 @@ def _query_of(text: bytes, fields: type[Fields] | None) -> Fields | None:
 
 def _field_failure(name: str, problem: str) -> Failure:
     """Return the failure of one field."""
+    name = shorten(mask(name), 60)
     details = [{"field": name, "problem": problem}]
     return Failure(400, f"{name}: {problem}", details=details)
 
