@@ -336,8 +336,10 @@ def _key_taken(
     context: CurationContext, new: NewMemory, old: MemoryFile
 ) -> KeyTakenError:
     """Return the error for a key that an active memory has."""
+    from hivemind_memory.redaction import mask
+
     current = parse_memory(old.path, old.text, context)
-    shown = shorten(current.text, _SHOWN_CHARS)
+    shown = shorten(mask(current.text), _SHOWN_CHARS)
     return KeyTakenError(
         f'Active entry exists for key "{new.key}", supersede_reason required',
         hint=f"Nothing was saved. {old.path} says: {shown}",

@@ -18,7 +18,7 @@ from hivemind_memory.errors import (
 )
 from hivemind_memory.model.display import shorten, without_options
 from hivemind_memory.model.keys import closest
-from hivemind_memory.redaction.redact import without_known
+from hivemind_memory.redaction import mask
 
 FAILURE_STATEMENTS = {
     "memory_write": "Nothing was saved.",
@@ -70,8 +70,7 @@ def expected_error(tool: str, error: HivemindError) -> ToolError:
         sentences.append(FAILURE_STATEMENTS[tool])
     if hint := without_options(hint):
         sentences.append(f"Hint: {_sentence(hint)}")
-    # It may name what it was given, and that may be anything.
-    return ToolError(without_known(" ".join(sentences)))
+    return ToolError(" ".join(sentences))
 
 
 def unexpected_error(tool: str, error: Exception) -> ToolError:
@@ -100,7 +99,7 @@ def unknown_argument_error(
     if not unknown:
         return None
     takes = f"it takes {', '.join(names)}" if names else "it takes none"
-    named = shorten(str(unknown[0]), _MAX_NAME_CHARS)
+    named = shorten(mask(str(unknown[0])), _MAX_NAME_CHARS)
     near = closest(named, names)
     meant = f" Did you mean {near[0]}?" if near else ""
     problem = f"{tool} has no argument {named}; {takes}.{meant}"
@@ -113,7 +112,7 @@ def invalid_argument_error(tool: str, error: ValidationError) -> ToolError:
     place = ".".join(str(part) for part in first[0]["loc"]) or "the arguments"
     problem = first[0]["msg"]
     problem = f"{problem[:1].lower()}{problem[1:]}"
-    sentence = f"{tool}: {shorten(place, _MAX_NAME_CHARS)}: {problem}."
+    sentence = f"{tool}: {shorten(mask(place), _MAX_NAME_CHARS)}: {problem}."
     return ToolError(_with_effect(tool, sentence))
 
 
@@ -127,6 +126,9 @@ def _with_effect(tool: str, problem: str) -> str:
 
 
 def _sentence(text: str) -> str:
-    """Return *text* as one sentence of bounded length."""
-    short = shorten(text, _MAX_CHARS).strip()
+    """Return *text* as one sentence of bounded length, its secrets masked.
+
+    It may name what it was given, and that may be anything.
+    """
+    short = shorten(mask(text), _MAX_CHARS).strip()
     return short if short.endswith((".", "!", "?", "…")) else f"{short}."

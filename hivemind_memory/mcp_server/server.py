@@ -42,6 +42,7 @@ from hivemind_memory.mcp_server.tools_sessions import SessionTool
 from hivemind_memory.mcp_server.toolsets import tools_of
 from hivemind_memory.mcp_server.upgrade import UpgradeCheck
 from hivemind_memory.model.display import escape_text
+from hivemind_memory.redaction import mask
 from hivemind_memory.version import __version__
 
 logger = logging.getLogger(__name__)
@@ -212,7 +213,7 @@ class MemoryServer(MCPServer[Any]):
             if isinstance(cause, ValidationError):
                 raise invalid_argument_error(name, cause) from cause
             # The SDK puts its own words before the message.
-            raise ToolError(str(cause)) from error
+            raise ToolError(mask(str(cause))) from error
 
 
 def _is_blank(value: object) -> bool:

@@ -240,10 +240,11 @@ def _key_taken(key: str, error: KeyTakenError) -> KeyTakenError:
     """Return the error of a save whose key is taken, in the words of the command."""
     from hivemind_memory.errors import KeyTakenError
     from hivemind_memory.model.curation import StoredMemory
+    from hivemind_memory.redaction import mask
 
     current, quoted, taken = error.current, "", f'"{key}" is'
     if isinstance(current, StoredMemory):
-        text = " ".join(current.text.split())
+        text = " ".join(mask(current.text).split())
         quoted = f" {current.path} says: {shorten(text, _MAX_SAID)}"
         if current.key != key:
             taken = f'"{key}" is the same key as "{current.key}", which is'
