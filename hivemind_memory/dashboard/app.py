@@ -38,6 +38,7 @@ FORM_SECRET = "form_secret"  # noqa: S105 - the name of a field
 
 NOT_FOUND = Failure(404, "There is nothing here, or you may not see it.")
 _TOO_LARGE = "The form is larger than 1 MiB. Nothing was saved."
+_TOO_MANY = Failure(400, f"The form has more than {MAX_FIELDS} fields.")
 _NO_SESSION = Failure(401, "You are not logged in any more. Nothing was saved.")
 _WRONG_FORM = Failure(403, "The form is not from this page. Nothing was changed.")
 _READ_ONLY = Failure(403, "Your token only reads. Nothing was changed.")
@@ -284,9 +285,16 @@ class Dashboard:
 
 
 def _fields_of(body: bytes) -> dict[str, str]:
-    """Return the fields of a form."""
+    """Return the fields of a form.
+
+    Raises:
+        Failure: It has more than any form of ours.
+    """
     text = body.decode("utf-8", "replace")
-    pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=MAX_FIELDS)
+    try:
+        pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=MAX_FIELDS)
+    except ValueError:
+        raise _TOO_MANY from None
     return {name: value.replace("\r\n", "\n") for name, value in pairs}
 
 

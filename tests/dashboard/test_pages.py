@@ -136,6 +136,12 @@ def test_an_undo_names_its_change(reader: Reader) -> None:
     assert reader.page("/deploy-day").status_code == 200
 
 
+def test_a_form_with_too_many_fields_is_refused(reader: Reader) -> None:
+    """With a sentence, as any bad input."""
+    refused = reader.send("/new", **{f"field{at}": "x" for at in range(101)})
+    assert (refused.status_code, "more than 100 fields" in refused.text) == (400, True)
+
+
 def test_a_key_with_any_letter_is_in_the_address_as_it_should_be(
     reader: Reader,
 ) -> None:
