@@ -288,7 +288,7 @@ def _fields_of(body: bytes) -> dict[str, str]:
     """Return the fields of a form.
 
     Raises:
-        Failure: It has more than any form of ours.
+        Failure: It has more fields than any form of the dashboard.
     """
     text = body.decode("utf-8", "replace")
     try:
