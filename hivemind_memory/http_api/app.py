@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol, runtime_checkable
 
 import anyio.to_thread
 
@@ -122,6 +123,14 @@ def _mount_of(path: str, mounts: Mapping[str, App] | Sequence[str]) -> str | Non
     return None
 
 
+@runtime_checkable
+class StreamingApp(Protocol):
+    """An application some of whose answers go on until they are ended."""
+
+    def end_streams(self) -> None:
+        """End the answers that go on."""
+
+
 class LazyApp:
     """An application that is made with its first request: its schemas take a while."""
 
@@ -145,9 +154,9 @@ class LazyApp:
 
     def end_streams(self) -> None:
         """End the streams of events: the server waits for all answers to end."""
-        end = getattr(self._app, "end_streams", None)
-        if end is not None:
-            end()
+        app: object = self._app
+        if isinstance(app, StreamingApp):
+            app.end_streams()
 
 
 async def refuse(scope: Scope, send: Send, status: int, error: str) -> None:
