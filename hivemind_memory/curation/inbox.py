@@ -29,7 +29,7 @@ from hivemind_memory.curation.supersede import (
 from hivemind_memory.curation.without_secrets import masked, memories_for
 from hivemind_memory.errors import KeyTakenError, UsageError
 from hivemind_memory.files.paths import path_in_scope
-from hivemind_memory.model.citation import split_place
+from hivemind_memory.model.citation import check_place, split_place
 from hivemind_memory.model.curation import ENTRY, MEMORY, MemorySelector, StoredMemory
 from hivemind_memory.model.memories import ACTIVE, PENDING, STATUSES
 from hivemind_memory.model.note_path import NotePath
@@ -100,6 +100,7 @@ def find_pending(context: CurationContext, ref: str) -> PendingClaim:
             known = index.memories(scopes=context.caller.scopes, statuses={PENDING})
             meant = names_near(wanted, known)
     if not found:
+        check_place(wanted)
         error = not_found(ref, " in the inbox", meant=meant)
         error.hint = "Use its key, id or path; `hm inbox` lists them."
         raise error

@@ -18,7 +18,7 @@ from hivemind_memory.errors import (
     UsageError,
 )
 from hivemind_memory.files.paths import SUFFIX, path_problem
-from hivemind_memory.model.citation import split_place
+from hivemind_memory.model.citation import check_place, split_place
 from hivemind_memory.model.curation import StoredMemory
 from hivemind_memory.model.keys import closest
 from hivemind_memory.model.memories import ACTIVE, FORGOTTEN, STATUSES
@@ -56,7 +56,8 @@ def locate(context: CurationContext, name: str) -> tuple[str, int, int]:
     is_place = path != name
     note = path if path.endswith(SUFFIX) else f"{path}{SUFFIX}"
     if path == note and _is_there(context, note):
-        return (note, *_checked_lines(name, start_line, end_line, is_place=is_place))
+        check_place(name)
+        return note, start_line, end_line
     if is_name(name):
         index = context.index.fresh(is_lookup=True)
         entry = None if is_place else find_entry(context, index, name, None)
@@ -70,8 +71,7 @@ def locate(context: CurationContext, name: str) -> tuple[str, int, int]:
         except MemoryNotFoundError:
             if named := _notes_named(context, index, note):
                 note = _only_one(path, named)
-                lines = (start_line, end_line)
-                return (note, *_checked_lines(name, *lines, is_place=is_place))
+                return note, start_line, end_line
             if name and "." not in name and "/" not in name:
                 raise
             _refuse_missing(context, index, note)
@@ -81,7 +81,8 @@ def locate(context: CurationContext, name: str) -> tuple[str, int, int]:
             path = note
     # Reading it says that it is not there, or why it is not a note.
     found = note if "/" in path and not path.endswith("/") else path
-    return (found, *_checked_lines(name, start_line, end_line, is_place=is_place))
+    check_place(name)
+    return found, start_line, end_line
 
 
 def find_entry(
@@ -212,17 +213,3 @@ def _is_missing(context: CurationContext, path: str) -> bool:
     except HivemindError:
         return False
     return False
-
-
-def _checked_lines(
-    name: str, start_line: int, end_line: int, *, is_place: bool
-) -> tuple[int, int]:
-    """Return the numbers of a place.
-
-    Raises:
-        UsageError: They are of no lines.
-    """
-    if is_place and not 1 <= start_line <= end_line:
-        hint = "Line numbers start at 1, as in deploy.md:12-18."
-        raise UsageError(f"{name} is not a valid line range.", hint=hint)
-    return start_line, end_line

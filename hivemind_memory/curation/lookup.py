@@ -14,7 +14,7 @@ from hivemind_memory.errors import HivemindError, UsageError
 from hivemind_memory.files.errors import no_such_line
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.text import decode
-from hivemind_memory.model.citation import split_place
+from hivemind_memory.model.citation import check_place, split_place
 from hivemind_memory.model.curation import ENTRY, MEMORY, AffectedItem, StoredMemory
 from hivemind_memory.model.keys import folded_key, near_key
 from hivemind_memory.model.memories import (
@@ -68,6 +68,7 @@ def find_memory(
         ForgottenError: It is forgotten.
         MemoryNotFoundError: There is none, or the caller may not see it; the error does
             not say which.
+        UsageError: There is none, and what follows a path are no lines.
     """
     scopes = context.caller.scopes
     if scope is not None:
@@ -101,6 +102,7 @@ def find_memory(
             raise error
         known = index.memories(scopes=scopes)
         meant = names_near(wanted, (row for row in known if row.status != FORGOTTEN))
+    check_place(wanted)
     raise not_found(ref, meant=meant)
 
 
@@ -173,11 +175,13 @@ def entries_named(
 
     Raises:
         LineNotFoundError: The note ends before the place.
-        UsageError: Several entries are there, or none in a note of entries.
+        UsageError: Several entries are there, or none in a note of entries; or what
+            follows the path are no lines.
     """
     path, start_line, end_line = split_place(name)
-    if not start_line or index.memories(key=name, scopes=scopes):
+    if path == name or index.memories(key=name, scopes=scopes):
         return []
+    check_place(name)
     for row in _rows_at(index, path, scopes)[:1]:
         note = NotePath(row.path)
         try:

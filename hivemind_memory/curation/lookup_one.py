@@ -5,7 +5,12 @@ from __future__ import annotations
 from hivemind_memory.curation.certainty import check_certain
 from hivemind_memory.curation.locate import find_entry
 from hivemind_memory.curation.lookup import find_memory
-from hivemind_memory.errors import MemoryNotFoundError
+from hivemind_memory.curation.own_day import with_own_day
+from hivemind_memory.errors import (
+    LineNotFoundError,
+    MemoryNotFoundError,
+    UsageError,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,19 +42,21 @@ def find_one(
     Raises:
         MemoryNotFoundError: There is none that the caller sees, or an entry is named,
             which no link can lead to.
-        UsageError: Its key is in several scopes, and none comes first.
+        UsageError: Its key is in several scopes, and none comes first; or no note can
+            have the lines that it names.
     """
-    entry = find_entry(context, index, ref.strip(), None)
+    ref = with_own_day(context, ref.strip())
+    try:
+        entry = find_entry(context, index, ref, None)
+        if entry is None:
+            row = find_memory(context, index, ref, near=near)
+    except (MemoryNotFoundError, LineNotFoundError, UsageError) as error:
+        raise type(error)(error.problem, hint=error.hint, effect=effect) from error
     if entry is not None:
         raise MemoryNotFoundError(
             f"{ref} is an entry of {entry.path}; links join memories and whole notes.",
             hint=f"Save its text under a key first, or name the note: {entry.path}.",
             effect=effect,
         )
-    try:
-        row = find_memory(context, index, ref, near=near)
-    except MemoryNotFoundError as error:
-        message, hint = error.problem, error.hint
-        raise MemoryNotFoundError(message, hint=hint, effect=effect) from error
     check_certain(context, index, ref, row, near=near, effect=effect)
     return row

@@ -34,6 +34,7 @@ from hivemind_memory.errors import (
 )
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.text import decode
+from hivemind_memory.model.citation import check_place
 from hivemind_memory.model.clocks import in_zone
 from hivemind_memory.model.curation import ENTRY, MEMORY, NOTE, MemorySelector
 from hivemind_memory.model.keys import folded_key
@@ -95,6 +96,7 @@ def find_targets(
             effect="Nothing was changed",
         )
     if not allowed:
+        check_place(selector.name)
         # The owner's alone: what is hidden from others is not to be guessed at.
         known = index.memories(scopes=None) if context.caller.is_owner else ()
         raise _absent(selector, names_near(selector.name, known))

@@ -5,9 +5,17 @@ from __future__ import annotations
 import re
 
 from hivemind_memory.errors import UsageError
+from hivemind_memory.model.display import shorten
 from hivemind_memory.model.memories import MAX_SOURCE_REF_CHARS
 
 _PLACE = re.compile(r"(?P<path>.+):(?P<start>\d{1,9})(?:-(?P<end>\d{1,9}))?", re.DOTALL)
+_NO_LINES = re.compile(
+    r"(?P<path>[^:]+\.(?:md|markdown|mdx)):(?P<lines>[^/]*)", re.IGNORECASE
+)
+"""A note, a colon, and something else than the lines of a place."""
+
+_MAX_SHOWN = 80
+"""Longest part of a name in an error."""
 
 
 def split_place(name: str) -> tuple[str, int, int]:
@@ -21,6 +29,37 @@ def split_place(name: str) -> tuple[str, int, int]:
         return name, 0, 0
     start_line = int(place["start"])
     return place["path"], start_line, int(place["end"] or start_line)
+
+
+def check_place(name: str, effect: str = "") -> None:
+    """Raise if a name ends in lines that no note can have.
+
+    Args:
+        name: A name of any kind; one that is no place passes.
+        effect: What was not done, for the error.
+
+    Raises:
+        UsageError: Line 0, a range that ends before it starts, or no number at all.
+
+    >>> check_place("a.md:3-1")
+    Traceback (most recent call last):
+    hivemind_memory.errors.UsageError: a.md:3-1 ends before it starts.
+    """
+    path, start_line, end_line = split_place(name)
+    named = _NO_LINES.fullmatch(name) if path == name else None
+    if (path == name and named is None) or 1 <= start_line <= end_line:
+        return
+    path = shorten(named["path"] if named else path, _MAX_SHOWN)
+    hint = f"Lines are named as in {path}:12 or {path}:12-18."
+    if named:
+        lines = shorten(named["lines"], _MAX_SHOWN)
+        problem = f"`{lines}` is neither a line nor a range of lines."
+    elif start_line and end_line:
+        problem = f"{path}:{start_line}-{end_line} ends before it starts."
+        hint = f"Name the lines in order: {path}:{end_line}-{start_line}."
+    else:
+        problem = "There is no line 0: lines are counted from 1."
+    raise UsageError(problem, hint=hint, effect=effect)
 
 
 def parse_source_ref(text: str) -> str:

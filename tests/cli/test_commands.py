@@ -206,15 +206,51 @@ def test_an_empty_note_says_so(hm: Hm, notes: Path) -> None:
     assert "empty.md is empty; there is no line 2" in line.err
 
 
-@pytest.mark.parametrize("lines", ["0", "0-3", "3-2"])
-def test_numbers_that_are_of_no_line_are_refused(
-    hm: Hm, notes: Path, lines: str
+@pytest.mark.parametrize(
+    "command",
+    ["get", "show", "why", "done", "forget", "restore", "edit", "inbox accept"],
+)
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("0", "error: There is no line 0: lines are counted from 1.\n"),
+        ("0-3", "error: There is no line 0: lines are counted from 1.\n"),
+        ("3-2", "error: deploy.md:3-2 ends before it starts.\n"),
+        ("3-", "error: `3-` is neither a line nor a range of lines.\n"),
+        ("L3", "error: `L3` is neither a line nor a range of lines.\n"),
+    ],
+)
+def test_lines_that_no_note_can_have_are_named_as_what_they_are(
+    hm: Hm, notes: Path, command: str, lines: str, said: str
 ) -> None:
-    """Line 0 printed the whole note."""
-    ran = hm("get", f"deploy.md:{lines}")
+    """A range the wrong way around was "no memory" or "line numbers start at 1"."""
+    ran = hm(*command.split(), f"deploy.md:{lines}")
 
     assert (ran.code, ran.out) == (2, "")
-    assert f"deploy.md:{lines} is not a valid line range" in ran.err
+    assert ran.err.startswith(said)
+
+
+def test_a_range_the_wrong_way_around_is_offered_the_right_way_around(
+    hm: Hm, notes: Path
+) -> None:
+    """The hint can be pasted."""
+    ran = hm("get", "deploy.md:3-2")
+
+    assert ran.err.endswith("hint: Name the lines in order: deploy.md:2-3.\n")
+
+
+@pytest.mark.parametrize("lines", ["3-2", "99", "x"])
+def test_a_link_to_lines_that_do_not_exist_says_that_nothing_was_linked(
+    hm: Hm, notes: Path, lines: str
+) -> None:
+    """Whatever is wrong with the end, the start is unchanged."""
+    hm("save", "crane", "Cranes are leased.")
+
+    ran = hm("link", "crane", f"deploy.md:{lines}")
+
+    assert (ran.code, ran.out) == (1 if lines == "99" else 2, "")
+    assert "Nothing was linked." in ran.err
+    assert "There is no memory" not in ran.err
 
 
 @pytest.mark.parametrize(
