@@ -34,6 +34,7 @@ _FILES = (
             "list": "List the notes, or typed memories by type, status or day.",
         },
     ),
+    (FIND, "bulletin", {"bulletin": "Print the briefing of a scope."}),
     (FIND, "tags", {"tags": "List the tags, and how many items have each."}),
     (
         FIND,

@@ -37,7 +37,7 @@ _NEEDED_TO_WRITE = (
 )
 
 
-TOOLSETS = ("context",)
+TOOLSETS = ("context", "briefing")
 """What ``toolsets`` may name; ``mcp_server/toolsets.py`` says what is in them."""
 
 
@@ -290,7 +290,8 @@ class Settings:
     toolsets: list[str] = _option(
         [],
         "Further tools that hm mcp offers to agents. context: context_build, which"
-        " returns what a task needs within a budget of tokens.",
+        " returns what a task needs within a budget of tokens. briefing:"
+        " get_memory_bulletin, which returns the briefing of a scope.",
         choices=TOOLSETS,
     )
     memory_chars: int = _option(

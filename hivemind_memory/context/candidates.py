@@ -14,12 +14,11 @@ from dataclasses import dataclass, field, replace
 from hivemind_memory.context.facet_search import search_facets
 from hivemind_memory.context.facets import PROJECT
 from hivemind_memory.context.origins import AGENT, Origins, session_of
+from hivemind_memory.context.told_memories import is_over, read_own_lines, told_rows
 from hivemind_memory.curation.copies import copied_paths
 from hivemind_memory.errors import NoteNotFoundError, NoteUnreadableError
-from hivemind_memory.markdown.entry import parse_provenance
-from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.model.injection import Excerpt, FacetScore, LeftOut
-from hivemind_memory.model.memories import ACTIVE, claim_of, claim_text
+from hivemind_memory.model.memories import claim_of, claim_text
 from hivemind_memory.model.memory_types import (
     FIRST,
     LESSON,
@@ -31,7 +30,6 @@ from hivemind_memory.model.memory_types import (
 from hivemind_memory.model.note_path import GLOBAL_NOTE
 from hivemind_memory.model.scope import GLOBAL, scope_of
 from hivemind_memory.model.trust import is_trusted
-from hivemind_memory.notes.memory_header import is_expired_or_done
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -141,17 +139,7 @@ class _TypedMemories:
 
     def _in_order(self) -> list[MemoryRow]:
         """Return what may be shown, the most important first, the newest of equals."""
-        rows = [
-            row
-            for row in self._rows.values()
-            if row.status == ACTIVE
-            and is_trusted(row.source)
-            and row.path not in self.copies
-            and not self.is_over(row.path)
-        ]
-        rows.sort(key=lambda row: (row.created, row.path), reverse=True)
-        rows.sort(key=lambda row: -row.importance)
-        return rows
+        return told_rows(self._rows.values(), self.copies, self._today)
 
     def weigh(self, excerpt: Excerpt) -> Excerpt:
         """Return a text with what it gets for being a typed memory, if it is one."""
@@ -183,9 +171,7 @@ class _TypedMemories:
     def is_over(self, path: str) -> bool:
         """Return whether a memory has expired or is done."""
         row = self._rows.get(path)
-        return row is not None and is_expired_or_done(
-            row.expires_day, row.done_day, today=self._today
-        )
+        return row is not None and is_over(row, self._today)
 
     def _placement(self, row: MemoryRow) -> str:
         """Return how a memory of its type gets into a section."""
@@ -194,28 +180,14 @@ class _TypedMemories:
 
     def _excerpt(self, row: MemoryRow, reason: FacetScore) -> Excerpt | None:
         """Return a whole memory; None if it is empty or no longer there."""
-        try:
-            text = self._memory.read(row.path).text
-        except (NoteNotFoundError, NoteUnreadableError):
-            return None
-        lines = text.split("\n")
-        start = split_front_matter(text).line_count
-        while start < len(lines) and not lines[start].strip():
-            start += 1
-        stop = start
-        # An entry that was appended to the file has a source of its own, perhaps an
-        # external one, so the memory ends before it.
-        while stop < len(lines) and not parse_provenance(lines[stop]):
-            stop += 1
-        while stop > start and not lines[stop - 1].strip():
-            stop -= 1
-        if start == stop:
+        first, lines = read_own_lines(self._memory, row.path)
+        if not lines:
             return None
         return Excerpt(
             path=row.path,
-            start_line=start + 1,
-            end_line=stop,
-            text="\n".join(lines[start:stop]),
+            start_line=first,
+            end_line=first + len(lines) - 1,
+            text="\n".join(lines),
             date=row.created[:10],
             score=reason.value,
             reasons=(reason,),

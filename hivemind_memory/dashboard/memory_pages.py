@@ -8,10 +8,12 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from hivemind_memory.context.briefing import find_briefing
 from hivemind_memory.dashboard.page import ROOT, Page, PageCall, PageGroup
 from hivemind_memory.dashboard.render import words_of
 from hivemind_memory.dashboard.word_diff import word_diff
 from hivemind_memory.errors import NotesMissingError, UsageError
+from hivemind_memory.model.briefing import Briefing
 from hivemind_memory.model.curation import MemoryDetails, StoredMemory
 from hivemind_memory.model.listing import MemoryFilter
 from hivemind_memory.model.memories import ACTIVE
@@ -38,6 +40,7 @@ def find(call: PageCall) -> Page:
         raise UsageError(f"There is no status {status!r}; it is one of {_STATUS_LIST}.")
     values = {**_choices(call), "asked": asked, "status": status, "words": []}
     found = _hits(call, asked) if asked["q"] else _list(call, asked, status)
+    found["briefing"] = _briefing(call, asked, values["newest_scope"])
     return Page(template="find.html", values={**values, **found})
 
 
@@ -102,8 +105,27 @@ def _choices(call: PageCall) -> dict[str, Any]:
         "types": [(name, types[name]) for name in known if types[name]],
         "scopes": sorted({scope_text(row.scope) for row in rows}),
         "statuses": STATUSES,
+        "newest_scope": next((scope_text(row.scope) for row in active), ""),
         "is_empty": not rows,
     }
+
+
+def _briefing(
+    call: PageCall, asked: dict[str, str], newest_scope: str
+) -> Briefing | None:
+    """Return what is shown above the list: the briefing of the chosen scope.
+
+    Without one, of the scope in which something was saved last. None: something else
+    is asked for, or a visitor asks.
+    """
+    others = {name: text for name, text in asked.items() if name != "scope"}
+    scope = asked["scope"] or newest_scope
+    if any(others.values()) or not scope or not call.memory.caller.is_member:
+        return None
+    try:
+        return find_briefing(call.memory, scope)
+    except NotesMissingError:
+        return None
 
 
 def _hits(call: PageCall, asked: dict[str, str]) -> dict[str, Any]:

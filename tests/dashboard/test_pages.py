@@ -380,3 +380,36 @@ def test_the_end_of_a_session_is_its_end(reader: Reader) -> None:
         other.client.cookies.update(cookies)
         answer = other.client.get("/memory")
     assert answer.status_code == 303
+
+
+def test_the_briefing_stands_above_the_list(reader: Reader) -> None:
+    """Of the chosen scope, else of that in which something was saved last."""
+    save("day", "We deploy on Mondays. Never later.", type="decision")
+    shop = save(
+        "tea", "The shop sells tea. And no coffee.", "project/shop", type="fact"
+    )
+
+    page = reader.page("").text
+    assert 'data-part="bulletin"' in page
+    assert f'<a href="/memory/{shop}">The shop sells tea.</a>' in page
+    assert "We deploy on Mondays.</a>" not in page
+    assert "We deploy on Mondays.</a>" in reader.page("?scope=global").text
+    for path in ("?q=deploy", "?type=fact", "?status=all", "?page=2"):
+        assert 'data-part="bulletin"' not in reader.page(path).text, path
+
+    reader.send(f"/{shop}/forget")
+    assert "sells tea" not in reader.page("").text
+
+
+def test_who_sees_which_briefing(served: Served) -> None:
+    """A token of its own scopes; a visitor, who reads no whole notes, none."""
+    save("lion", "The lion is told. Always.", "project/shop", type="decision")
+    save("zebra", "The zebra is not. Ever.", "project/other", type="decision")
+    with Reader(served) as ci:
+        ci.log_in(add_token("ci", project="shop"))
+        assert "The lion is told.</a>" in ci.page("").text
+        refused = ci.page("?scope=project/other")
+        unknown = ci.page("?scope=project/nothing")
+        assert refused.status_code == unknown.status_code != 200
+    with serving("--public") as public, Reader(public) as visitor:
+        assert 'data-part="bulletin"' not in visitor.page("").text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from hivemind_memory.mcp_server.handshake import TOOLS_FILE
 from hivemind_memory.mcp_server.server import make_server
 from hivemind_memory.mcp_server.server_state import ServerState
 from hivemind_memory.mcp_server.toolsets import _TOOLS, tools_of
+from hivemind_memory.model.curation import NewMemory
 from tests.mcp_server.test_http_projects import HELLO, post
 from tests.mcp_server.test_http_sessions import serving
 
@@ -128,3 +130,33 @@ def test_a_wrong_call_gets_a_sentence(
 
     assert result.is_error
     assert "Traceback" not in result.content[0].text
+
+
+def test_the_briefing_is_a_tool_that_is_asked_for(home: Path) -> None:
+    """Its text is quoted; a scope of others is refused."""
+    with opening.open_memory(home=str(home)) as memory:
+        new = NewMemory(key="day", content="We deploy on Mondays. Never later.")
+        memory.curation.save(replace(new, type="decision", scope="global"))
+
+    async def use() -> list[Any]:
+        state = ServerState(
+            lambda: opening.open_memory(home=str(home)),
+            open_project=lambda _: opening.open_memory(home=str(home)),
+            toolsets=("briefing",),
+        )
+        async with Client(make_server(state, "5e551017")) as client:
+            names = [tool.name for tool in (await client.list_tools()).tools]
+            assert set(names) == USUAL | {"get_memory_bulletin"}
+            name = "get_memory_bulletin"
+            return [
+                await client.call_tool(name, {"scope": "global"}),
+                await client.call_tool(name, {"scope": "nowhere"}),
+            ]
+
+    told, refused = anyio.run(use)
+    shown = told.structured_content
+    assert (shown["scope"], shown["is_model"]) == ("global", False)
+    assert "Decision: We deploy on Mondays." in shown["body"].split("\n")
+    assert len(shown["sources"]) >= 1
+    assert "\n| Decision: We deploy on Mondays." in told.content[0].text
+    assert refused.is_error

@@ -1,0 +1,172 @@
+"""Finds the briefing of a scope: composed from its memories, without a language model.
+
+It is made anew each time, from what is active now: what was forgotten or purged is
+never in it, and there is nothing to keep up to date. Which memories it may tell of is
+decided as for a section (``told_memories``). Whatever shows a briefing calls
+``find_briefing``, so a text of another origin needs a place here only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+
+from hivemind_memory.context.told_memories import read_own_lines, told_rows
+from hivemind_memory.curation.copies import copied_paths
+from hivemind_memory.markdown.first_sentence import first_sentence
+from hivemind_memory.model.briefing import Briefing, BriefingSource
+from hivemind_memory.model.memories import ACTIVE
+from hivemind_memory.model.memory_types import (
+    SEARCH_ONLY,
+    all_types,
+    find_type,
+)
+from hivemind_memory.model.scope import GLOBAL
+from hivemind_memory.redaction import mask
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from hivemind_memory.memory import Memory
+    from hivemind_memory.model.memories import MemoryRow
+    from hivemind_memory.model.memory_types import MemoryType
+
+WORDS = 120
+"""About as long as a briefing is; the last sentence may pass it."""
+
+MAIN_WORDS = 80
+"""Of them for who one is, what was decided and where it goes, before the rest."""
+
+_PINNED = "pinned"
+_MAIN = (_PINNED, "identity", "decision", "goal")
+_FILL = ("preference", "lesson")
+_WIDE = re.compile(r"[\u0e00-\u0eff\u2e80-\ua4cf\uac00-\ud7ff\uf900-\ufaff]")
+_CHARS_A_WORD = 2
+"""Of scripts that put no spaces between words."""
+
+NOTHING = "No memory in this scope is of a kind that a briefing tells."
+
+
+def find_briefing(memory: Memory, name: str = "") -> Briefing:
+    """Return the briefing of a scope: the first sentences of its memories, by type.
+
+    The same memories give the same text.
+
+    Args:
+        memory: As its caller sees it; a visitor, who reads no whole notes, gets none.
+        name: Of the scope; empty: the caller's own, see ``_own_scope``.
+
+    Raises:
+        ScopeError: It is not a scope, or the caller does not have it.
+        NotesMissingError: There is no notes folder.
+    """
+    scope = memory.find_scope(name) if name else _own_scope(memory)
+    at = memory.clocks.local_iso(memory.clocks.now())
+    rows = memory.index_handle.run_fresh(
+        lambda index: index.memories(scopes=frozenset({scope}), statuses=(ACTIVE,))
+    )
+    told = told_rows(rows, copied_paths(rows), memory.clocks.today())
+    sources = tuple(_in_order(_choose(memory, told), memory.types))
+    if not sources:
+        return Briefing(scope=scope, body="", why_empty=NOTHING, generated_at=at)
+    return Briefing(
+        scope=scope, body=_body_of(sources), generated_at=at, sources=sources
+    )
+
+
+def _own_scope(memory: Memory) -> str:
+    """Return the narrowest scope of the caller; the owner's is the project here."""
+    caller = memory.caller
+    if caller.is_owner:
+        return memory.here.find(False)  # noqa: FBT003 - nothing is written
+    return caller.workspace or caller.project or next(iter(caller.teams), GLOBAL)
+
+
+def label_of(source: BriefingSource) -> str:
+    """Return what stands before the sentences of a type.
+
+    >>> label_of(BriefingSource(id="", key="", type="decision", path="", sentence=""))
+    'Decision'
+    """
+    return (source.type or "note").capitalize()
+
+
+def _choose(memory: Memory, rows: Iterable[MemoryRow]) -> Iterator[BriefingSource]:
+    """Yield what is told, until the words are used up.
+
+    The types of a group take turns, so that many decisions leave room for a goal.
+    """
+    waiting: dict[str, deque[MemoryRow]] = {}
+    for row in rows:
+        if group := _group_of(row, memory.types):
+            waiting.setdefault(group, deque()).append(row)
+    rest = tuple(name for name in all_types(memory.types) if name not in _MAIN + _FILL)
+    said: set[str] = set()
+    used = 0
+    for groups, limit in (
+        (_MAIN, MAIN_WORDS),
+        (_FILL, WORDS),
+        (_MAIN, WORDS),
+        (rest, WORDS),
+    ):
+        while used < limit and (left := [g for g in groups if waiting.get(g)]):
+            for group in left:
+                source = _source_of(memory, waiting[group].popleft())
+                if source is None or used >= limit or source.sentence in said:
+                    continue
+                said.add(source.sentence)
+                used += _count_words(source.sentence)
+                yield source
+
+
+def _group_of(row: MemoryRow, types: Mapping[str, MemoryType]) -> str:
+    """Return with which memories one takes turns; empty: only a search shows it."""
+    if row.is_pinned:
+        return _PINNED
+    kind = find_type(row.type, types) if row.type else None
+    return kind.name if kind and kind.injected != SEARCH_ONLY else ""
+
+
+def _source_of(memory: Memory, row: MemoryRow) -> BriefingSource | None:
+    """Return what a memory says first; None: it has no text."""
+    _, lines = read_own_lines(memory, row.path)
+    # Masked as a whole: half of a secret is not recognized.
+    sentence = first_sentence(mask("\n".join(lines)))
+    if not sentence:
+        return None
+    kind = find_type(row.type, memory.types) if row.type else None
+    return BriefingSource(
+        id=row.memory_id,
+        key=mask(row.key),
+        type=kind.name if kind else row.type,
+        path=row.path,
+        sentence=sentence,
+    )
+
+
+def _in_order(
+    sources: Iterable[BriefingSource], types: Mapping[str, MemoryType]
+) -> list[BriefingSource]:
+    """Return what is told, the types one after the other."""
+    names = list(dict.fromkeys((*_MAIN, *_FILL, *all_types(types))))
+    return sorted(
+        sources,
+        key=lambda source: (
+            names.index(source.type) if source.type in names else len(names)
+        ),
+    )
+
+
+def _body_of(sources: Iterable[BriefingSource]) -> str:
+    """Return the text: a paragraph for each type."""
+    paragraphs: dict[str, list[str]] = {}
+    for source in sources:
+        paragraphs.setdefault(label_of(source), []).append(source.sentence)
+    return "\n".join(f"{name}: {' '.join(said)}" for name, said in paragraphs.items())
+
+
+def _count_words(text: str) -> int:
+    """Return how many words a text has, in any script."""
+    wide = len(_WIDE.findall(text))
+    return len(_WIDE.sub(" ", text).split()) + wide // _CHARS_A_WORD

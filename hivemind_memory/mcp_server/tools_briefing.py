@@ -1,0 +1,79 @@
+"""The tool get_memory_bulletin, of the toolset briefing."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from mcp.server.mcpserver import Context
+from mcp.types import CallToolResult
+from pydantic import BaseModel, Field
+
+from hivemind_memory.context.briefing import find_briefing
+from hivemind_memory.mcp_server.tools import (
+    READS,
+    ScopeName,
+    ToolCall,
+    ToolRunner,
+    Tools,
+    make_tool,
+)
+from hivemind_memory.model.display import count_text
+from hivemind_memory.model.scope import scope_text
+
+
+class BriefingOut(BaseModel):
+    """A briefing, or why there is none."""
+
+    body: str = Field(description="empty: there is none")
+    scope: str
+    generated_at: str
+    is_model: bool = Field(default=False, description="a language model wrote it")
+    is_stale: bool = Field(default=False, description="memories were saved since")
+    sources: list[str] = Field(
+        default=[], description="ids of the memories, for memory_get"
+    )
+    why: str = Field(default="", description="why there is none")
+
+
+class BriefingTool:
+    """Returns briefings."""
+
+    def __init__(self, runner: ToolRunner) -> None:
+        """Take what runs the tool."""
+        self._runner = runner
+
+    def tools(self) -> Tools:
+        """Yield the tool."""
+        yield make_tool(self.get_memory_bulletin, "Read the briefing of a scope", READS)
+
+    async def get_memory_bulletin(
+        self, context: Context[Any], scope: ScopeName = ""
+    ) -> Annotated[CallToolResult, BriefingOut]:
+        """Return what matters most in a scope, in about 120 words.
+
+        The first sentences of its decisions, goals, preferences and lessons. Search
+        for the rest.
+        """
+
+        def work(call: ToolCall) -> BriefingOut:
+            briefing = find_briefing(call.memory, scope)
+            return BriefingOut(
+                body=briefing.body,
+                scope=scope_text(briefing.scope),
+                generated_at=briefing.generated_at,
+                is_model=briefing.is_model,
+                is_stale=briefing.is_stale,
+                sources=[source.id or source.path for source in briefing.sources],
+                why=briefing.why_empty,
+            )
+
+        return await self._runner.run("get_memory_bulletin", context, work, _render)
+
+
+def _render(shown: BriefingOut) -> str:
+    """Return the same as text; what is quoted begins each line with a bar."""
+    if not shown.body:
+        return f"No briefing of {shown.scope}: {shown.why}"
+    quoted = "\n".join(f"| {line}" for line in shown.body.split("\n"))
+    count = count_text(len(shown.sources), "memory", "memories")
+    return f"Briefing of {shown.scope}, from {count}:\n{quoted}"

@@ -1,0 +1,43 @@
+"""Values of a briefing: what matters most in one scope, in about 120 words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BriefingSource:
+    """A memory that a briefing is made from."""
+
+    id: str
+    """ULID; empty: the note has none."""
+
+    key: str
+    type: str
+    path: str
+    sentence: str
+    """What the briefing says of it, without secrets; empty: a model wrote the text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Briefing:
+    """What a person or an agent should know first of a scope."""
+
+    scope: str
+    """Its folder, ``projects/shop``; empty: global."""
+
+    body: str
+    """The text, without secrets; empty: there is nothing to tell."""
+
+    why_empty: str = ""
+    generated_at: str = ""
+    """ISO 8601, local time with offset."""
+
+    sources: tuple[BriefingSource, ...] = ()
+    """In the order of the text."""
+
+    is_model: bool = False
+    """A language model wrote it; otherwise it is composed of first sentences."""
+
+    is_stale: bool = False
+    """A memory was saved since; what is composed never is."""
