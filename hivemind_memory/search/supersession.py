@@ -195,7 +195,8 @@ def _disputed(ranked: list[RankedChunk], newer: str, older: str) -> list[RankedC
     most = BELOW * top.weight
     return [
         each._replace(
-            dispute=each.dispute * min(1.0, most / each.weight),
+            # A list without a query weighs nothing, and has the newer first already.
+            dispute=each.dispute * (min(1.0, most / each.weight) if each.weight else 1),
             disputed_by=_shown(top.place),
         )
         if each.place.path == older

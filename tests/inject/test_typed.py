@@ -369,3 +369,16 @@ def test_beside_a_memory_that_answers_noise_stays_out(
     shown = {excerpt.path for excerpt in planned(memory, worktree).choice.excerpts}
 
     assert shown == {"keys.md", f"{SCOPE}/day.md"}
+
+
+def test_a_project_with_a_dispute_is_injected(memory: Memory, worktree: Path) -> None:
+    """Both sides, as any other memory of the project."""
+    scope = "project/github.com--acme--shop"
+    keep(memory, "new", "The port of the shop is 5433.", scope=scope, type="fact")
+    keep(memory, "old", "The port of the shop is 5431.", scope=scope, type="fact")
+    memory.curation.link("new", "old", "contradicts")
+
+    body = planned(memory, worktree).body
+
+    assert "5433" in body
+    assert "5431" in body

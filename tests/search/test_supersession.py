@@ -113,6 +113,16 @@ def test_of_two_that_dispute_the_older_goes_below_and_is_marked() -> None:
     assert [one.disputed_by for one in kept] == ["", "new.md:1-3"]
 
 
+def test_in_a_list_without_a_query_a_dispute_is_marked() -> None:
+    """Nothing there has a score; the newer is above in any case."""
+    old, new = ranked("old.md", 0.0, day=10), ranked("new.md", 0.0, day=20)
+
+    kept, gone, _ = supersede([new, old], [("new.md", CONTRADICTS, "old")])
+
+    assert (paths(kept), gone) == (["new.md", "old.md"], 0)
+    assert [one.disputed_by for one in kept] == ["", "new.md:1-3"]
+
+
 def test_who_is_disputed_twice_is_below_both() -> None:
     """A factor for the first dispute must not stand in for the second."""
     old = ranked("old.md", 1.0, day=10)
