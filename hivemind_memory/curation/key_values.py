@@ -18,11 +18,11 @@ from hivemind_memory.errors import (
     UsageError,
     VersionMismatchError,
 )
-from hivemind_memory.model.display import escape_line, shorten
+from hivemind_memory.model.display import escape_line
 from hivemind_memory.model.note_path import GLOBAL_NOTE
 from hivemind_memory.model.value import value
 from hivemind_memory.projects.move_lock import no_moves
-from hivemind_memory.redaction import holds_known, mask
+from hivemind_memory.redaction import holds_known, mask, mask_short
 from hivemind_memory.redaction.json_values import mask_json
 from hivemind_memory.state.key_values import MAX_KEYS, KeyValueStore
 
@@ -202,7 +202,7 @@ class KeyValues:
 
 def _missing(key: str, effect: str = "") -> KeyNotFoundError:
     """Return the error for a key that is not there."""
-    shown = escape_line(shorten(mask(key), _SHOWN_CHARS))
+    shown = escape_line(mask_short(key, _SHOWN_CHARS))
     return KeyNotFoundError(
         f"There is no key {shown}.",
         hint="`hm kv list` shows which there are.",

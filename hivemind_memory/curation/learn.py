@@ -21,7 +21,7 @@ from hivemind_memory.model.display import shorten
 from hivemind_memory.model.keys import closest
 from hivemind_memory.model.memory_types import CONFIDENCES
 from hivemind_memory.notes.slug import claim_prefix, hash_of
-from hivemind_memory.redaction import mask
+from hivemind_memory.redaction import mask_short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -190,8 +190,7 @@ def _domain_problem(name: str) -> str:
     domain = _URL.match(name)
     if domain and _is_domain(domain[1]):
         return f"domains holds a URL; its domain is {domain[1]}"
-    # Masked before it is cut: half a secret would not be found.
-    shown = shorten(mask(shorten(name, MAX_LINE_CHARS)), _SHOWN_CHARS)
+    shown = mask_short(shorten(name, MAX_LINE_CHARS), _SHOWN_CHARS)
     return f"{shown!r} is not a domain like sqlite.org"
 
 

@@ -37,7 +37,6 @@ from hivemind_memory.files.errors import save_error
 from hivemind_memory.files.paths import parse_note_path, path_in_scope
 from hivemind_memory.markdown.entry import new_ulid
 from hivemind_memory.model.curation import SaveResult, SimilarMemory
-from hivemind_memory.model.display import shorten
 from hivemind_memory.model.memories import (
     ACTIVE,
     FORGOTTEN,
@@ -336,10 +335,10 @@ def _key_taken(
     context: CurationContext, new: NewMemory, old: MemoryFile
 ) -> KeyTakenError:
     """Return the error for a key that an active memory has."""
-    from hivemind_memory.redaction import mask
+    from hivemind_memory.redaction import mask_short
 
     current = parse_memory(old.path, old.text, context)
-    shown = shorten(mask(current.text), _SHOWN_CHARS)
+    shown = mask_short(current.text, _SHOWN_CHARS)
     return KeyTakenError(
         f'Active entry exists for key "{new.key}", supersede_reason required',
         hint=f"Nothing was saved. {old.path} says: {shown}",

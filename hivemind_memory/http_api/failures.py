@@ -32,7 +32,7 @@ from hivemind_memory.errors import (
     is_out_of_files,
 )
 from hivemind_memory.model.display import shorten, without_options
-from hivemind_memory.redaction import mask
+from hivemind_memory.redaction import mask, mask_short
 
 logger = logging.getLogger(__name__)
 
@@ -155,7 +155,7 @@ def failure_of(error: Exception) -> Failure:
 
 def clean_sentence(text: str) -> str:
     """Return a message as it is answered: without secrets, and not too long."""
-    return shorten(mask(text), _MAX_CHARS)
+    return mask_short(text, _MAX_CHARS)
 
 
 def failure_of_fields(error: ValidationError) -> Failure:
@@ -179,7 +179,7 @@ def failure_of_fields(error: ValidationError) -> Failure:
 
 def _field(place: Sequence[int | str]) -> str:
     """Return the name of a field, ``body`` for the whole."""
-    return shorten(mask(".".join(str(part) for part in place)) or "body", 60)
+    return mask_short(".".join(str(part) for part in place) or "body", 60)
 
 
 def _problem(kind: str, message: str) -> str:

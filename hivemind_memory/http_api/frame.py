@@ -34,8 +34,7 @@ from hivemind_memory.http_api.routes import Call, Fields, Route, RouteGroup, Str
 from hivemind_memory.mcp_server.call_limits import CallLimits
 from hivemind_memory.mcp_server.http_checks import send_json
 from hivemind_memory.mcp_server.http_sessions import Receive, Scope, Send
-from hivemind_memory.model.display import shorten
-from hivemind_memory.redaction import mask
+from hivemind_memory.redaction import mask_short
 
 MAX_BODY_BYTES = 1024 * 1024
 _TOO_LARGE = "the body is larger than 1 MiB"
@@ -203,7 +202,7 @@ def _query_of(text: bytes, fields: type[Fields] | None) -> Fields | None:
 
 def _field_failure(name: str, problem: str) -> Failure:
     """Return the failure of one field."""
-    name = shorten(mask(name), 60)
+    name = mask_short(name, 60)
     details = [{"field": name, "problem": problem}]
     return Failure(400, f"{name}: {problem}", details=details)
 

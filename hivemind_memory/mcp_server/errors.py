@@ -16,9 +16,9 @@ from hivemind_memory.errors import (
     NoteNotFoundError,
     is_out_of_files,
 )
-from hivemind_memory.model.display import shorten, without_options
+from hivemind_memory.model.display import without_options
 from hivemind_memory.model.keys import closest
-from hivemind_memory.redaction import mask
+from hivemind_memory.redaction import mask_short
 
 FAILURE_STATEMENTS = {
     "memory_write": "Nothing was saved.",
@@ -99,7 +99,7 @@ def unknown_argument_error(
     if not unknown:
         return None
     takes = f"it takes {', '.join(names)}" if names else "it takes none"
-    named = shorten(mask(str(unknown[0])), _MAX_NAME_CHARS)
+    named = mask_short(str(unknown[0]), _MAX_NAME_CHARS)
     near = closest(named, names)
     meant = f" Did you mean {near[0]}?" if near else ""
     problem = f"{tool} has no argument {named}; {takes}.{meant}"
@@ -112,7 +112,7 @@ def invalid_argument_error(tool: str, error: ValidationError) -> ToolError:
     place = ".".join(str(part) for part in first[0]["loc"]) or "the arguments"
     problem = first[0]["msg"]
     problem = f"{problem[:1].lower()}{problem[1:]}"
-    sentence = f"{tool}: {shorten(mask(place), _MAX_NAME_CHARS)}: {problem}."
+    sentence = f"{tool}: {mask_short(place, _MAX_NAME_CHARS)}: {problem}."
     return ToolError(_with_effect(tool, sentence))
 
 
@@ -130,5 +130,5 @@ def _sentence(text: str) -> str:
 
     It may name what it was given, and that may be anything.
     """
-    short = shorten(mask(text), _MAX_CHARS).strip()
+    short = mask_short(text, _MAX_CHARS).strip()
     return short if short.endswith((".", "!", "?", "…")) else f"{short}."

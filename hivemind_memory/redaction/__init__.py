@@ -8,6 +8,20 @@ one way of finding each, and are loaded only for a text with a word of some rule
 from __future__ import annotations
 
 from hivemind_memory.redaction.detection import Secret, find_secrets
-from hivemind_memory.redaction.redact import RedactedText, holds_known, mask, scrub
+from hivemind_memory.redaction.redact import (
+    RedactedText,
+    holds_known,
+    mask,
+    mask_short,
+    scrub,
+)
 
-__all__ = ["RedactedText", "Secret", "find_secrets", "holds_known", "mask", "scrub"]
+__all__ = [
+    "RedactedText",
+    "Secret",
+    "find_secrets",
+    "holds_known",
+    "mask",
+    "mask_short",
+    "scrub",
+]

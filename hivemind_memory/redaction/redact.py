@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from itertools import accumulate
 
+from hivemind_memory.model.display import shorten
 from hivemind_memory.model.value import value
 from hivemind_memory.redaction.detection import Secret, find_secrets_in_part
 from hivemind_memory.redaction.judgments import forget_all
@@ -73,6 +74,14 @@ def scrub(text: str, known: Iterable[str] = ()) -> RedactedText:
 def mask(text: str, known: Iterable[str] = ()) -> str:
     """Return a text as it may be shown or sent: without its secrets."""
     return scrub(text, known).text
+
+
+def mask_short(text: str, limit_chars: int) -> str:
+    """Return a text as a message may quote it: without its secrets, cut to a length.
+
+    It is masked as a whole first: half of a secret is not recognized.
+    """
+    return shorten(mask(text), limit_chars)
 
 
 def _found(
