@@ -10,9 +10,14 @@ from __future__ import annotations
 from bisect import bisect_right
 from itertools import accumulate
 
+from hivemind_memory.errors import UsageError
 from hivemind_memory.model.display import shorten
 from hivemind_memory.model.value import value
-from hivemind_memory.redaction.detection import Secret, find_secrets_in_part
+from hivemind_memory.redaction.detection import (
+    Secret,
+    find_secrets,
+    find_secrets_in_part,
+)
 from hivemind_memory.redaction.judgments import forget_all
 from hivemind_memory.redaction.spans import mark
 from hivemind_memory.vault.opened import secret_values, why_locked
@@ -30,6 +35,13 @@ A list of random ids takes a round for each of some neighbors, one after the oth
 """
 
 NEAR_LINES = 250  # above and below a mark: more than the longest table has rows
+
+MOST_SECRETS = 1_000
+"""In one write. A text with more of them is a list of keys, and no memory."""
+
+_FIRST_CHARS = 64_000
+"""Of a text that is written. Such a list has too many secrets in these already, and is
+refused before the rest of it is searched."""
 
 
 @value
@@ -131,10 +143,28 @@ def _line_ends(secret: str) -> str:
 
 
 def scrubbed(*texts: str) -> tuple[list[str], tuple[str, ...]]:
-    """Return texts without the secrets in them, and the kinds of these, each once."""
+    """Return texts without the secrets in them, and the kinds of these, each once.
+
+    Raises:
+        UsageError: There are too many secrets in them.
+    """
+    for text in texts:
+        if len(text) > _FIRST_CHARS:
+            _refuse_more_than_most(len(find_secrets(text[:_FIRST_CHARS])))
     done = [scrub(text) for text in texts]
-    kinds = dict.fromkeys(kind for redacted in done for kind in redacted.found)
-    return [redacted.text for redacted in done], tuple(kinds)
+    kinds = [kind for redacted in done for kind in redacted.found]
+    _refuse_more_than_most(len(kinds))
+    return [redacted.text for redacted in done], tuple(dict.fromkeys(kinds))
+
+
+def _refuse_more_than_most(count: int) -> None:
+    """Raise if a write has too many secrets."""
+    if count > MOST_SECRETS:
+        raise UsageError(
+            f"The text has more than {MOST_SECRETS:,} values that look like secrets.",
+            hint="Save where they are kept instead.",
+            effect="Nothing was saved",
+        )
 
 
 def holds_known(text: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from hivemind_memory.memory import Memory
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.query import Query
 from hivemind_memory.opening import open_injector
+from hivemind_memory.redaction import detection, redact
+from hivemind_memory.redaction.detection import find_secrets_in_part
 from hivemind_memory.state.injection_log import InjectionLog
 from tests.cli.conftest import Hm, hm  # noqa: F401 - a fixture
 from tests.mcp_server.agents import call, calls, found, text_of
@@ -213,6 +216,46 @@ def person_writes(home: Path) -> dict[Path, bytes]:
     for file, data in notes.items():
         file.write_bytes(data)
     return notes
+
+
+def test_a_list_of_keys_is_refused_with_one_sentence(home: Path, hm: Hm) -> None:  # noqa: F811
+    """It is no memory, and to take each of 35,000 keys out took half a minute."""
+    rng = random.Random(3)
+    keys = [rng.randbytes(12).hex() for _ in range(1_100)]
+    text = "".join(f"api_key = '{key}'\n" for key in keys)
+
+    refused = hm("write", stdin=text.encode())
+    saved = hm("write", stdin="".join(text.splitlines(True)[:900]).encode())
+
+    assert refused.code == 2
+    assert refused.err.splitlines() == [
+        "error: The text has more than 1,000 values that look like secrets."
+        " Nothing was saved.",
+        "hint: Save where they are kept instead.",
+    ]
+    assert saved.code == 0, saved.err
+    assert keys[0] not in raw(home)
+
+
+def test_a_list_of_keys_is_refused_before_all_of_it_is_searched(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A writer that sends a megabyte of them has its answer at once."""
+    searched = []
+
+    def counted(text: str, *known: object) -> tuple[object, ...]:
+        searched.append(len(text))
+        return find_secrets_in_part(text)
+
+    monkeypatch.setattr(detection, "find_secrets_in_part", counted)
+    monkeypatch.setattr(redact, "find_secrets_in_part", counted)
+    rng = random.Random(3)
+    text = "".join(f"api_key = '{rng.randbytes(12).hex()}'\n" for _ in range(25_000))
+
+    with pytest.raises(UsageError, match="more than 1,000 values"):
+        memory.write(text)
+
+    assert sum(searched) < 100_000 < len(text)
 
 
 def test_a_persons_secret_stays_in_their_file_alone(home: Path, hm: Hm) -> None:  # noqa: F811

@@ -7,6 +7,7 @@ array, in ``\\x`` escapes or in groups of hexadecimal digits.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from itertools import pairwise
 
 from hivemind_memory.redaction.lazy_pattern import lazy_re
@@ -94,22 +95,22 @@ def joined(text: str, find: Callable[[str], list[TextSpan]]) -> list[TextSpan]:
     if not places:
         return []
     parts: list[str] = []
-    joints: list[tuple[int, int]] = []  # the place in the whole, the letters left out
-    done = left_out = 0
+    joints: list[int] = []  # the places in the whole
+    left_out = [0]  # letters, up to each of these places
+    done = 0
     for start, end in sorted(places):
         if start < done:
             continue
         parts.append(text[done:start])
-        left_out += end - start
-        joints.append((end - left_out, end - start))
+        left_out.append(left_out[-1] + end - start)
+        joints.append(end - left_out[-1])
         done = end
     whole = "".join([*parts, text[done:]])
     spans: list[TextSpan] = []
     for start, end, kind in find(whole):
-        if any(start < at < end for at, _ in joints):
-            before = sum(size for at, size in joints if at <= start)
-            within = sum(size for at, size in joints if start < at < end)
-            spans.append((start + before, end + before + within, kind))
+        first, last = bisect_right(joints, start), bisect_left(joints, end)
+        if first < last:
+            spans.append((start + left_out[first], end + left_out[last], kind))
     return spans
 
 

@@ -99,6 +99,7 @@ _PLAIN_CODE = lazy_re(
     r"\d{4,6}(?:[- ]\d{4,6}){1,3}|[a-z]{4,6}(?:-[a-z]{4,6}){1,3}|\d{8,10}"
 )
 _CODES_CHARS = 800
+_BLANK_LINE = lazy_re(r"\n[ \t]*\r?\n")
 _NEXT_ENTRY = "\n<!-- hm "
 _LABEL = lazy_re(
     r"(?m)^[ \t>]*(?:[#*_-]{1,6}[ \t]*|\d{1,4}\.[ \t])?[*_`\"']{0,6}"
@@ -224,9 +225,10 @@ def _codes(there: LineWords) -> Iterator[TextSpan]:
     for label in there.at(_CODES_LABEL, _CODES_STARTS):
         if label.start() < done:
             continue
-        start = text.find("\n", label.end())
-        blank = re.compile(r"\n[ \t]*\r?\n").search(text, start + 3 if start > 0 else 0)
-        stop = min(label.end() + _CODES_CHARS, blank.start() if blank else len(text))
+        stop = min(label.end() + _CODES_CHARS, len(text))
+        start = text.find("\n", label.end(), stop)
+        blank = _BLANK_LINE.search(text, start + 3, stop) if start >= 0 else None
+        stop = blank.start() if blank else stop
         entry = text.find(_NEXT_ENTRY, label.end(), stop)
         stop = entry if entry >= 0 else stop
         done = stop

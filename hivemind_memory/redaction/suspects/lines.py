@@ -19,6 +19,12 @@ from hivemind_memory.redaction.in_prose.statement_words import (
 )
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.spans import found_at, has_any
+from hivemind_memory.redaction.suspects.below_labels import (
+    MAX_TABLE,
+    SHORT_LINE,
+    SIGNS_OF_TABLES,
+    BelowLabels,
+)
 from hivemind_memory.redaction.vocabulary import (
     CODE_PARTS,
     NETWORK_PARTS,
@@ -38,21 +44,8 @@ if TYPE_CHECKING:
 ABOVE = 4
 """Lines with text above a value on which its label may be."""
 
-BELOW = 8
-"""Lines with text below a label on which its value may be."""
-
-_SHORT_LINE = 16  # a brace, a fence, ``data:``: what holds a form together
 _BESIDE = 8  # lines below one that is kept: no rule looks further
 _PLACEHOLDER = "x"
-_MAX_TABLE = 200
-_SIGNS_OF_TABLES = ("|", ",", ";", "\t", "  ")
-# What a line below a label has that is no sentence: a value, groups, or words drawn.
-_MAY_BE_BELOW = lazy_re(
-    r"[0-9]|[!#$%&*+@^~?_][A-Za-z]|[A-Za-z][!#$%&*+@^~][A-Za-z]|[a-z][A-Z]"
-    r"|(?<![a-z-])[a-z]{3,12}-[a-z]{3,12}-[a-z]"
-    r"|[\"'`*“„«][a-z]+[ .+][a-z]+[ .+][a-z]+[ .+]"
-    r"|(?:[a-z]{4}[ -]){3}[a-z]{4}|(?:[a-z]{3,8}[ ,]+){11}[a-z]|[^\x00-\x7f]"
-)
 # What else is on the line of a value that a person may have chosen as a password.
 _TAKEN_WORDS = (
     "login", "log in", "log-in", "logon", "log on", "log-on", "logged", "log ged",
@@ -168,6 +161,7 @@ def suspect_lines(there: LineWords) -> SuspectText | None:
         return None
     lines, starts = there.lines, there.starts
     is_kept = [False] * len(lines)
+    below = BelowLabels(lines)
     for row in sorted(asked):
         line, low_line = lines[row], there.low[starts[row] : starts[row + 1] - 1]
         if row in there.telling or (
@@ -177,7 +171,7 @@ def suspect_lines(there: LineWords) -> SuspectText | None:
             _keep_above(lines, row, is_kept)
         if row in labels and _is_label(line, low_line):
             is_kept[row] = True
-            _keep_below(lines, row, is_kept)
+            below.keep(row, is_kept)
         elif row in commands:
             is_kept[row] = True
         elif row in numbers:
@@ -258,9 +252,9 @@ def _keep_above(lines: list[str], row: int, is_kept: list[bool]) -> None:
             is_kept[above] = is_kept[above] or _may_label(lines[above])
             left -= 1
     line = lines[row].strip()
-    for sign in _SIGNS_OF_TABLES:
+    for sign in SIGNS_OF_TABLES:
         count = line.count(sign)
-        for above in range(row - 1, max(-1, row - _MAX_TABLE) if count else row, -1):
+        for above in range(row - 1, max(-1, row - MAX_TABLE) if count else row, -1):
             if is_kept[above] or lines[above].strip().count(sign) != count:
                 break
             is_kept[above] = True
@@ -274,23 +268,6 @@ def _may_label(line: str) -> bool:
         or line.lstrip().startswith(("#", "|", ">", "-"))
         or has_any(line.lower(), _ABOVE_WORDS)
     )
-
-
-def _keep_below(lines: list[str], row: int, is_kept: list[bool]) -> None:
-    """Keep the lines below a label that may hold its values."""
-    left = BELOW
-    signs = [sign for sign in _SIGNS_OF_TABLES if sign in lines[row].strip()]
-    for below in range(row + 1, min(len(lines), row + _MAX_TABLE)):
-        line = lines[below]
-        if not line or line.isspace():
-            continue
-        is_short = len(line) <= 2 * _SHORT_LINE  # a list of codes or words
-        is_row = any(sign in line for sign in signs)
-        if left <= 0 and not is_short and not is_row:
-            break
-        if is_short or _MAY_BE_BELOW.search(line):
-            is_kept[below] = True
-        left -= 1
 
 
 def _keep_numbers(lines: list[str], row: int, is_kept: list[bool]) -> None:
@@ -322,8 +299,8 @@ def _kept_lines(there: LineWords, is_kept: list[bool]) -> SuspectText:
         done = min(last + _BESIDE + 1, following, len(lines))
         for row in range(last, done):
             shown = lines[row]
-            body = shown.lstrip(" \t") if len(shown) > _SHORT_LINE else ""
-            if row != last and len(body) > _SHORT_LINE:
+            body = shown.lstrip(" \t") if len(shown) > SHORT_LINE else ""
+            if row != last and len(body) > SHORT_LINE:
                 shown = shown[: len(shown) - len(body)] + _PLACEHOLDER
             else:
                 rows[row] = len(parts)
