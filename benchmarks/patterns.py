@@ -194,13 +194,16 @@ def grows(reader: Reader, begin: str, piece: str, end: str) -> bool:
     """Whether a text four times as long takes much more than four times as long."""
     large = begin + piece * (LARGE // len(piece)) + end
     small = begin + piece * (SMALL // len(piece)) + end
+    # The machine may have been busy: no text is judged by one look.
+    return all(is_slower(reader, small, large) for _ in range(3))
+
+
+def is_slower(reader: Reader, small: str, large: str) -> bool:
+    """Whether the larger text takes longer than it may, beside the smaller one."""
     large_s = seconds(reader, large)
     if large_s < LEAST_S or large_s > LIMIT_S:
         return large_s > LIMIT_S
-    # The machine may have been busy: a second look.
-    return all(
-        seconds(reader, large) > MAX_RATIO * seconds(reader, small) for _ in range(2)
-    )
+    return large_s > MAX_RATIO * seconds(reader, small)
 
 
 def read_note(text: str) -> None:

@@ -227,10 +227,10 @@ def test_a_list_of_keys_is_refused_with_one_sentence(home: Path, hm: Hm) -> None
     refused = hm("write", stdin=text.encode())
     saved = hm("write", stdin="".join(text.splitlines(True)[:900]).encode())
 
+    refusal = "The text has more than 1,000 values that look like secrets."
     assert refused.code == 2
     assert refused.err.splitlines() == [
-        "error: The text has more than 1,000 values that look like secrets."
-        " Nothing was saved.",
+        f"error: {refusal} Nothing was saved.",
         "hint: Save where they are kept instead.",
     ]
     assert saved.code == 0, saved.err

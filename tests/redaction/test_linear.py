@@ -46,10 +46,11 @@ GROWTH = 10
 """Four times the text takes four times as long, and sixteen times if it is squared."""
 
 BOUNDED = {
-    *("assignments._OF", "labels._ALL_OF_IT"),
-    *("dialog._ANSWER", "dialog._BELOW", "dialog._NEW_VALUE", "dialog._ROW"),
+    *("arguments._COUNTED", "assignments._OF", "labels._ALL_OF_IT"),
+    *("dialog._ANSWER", "dialog._ANSWERED_CODE", "dialog._BELOW", "dialog._NEW_VALUE"),
+    *("dialog._ROW", "pieces._GROUP_OF_FOUR"),
 }
-"""Matched at the beginning of a few words or of a short line, never searched for."""
+"""Matched where a value, a short line or a few words begin, never searched for."""
 
 
 _BEFORE_RULES = {False: "", True: r"(?<![A-Za-z0-9])", "dash": r"(?<![\w-])"}

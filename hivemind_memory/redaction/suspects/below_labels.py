@@ -60,7 +60,7 @@ class BelowLabels:
         self._kept_to = max(self._kept_to, stop)
 
     def _end_of_list(self, row: int) -> int:
-        """Return the first line too far below a label, and in no list that it begins."""
+        """Return the first line that is too far below a label and not in its list."""
         if self._with_text is None:
             self._with_text = [
                 place for place, line in enumerate(self._lines) if not _is_blank(line)
