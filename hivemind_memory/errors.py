@@ -25,6 +25,7 @@ HivemindError
 │   └── ProjectUnknownError   it is not certain which project a repository belongs to
 ├── NotInjectedError      nothing was injected; the worktree is as it was
 ├── NotLaunchedError      no agent was started
+│   └── ProgramMissingError   there is no such program
 ├── HookNotChangedError   no hook was changed; git runs what it ran before
 ├── NotConnectedError     that file of an agent's settings is as it was
 ├── IndexUnusableError    the index cannot be used; the notes are untouched
@@ -225,6 +226,10 @@ class NotInjectedError(HivemindError):
 
 class NotLaunchedError(HivemindError):
     """No agent was started; one that ran before goes on."""
+
+
+class ProgramMissingError(NotLaunchedError):
+    """There is no such program; no agent was started."""
 
 
 class HookNotChangedError(HivemindError):

@@ -16,6 +16,7 @@ from hivemind_memory.errors import (
     TOO_MANY_FILES,
     ConfigError,
     HivemindError,
+    ProgramMissingError,
     UsageError,
     is_out_of_files,
 )
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 EXIT_ERROR = 1
 EXIT_USAGE = 2
+EXIT_NO_PROGRAM = 127
 EXIT_INTERRUPTED = 130
 
 
@@ -101,8 +103,7 @@ def _main(words: Sequence[str]) -> int:
     except output.OutputError as error:
         return _report_unwritten(error)
     except HivemindError as error:
-        is_usage = isinstance(error, UsageError) and not isinstance(error, ConfigError)
-        code = EXIT_USAGE if is_usage else EXIT_ERROR
+        code = _exit_code(error)
         is_told = bool(error.effect) and output.is_printed(error.problem)
         message = f"{error.effect}." if is_told else str(error)
         hint = "" if output.is_printed(error.hint) else error.hint
@@ -110,6 +111,14 @@ def _main(words: Sequence[str]) -> int:
     # Whatever else it is, a person gets a sentence and not a traceback.
     except Exception as error:  # noqa: BLE001
         return _report_unexpected(error)
+
+
+def _exit_code(error: HivemindError) -> int:
+    """Return the exit code for an error that has a sentence of its own."""
+    if isinstance(error, ProgramMissingError):
+        return EXIT_NO_PROGRAM
+    is_usage = isinstance(error, UsageError) and not isinstance(error, ConfigError)
+    return EXIT_USAGE if is_usage else EXIT_ERROR
 
 
 def _report(message: str, hint: str, code: int) -> int:

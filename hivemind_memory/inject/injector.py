@@ -255,31 +255,33 @@ class Injector:
             GitSettings(repository).switch(is_on=is_on)
         return None if is_on else self.eject(root)
 
-    def is_home(self, worktree: str) -> bool:
-        """Return whether a folder is the user's home folder.
-
-        A section there would be read by every agent that starts below it.
-
-        Raises:
-            GitError: Git cannot be used there.
-            UsageError: The folder does not exist.
-        """
-        home = self._environ.get("HOME", "")
-        return bool(home) and self._find(worktree)[0] == os.path.realpath(home)
-
     def doubt_about(self, worktree: str) -> str:
         """Return why a person may not want a section in a folder; empty if they may.
 
+        Where a section is already, they wanted it.
+
         Raises:
             GitError: Git cannot be used there.
+            StateUnusableError: The injection log cannot be read.
             UsageError: The folder does not exist.
         """
         root, repository = self._find(worktree)
-        if self.is_home(worktree):
-            return (
-                f"{root} is your home folder, and agents read it in every folder below"
-            )
-        return "" if repository is not None else f"{root} is not in a git repository"
+        home = self._environ.get("HOME", "")
+        if home and root == os.path.realpath(home):
+            doubt = f"{root} is your home folder, and agents read it in every folder"
+            doubt = f"{doubt} below"
+        elif repository is None:
+            doubt = f"{root} is not in a git repository"
+        else:
+            return ""
+        records = InjectionLog(self._memory.state()).records()
+        is_wanted = any(
+            record.get("worktree") == root
+            and record["outcome"] in WITH_SECTION
+            and self._is_there(record, root, repository)
+            for record in records
+        )
+        return "" if is_wanted else doubt
 
     def locked(self, worktree: str) -> AbstractContextManager[None]:
         """Be the only process that injects there; raises as ``root_of`` does."""

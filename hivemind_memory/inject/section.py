@@ -99,7 +99,7 @@ def plan_section(
 ) -> SectionPlan:
     """Return the section for a worktree.
 
-    Its body is empty if the memory is empty or switched off.
+    Its body is empty if there are no memories for it or switched off.
 
     Args:
         memory: As the worktree's agents see it.
@@ -122,7 +122,8 @@ def plan_section(
     facets = facets_of(state)
     candidates = find_candidates(memory, facets)
     if is_empty(memory, candidates):
-        return SectionPlan(body="", why_empty="the memory is empty", facets=facets)
+        why = "there are no memories for this project yet"
+        return SectionPlan(body="", why_empty=why, facets=facets)
     spare = budget - _frame_tokens(has_tools=has_tools)
     choice = select_excerpts(
         candidates.preferences,

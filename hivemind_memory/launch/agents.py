@@ -13,7 +13,7 @@ import signal
 import sys
 from dataclasses import dataclass
 
-from hivemind_memory.errors import NotLaunchedError
+from hivemind_memory.errors import ProgramMissingError
 from hivemind_memory.model.agents import PROGRAMS, meant_agent
 
 TYPE_CHECKING = False
@@ -49,7 +49,7 @@ def find_agent(name: str, configured: Mapping[str, object], path: str) -> AgentC
         path: Folders to search for programs, as in ``PATH``.
 
     Raises:
-        NotLaunchedError: The agent is unknown, or its program is not installed.
+        ProgramMissingError: The agent is unknown, or its program is not installed.
     """
     option = shlex.quote(f"agents.{name}")
     if name in configured:
@@ -66,13 +66,13 @@ def find_agent(name: str, configured: Mapping[str, object], path: str) -> AgentC
         )
     if name in configured or name in PROGRAMS:
         message = f"{name} was not started: {words[0]} is not installed."
-        raise NotLaunchedError(message, hint=hint)
+        raise ProgramMissingError(message, hint=hint)
     known = dict.fromkeys((*configured, *PROGRAMS))
     meant = meant_agent(name, known)
     guess = f"Did you mean {meant}? " if meant else ""
     message = f"{name} is neither a known agent nor a program."
     hint = f"{guess}Known agents: {', '.join(known)}. Any program works too."
-    raise NotLaunchedError(message, hint=hint)
+    raise ProgramMissingError(message, hint=hint)
 
 
 def kind_of(program: str) -> str:
@@ -132,6 +132,37 @@ def exec_process(words: Sequence[str], environ: Mapping[str, str]) -> NoReturn:
         if number is not None:
             signal.signal(number, signal.SIG_DFL)
     replace_process(list(words), dict(environ))
+
+
+def find_problem(program: str, path: str) -> tuple[str, int]:
+    """Return why a program cannot be run, and a shell's exit code for that.
+
+    Empty and 0 if it can be, as far as its file tells.
+
+    Args:
+        program: As it was typed: a name, or a path.
+        path: Folders to search for a name, as in ``PATH``.
+
+    >>> find_problem("sh", "/bin"), find_problem("no-such-agent", "/bin")
+    (('', 0), ("There is no program 'no-such-agent' on the PATH.", 127))
+    """
+    if not program:
+        return "The name of the program is empty.", 127
+    if os.path.dirname(program):
+        if not os.path.exists(program):
+            return f"There is no program {program}.", 127
+        found = program
+    else:
+        places = (os.path.join(folder, program) for folder in path.split(os.pathsep))
+        files = [place for place in places if os.path.isfile(place)]
+        if not files:
+            return f"There is no program '{program}' on the PATH.", 127
+        found = next((file for file in files if os.access(file, os.X_OK)), files[0])
+    if os.path.isdir(found):
+        return f"{program} is a folder, not a program.", 126
+    if not os.access(found, os.X_OK):
+        return f"{found} is not executable.", 126
+    return "", 0
 
 
 def exit_code_of(error: OSError) -> int:

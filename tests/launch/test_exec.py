@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from hivemind_memory.cli.commands.inject import ADDED_TO_GIT
 from tests.inject.repos import status
 from tests.launch.conftest import until
 from tests.support.waiting import HANG_S
@@ -17,14 +18,16 @@ pytestmark = pytest.mark.usefixtures("environ")
 
 
 def run(*words: str, **more: object) -> subprocess.CompletedProcess[str]:
-    """Run ``hm exec`` as a process."""
-    return subprocess.run(
+    """Run ``hm exec`` as a process; what the first one in a repository adds is cut."""
+    ran = subprocess.run(
         ["hm", "exec", *words],
         capture_output=True,
         text=True,
         check=False,
         **{"env": dict(os.environ), **more},
     )
+    ran.stderr = ran.stderr.replace(f"{ADDED_TO_GIT}\n", "")
+    return ran
 
 
 def test_the_command_finds_the_section_and_its_own_words_as_they_were(machine) -> None:
@@ -110,12 +113,17 @@ def test_an_empty_memory_is_said_and_nothing_is_written(machine) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [
-        (("nowhere-to-be-found",), 127, "cannot be run: No such file or directory"),
-        (("./missing/x",), 127, "cannot be run: No such file or directory"),
-        (("/",), 126, "cannot be run: Permission denied"),
-        (("./plain.txt",), 126, "cannot be run: Permission denied"),
-        (("./broken",), 126, "cannot be run: Exec format error"),
-        (("",), 127, "'' cannot be run: it is not a program"),
+        (("no-such-agent",), 127, "There is no program 'no-such-agent' on the PATH."),
+        (("./missing/x",), 127, "There is no program ./missing/x."),
+        (("/",), 126, "/ is a folder, not a program."),
+        (("./plain.txt",), 126, "./plain.txt is not executable."),
+        (("./broken",), 126, "./broken cannot be run: Exec format error."),
+        (
+            ("./script",),
+            127,
+            "./script cannot be run: the program that its first line names is missing.",
+        ),
+        (("",), 127, "The name of the program is empty."),
         (("sh", "-c", "exit 42"), 42, ""),
     ],
 )
@@ -124,19 +132,30 @@ def test_the_exit_code_is_that_of_a_shell(machine, words, code, sentence) -> Non
     (machine.repo / "plain.txt").write_text("x")
     (machine.repo / "broken").write_text("\x7fELF")
     (machine.repo / "broken").chmod(0o755)
+    (machine.repo / "script").write_text("#!/no/such/interpreter\n")
+    (machine.repo / "script").chmod(0o755)
 
     ran = run("--", *words)
 
     assert ran.returncode == code
-    named = " ".join(filter(None, ("error:", words[0], sentence)))
-    assert ran.stderr == (f"{named}\n" if sentence else "")
+    assert ran.stderr == (f"error: {sentence}\n" if sentence else "")
+
+
+def test_nothing_is_injected_for_a_program_that_is_not_there(machine) -> None:
+    """The section and the changes of .git would be for nobody."""
+    ran = run("--", "no-such-agent")
+
+    assert ran.returncode == 127
+    assert not (machine.repo / "AGENTS.md").exists()
+    assert not list((machine.repo / ".git" / "hooks").glob("pre-push"))
 
 
 def test_an_argument_that_no_program_can_take_is_reported() -> None:
     """The words of an agent in config.json may hold anything; it is named, not ''."""
     program = (
-        "from hivemind_memory.cli.commands.launch import exec_or_report\n"
-        "raise SystemExit(exec_or_report(['true', 'a\\0b'], {}))"
+        "import os\n"
+        "from hivemind_memory.cli.become import become\n"
+        "raise SystemExit(become(['true', 'a\\0b'], os.environ))"
     )
 
     ran = subprocess.run(
@@ -144,7 +163,7 @@ def test_an_argument_that_no_program_can_take_is_reported() -> None:
     )
 
     assert ran.returncode == 126
-    assert ran.stderr == "error: true cannot be run: embedded null byte\n"
+    assert ran.stderr == "error: true cannot be run: embedded null byte.\n"
 
 
 def test_signals_reach_the_command_and_end_it(machine) -> None:
@@ -207,4 +226,47 @@ def test_nothing_is_injected_into_the_home_folder(machine, monkeypatch) -> None:
     assert ran.returncode == 0
     assert "CLAUDE.md" not in ran.stdout
     assert "AGENTS.md" not in ran.stdout
-    assert "this is your home folder" in ran.stderr
+    assert "is your home folder" in ran.stderr
+
+
+@pytest.mark.parametrize("command", ["exec", "launch"])
+def test_outside_a_repository_nothing_is_written_until_a_person_has_agreed(
+    machine, hm, monkeypatch, command: str
+) -> None:
+    """hm exec wrote AGENTS.md into any folder; hm inject asks there."""
+    plain = machine.folder / "plain"
+    plain.mkdir()
+    monkeypatch.chdir(plain)
+    words = ["hm", command, *(["--detach"] if command == "launch" else []), "claude"]
+
+    def start_agent() -> str:
+        return subprocess.run(words, capture_output=True, text=True, check=False).stderr
+
+    before = start_agent()
+    left = list(plain.iterdir())
+    agreed = hm("inject", "--yes", "--agent", "claude")
+    (machine.home / "memory" / "later.md").write_text("Later we sail on Tuesdays.\n")
+    after = start_agent()
+    hm("eject")
+    again = start_agent()
+
+    assert f"{plain} is not in a git repository" in before
+    assert "`hm inject --yes --agent claude` injects there" in before
+    assert left == []
+    assert agreed.code == 0
+    assert "nothing was injected" not in after
+    assert "nothing was injected" in again
+    assert list(plain.iterdir()) == []
+
+
+def test_the_first_injection_into_a_repository_names_what_it_adds_to_git(
+    machine,
+) -> None:
+    """A person finds hooks in .git and should know whose they are."""
+    words = ["hm", "exec", "--", "claude"]
+    first, second = (
+        subprocess.run(words, capture_output=True, text=True, check=True)
+        for _ in range(2)
+    )
+
+    assert (first.stderr, second.stderr) == (f"{ADDED_TO_GIT}\n", "")

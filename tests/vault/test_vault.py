@@ -253,8 +253,8 @@ def test_the_process_is_the_command_and_its_arguments_hold_nothing(hm: Hm) -> No
         (("--", "touch", "ran"), 2, "Name at least one key"),
         (("a.b", "--", "touch", "ran"), 2, "Choose one: NAME=a.b"),
         (("A", "A=A", "--", "touch", "ran"), 2, "A is named twice"),
-        (("A", "--", "/none/there"), 127, "cannot be run"),
-        (("A", "--", "/"), 126, "cannot be run"),
+        (("A", "--", "/none/there"), 127, "There is no program /none/there."),
+        (("A", "--", "/"), 126, "/ is a folder, not a program."),
     ],
 )
 def test_nothing_is_run_unless_all_is_there(

@@ -179,9 +179,9 @@ def _become(program: bytes) -> int:
     try:
         os.execvpe(words[0], words, environ)  # noqa: S606 - as the command does it
     except OSError:
-        from hivemind_memory.cli.commands.launch import exec_or_report
+        from hivemind_memory.cli.become import become
 
-        return exec_or_report(
+        return become(
             [os.fsdecode(word) for word in words],
             {os.fsdecode(name): os.fsdecode(text) for name, text in environ.items()},
         )

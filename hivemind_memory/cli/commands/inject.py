@@ -30,6 +30,12 @@ if TYPE_CHECKING:
     from hivemind_memory.inject.injector import Injector
     from hivemind_memory.model.injection import EjectionResult, InjectionResult
 
+ADDED_TO_GIT = (
+    "filters and two hooks in this repository's .git keep the section out of commits"
+    " and pushes: `hm eject` removes them"
+)
+"""Said after the first injection into a repository."""
+
 _MAX_LEFTOVERS = 10
 """What is shown of what keeps git's settings; JSON has all."""
 
@@ -277,9 +283,6 @@ def _notices(done: InjectionResult) -> Iterable[str]:
     if done.is_first and done.outcome == PLANNED:
         yield from _git_additions()
     elif done.is_first:
-        yield (
-            "filters and two hooks in this repository's .git keep the section out of"
-            " commits and pushes: `hm eject` removes them"
-        )
+        yield ADDED_TO_GIT
     yield from done.warnings
     yield from done.planned.warnings

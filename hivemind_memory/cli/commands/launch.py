@@ -9,6 +9,7 @@ import os
 import shlex
 import sys
 
+from hivemind_memory.cli.become import become, report_missing
 from hivemind_memory.cli.command import (
     PLAIN,
     VERBATIM,
@@ -36,7 +37,7 @@ from hivemind_memory.model.injection_outcomes import WITH_SECTION, WITHOUT_MEMOR
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from hivemind_memory.access.callers import ScopeRequest
     from hivemind_memory.launch.launcher import (
@@ -47,8 +48,6 @@ if TYPE_CHECKING:
         LaunchRequest,
     )
     from hivemind_memory.launch.tmux import AgentSession, Tmux
-
-_HOME_FOLDER = "this is your home folder; `hm inject --yes` injects there"
 
 _WATCH_S = 1.0
 """How long a new agent is watched: one that exits at once has a reason."""
@@ -159,8 +158,9 @@ def launch(request: CommandRequest) -> int:
         "For other launchers. The agent is recognized by the name of its program, and"
         " it starts even if the injection fails, in the same process and terminal;"
         " standard output belongs to it. Everything after the first word is passed on"
-        " unchanged. Exits with 127 if there is no such program, and with 126 if it"
-        " cannot be run."
+        " unchanged. Outside a git repository and in your home folder nothing is"
+        " injected, unless hm inject has injected there. Exits with 127 if there is no"
+        " such program, and with 126 if it cannot be run."
     ),
     arguments=(Argument("command", "The command to run.", reads=VERBATIM),),
     flags=(
@@ -179,11 +179,13 @@ def exec_(request: CommandRequest) -> int:
     from hivemind_memory.launch.agents import kind_of, with_memory_file
 
     words = request.values["command"]
+    if code := report_missing(words[0], os.environ):
+        return code
     named = request.values["agent"] or ""
     kind = named or kind_of(words[0])
     inject = _inject_port(request, words[0], is_quiet=True, named=named)
     words = with_memory_file(kind, words, inject(os.curdir, kind))
-    return exec_or_report(words, os.environ)
+    return become(words, os.environ)
 
 
 def _pass_on_workspace(workspace: str) -> None:
@@ -226,7 +228,7 @@ def _inject_port(
         scope_request: What the agent sees; None: what the environment says.
     """
     from hivemind_memory import opening
-    from hivemind_memory.cli.commands.inject import sentence
+    from hivemind_memory.cli.commands.inject import ADDED_TO_GIT, sentence
 
     def inject(worktree: str, kind: str) -> str:
         try:
@@ -235,8 +237,9 @@ def _inject_port(
                 if is_limited:
                     opening.check_worktree(memory, worktree)
                 injector = opening.open_injector(memory, scope_request)
-                if injector.is_home(worktree):
-                    return _not_injected(_HOME_FOLDER, name)
+                # No question is asked: a launcher may wait for the first line.
+                if doubt := injector.doubt_about(worktree):
+                    return _not_injected(f"{doubt}; {_agree(kind)}", name)
                 done = injector.inject(worktree, agent=kind)
         except HivemindError as error:
             return _not_injected(f"{error.problem} {guess_of(error)}".strip(), name)
@@ -245,10 +248,18 @@ def _inject_port(
             return _not_injected(f"{type(error).__name__}: {error}", name)
         if done.outcome in WITHOUT_MEMORIES or not is_quiet:
             _print_notice(sentence(done))
+        if done.is_first:
+            _print_notice(ADDED_TO_GIT)
         has_section = done.outcome in WITH_SECTION
         return os.path.join(done.worktree, done.file) if has_section else ""
 
     return inject
+
+
+def _agree(kind: str) -> str:
+    """Return what tells a person how to inject where hm would not by itself."""
+    option = f" --agent {kind}" if kind in PROGRAMS else ""
+    return f"`hm inject --yes{option}` injects there"
 
 
 def _not_injected(why: str, name: str) -> str:
@@ -266,7 +277,7 @@ def _run_here(launcher: Launcher, launch_request: LaunchRequest, inject: Inject)
     _print_notice(f"tmux is not installed: {name} runs here, in the foreground")
     words = launcher.words(launch_request, inject)
     folder = launch_request.location.folder
-    return exec_or_report(words, launcher.environ, folder=folder)
+    return become(words, launcher.environ, folder=folder)
 
 
 def _run_in_tmux(
@@ -357,27 +368,6 @@ def _report_end(launch_request: LaunchRequest, ended: EndedAgent) -> int:
     _print_notice(f"{name} ended {how}{ending}")
     write_stderr(lines)
     return code
-
-
-def exec_or_report(
-    words: Sequence[str], environ: Mapping[str, str], *, folder: str | None = None
-) -> int:
-    """Become a command; return what a shell would if it cannot be run."""
-    from hivemind_memory.launch.agents import exec_process, exit_code_of
-
-    if not words[0]:
-        _print_notice("error: '' cannot be run: it is not a program")
-        return exit_code_of(FileNotFoundError())
-    try:
-        if folder is not None:
-            os.chdir(folder)
-        exec_process(words, environ)
-    except OSError as error:
-        _print_notice(f"error: {words[0]} cannot be run: {error.strerror}")
-        return exit_code_of(error)
-    except ValueError as error:  # such as a NUL in an argument of config.json
-        _print_notice(f"error: {words[0]} cannot be run: {error}")
-        return exit_code_of(OSError())
 
 
 def _print_notice(line: str) -> None:

@@ -7,6 +7,7 @@ import re
 import shlex
 import sys
 
+from hivemind_memory.cli.become import become
 from hivemind_memory.cli.command import (
     TEXT,
     VERBATIM,
@@ -186,7 +187,6 @@ def delete(request: CommandRequest) -> int:
 def exec_(request: CommandRequest) -> int:
     """Become a command that has some values in its environment."""
     from hivemind_memory.curation.vault_access import open_vault
-    from hivemind_memory.launch.agents import exec_process, exit_code_of
 
     names, words = _split(request.values["words"])
     with request.open_memory() as memory:
@@ -195,11 +195,7 @@ def exec_(request: CommandRequest) -> int:
         )
     values = [text for _, text in found]
     environ = {**os.environ, **dict(zip(names, values, strict=True))}
-    try:
-        exec_process(words, environ)
-    except OSError as error:
-        print_notices([f"error: {words[0]} cannot be run: {error.strerror}"])
-        return exit_code_of(error)
+    return become(words, environ)
 
 
 def _own_vault(memory: Memory, what: str) -> Vault:

@@ -1,0 +1,49 @@
+"""Runs a command in place of this process, or says why it cannot be run."""
+
+from __future__ import annotations
+
+import os
+
+from hivemind_memory.cli.output import print_notices
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+def report_missing(program: str, environ: Mapping[str, str]) -> int:
+    """Say why a program cannot be run, if that is certain; return its exit code, or 0.
+
+    Args:
+        program: As it was typed.
+        environ: Where it is looked for.
+    """
+    from hivemind_memory.launch.agents import find_problem
+
+    problem, code = find_problem(program, environ.get("PATH", os.defpath))
+    if problem:
+        print_notices([f"error: {problem}"])
+    return code
+
+
+def become(
+    words: Sequence[str], environ: Mapping[str, str], *, folder: str | None = None
+) -> int:
+    """Become a command; return what a shell would if it cannot be run."""
+    from hivemind_memory.launch.agents import exec_process, exit_code_of
+
+    if code := report_missing(words[0], environ):
+        return code
+    try:
+        if folder is not None:
+            os.chdir(folder)
+        exec_process(words, environ)
+    except OSError as error:
+        why = error.strerror
+        if isinstance(error, FileNotFoundError):
+            why = "the program that its first line names is missing"
+        print_notices([f"error: {words[0]} cannot be run: {why}."])
+        return exit_code_of(error)
+    except ValueError as error:  # such as a NUL in an argument of config.json
+        print_notices([f"error: {words[0]} cannot be run: {error}."])
+        return exit_code_of(OSError())
