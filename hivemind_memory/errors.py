@@ -39,8 +39,13 @@ HivemindError
 │   ├── EmbeddingRefusedError   the provider said no: retrying is useless
 │   └── EmbeddingInvalidError   what came back is not a usable vector
 │       └── EmbeddingTooLongError   a text is longer than the model takes
-└── RerankError           nothing was reranked; the hits keep their order
-    └── RerankNotReadyError     no process has loaded the reranker
+├── RerankError           nothing was reranked; the hits keep their order
+│   └── RerankNotReadyError     no process has loaded the reranker
+└── ChatError             the language model gave no usable reply; nothing was changed
+    ├── ChatNotReadyError       it was not asked, and is not at fault
+    ├── ChatRefusedError        it said no (key, model, address): retrying is useless
+    │   └── ChatFormError       it does not take the form of reply that was asked for
+    └── ChatReplyError          what it replied is not what was asked for
 """
 
 from __future__ import annotations
@@ -310,3 +315,33 @@ class RerankNotReadyError(RerankError):
     """No process has loaded the local reranker, or there is none; it is not broken."""
 
     is_failure = False
+
+
+class ChatError(HivemindError):
+    """The language model gave no usable reply; nothing was changed.
+
+    ``retry_after_s`` is how many seconds to wait before it is asked again; None: that
+    is not known.
+    """
+
+    def __init__(
+        self, message: str, *, hint: str = "", retry_after_s: float | None = None
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after_s = retry_after_s
+
+
+class ChatNotReadyError(ChatError):
+    """It was not asked: none is chosen, it rests, or the requests of a day are used."""
+
+
+class ChatRefusedError(ChatError):
+    """It said no (key, model, quota, address): asking again changes nothing."""
+
+
+class ChatFormError(ChatRefusedError):
+    """It does not take the form of reply that was asked for; a simpler one may do."""
+
+
+class ChatReplyError(ChatError):
+    """It replied with something else than was asked for, or declined."""

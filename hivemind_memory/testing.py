@@ -8,12 +8,19 @@ from __future__ import annotations
 import re
 from hashlib import blake2b
 
-from hivemind_memory.errors import EmbeddingError, EmbeddingInvalidError, RerankError
+from hivemind_memory.errors import (
+    ChatError,
+    EmbeddingError,
+    EmbeddingInvalidError,
+    RerankError,
+)
 from hivemind_memory.providers.vectors import pack
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
+    from hivemind_memory.model.chat import ChatMessage
 
 _WORD = re.compile(r"\w+")
 _WORD_WEIGHT = 3
@@ -126,6 +133,43 @@ class FakeReranker:
             + 100.0 * bool(self.liked and self.liked in text)
             for text in texts
         ]
+
+    def close(self) -> None:
+        """Do nothing: it has nothing open."""
+
+
+class FakeChat:
+    """A ``Chat`` without a model: it replies with what a test wants."""
+
+    name = "fake model"
+
+    def __init__(
+        self,
+        reply: Callable[[Sequence[ChatMessage]], dict[str, object]] | None = None,
+    ) -> None:
+        """Take what makes a reply; None: the reply is an empty object."""
+        self.reply = reply or (lambda _: {})
+        self.failure: ChatError | None = None
+        """Raised instead of a reply, until it is None again."""
+
+        self.asked: list[tuple[ChatMessage, ...]] = []
+        """The messages of every request so far."""
+
+    def ask(
+        self,
+        messages: Sequence[ChatMessage],
+        schema: Mapping[str, object],  # noqa: ARG002 - a fake keeps to no schema
+        *,
+        timeout_s: float,
+    ) -> dict[str, object]:
+        """Return the reply; see the port."""
+        if timeout_s <= 0:
+            message = "There is no time left to ask."
+            raise ChatError(message)
+        self.asked.append(tuple(messages))
+        if self.failure is not None:
+            raise self.failure
+        return self.reply(messages)
 
     def close(self) -> None:
         """Do nothing: it has nothing open."""

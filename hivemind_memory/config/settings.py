@@ -7,12 +7,13 @@ environment: see ``resolve``.
 
 from __future__ import annotations
 
-from hivemind_memory.config.file import CONFIG_NAME
 from hivemind_memory.config.option import Option
 from hivemind_memory.config.option import option as _option
 from hivemind_memory.config.option import share as _share
+from hivemind_memory.config.scope_settings import ScopeSettings
 from hivemind_memory.model.agents import TRANSCRIPT_SOURCES
 from hivemind_memory.model.embedding_providers import (
+    CHAT_PROVIDERS,
     OPENAI,
     PROVIDER_NAMES,
     RERANK_PROVIDERS,
@@ -25,24 +26,13 @@ TYPE_CHECKING = False  # typing costs milliseconds on the way to a cold answer
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hivemind_memory.model.memory_types import MemoryType
-
-_NEEDED_TO_WRITE = (
-    CONFIG_NAME,
-    "enabled",
-    "default_scope",
-    "projects",
-    "workspaces",
-    "types",
-)
-
 
 TOOLSETS = ("context", "briefing")
 """What ``toolsets`` may name; ``mcp_server/toolsets.py`` says what is in them."""
 
 
 @value
-class Settings:
+class Settings(ScopeSettings):
     """Every option with the value that is in effect."""
 
     enabled: bool = _option(
@@ -97,6 +87,43 @@ class Settings:
     )
     local_rerank_model: str = _option(
         "", "Folder of the cross-encoder: model.onnx and tokenizer.json."
+    )
+    llm_provider: str = _option(
+        "none",
+        "Language model that works on memories in the background. openai: OpenAI or a"
+        " compatible server. none: nothing is sent. Only this option turns it on.",
+        choices=CHAT_PROVIDERS,
+    )
+    llm_model: str = _option("", "Name of the language model, as its server knows it.")
+    llm_base_url: str = _option(
+        "",
+        "URL of the language model's server, such as http://localhost:8080/v1. Empty:"
+        " OpenAI, or the server of ollama_url.",
+        is_url=True,
+    )
+    llm_api_key: str = _option(
+        "",
+        "API key for the language model. Empty: openai_api_key where the server is"
+        " OpenAI, otherwise none.",
+        is_secret=True,
+    )
+    llm_timeout_s: float = _option(
+        30.0,
+        "Seconds to wait for one reply of the language model. No search or save waits"
+        " for it.",
+        low=1,
+        high=600,
+    )
+    llm_calls_per_day: int = _option(
+        200,
+        "Maximum number of requests to the language model in a day.",
+        low=0,
+        high=1_000_000,
+    )
+    llm_send_private: bool = _option(
+        False,  # noqa: FBT003 - the first column is the default
+        "Whether private memories are sent to the language model. What comes from"
+        " external sources is never sent.",
     )
     document_prefix: str | None = _option(
         None,
@@ -322,57 +349,10 @@ class Settings:
         """Show nothing: one of the fields is a key."""
         return "Settings()"
 
-    def why_read_only(self) -> str:
-        """Return why nothing may be saved while an option is unusable; empty: it may.
-
-        These options say where a memory goes and who may see it, so with their defaults
-        it could go to the wrong place.
-        """
-        for name in _NEEDED_TO_WRITE:
-            if name in self.unusable:
-                return self.unusable[name]
-        return ""
-
     def search_settings(self) -> SearchSettings:
         """Return the part that shapes an answer."""
         names = fields_of(SearchSettings)
         return SearchSettings(**{name: getattr(self, name) for name in names})
-
-    def configured_projects(self) -> frozenset[str]:
-        """Return the projects to which config.json gives a repository."""
-        return frozenset(
-            slug
-            for slug, project in self.projects.items()
-            if isinstance(project, dict) and project.get("identity")
-        )
-
-    def private_scopes(self) -> frozenset[str]:
-        """Return the scopes whose notes are private unless they say otherwise."""
-        return frozenset(self._projects_that_are("private"))
-
-    def public_projects(self) -> tuple[str, ...]:
-        """Return the scopes of the projects that visitors may read."""
-        return self._projects_that_are("public")
-
-    def visibility_of(self, scope: str, said: str) -> str:
-        """Return public or private, as a memory says of itself or else its scope is."""
-        return said or ("private" if scope in self.private_scopes() else "public")
-
-    def _projects_that_are(self, visibility: str) -> tuple[str, ...]:
-        """Return the scopes of the projects to which config.json gives a visibility."""
-        return tuple(
-            f"projects/{slug}"
-            for slug, project in self.projects.items()
-            if isinstance(project, dict) and project.get("visibility") == visibility
-        )
-
-    def own_types(self) -> dict[str, MemoryType]:
-        """Return the types of a person's own; the table of types loads when needed."""
-        if not self.types:
-            return {}
-        from hivemind_memory.model.memory_types import types_of_config
-
-        return types_of_config(self.types)
 
 
 def _table() -> dict[str, Option]:

@@ -120,6 +120,9 @@ LOCAL = EmbeddingProvider(
 )
 PROVIDERS = (OPENAI, OLLAMA, LOCAL)
 PROVIDER_NAMES = tuple(provider.name for provider in PROVIDERS)
+CHAT_PROVIDERS = ("none", OPENAI.name, OLLAMA.name)
+"""Values of ``llm_provider``."""
+
 RERANK_PROVIDERS = ("none", LOCAL.name)
 """Values of ``rerank_provider``."""
 

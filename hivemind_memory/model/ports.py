@@ -8,6 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from hivemind_memory.model.chat import ChatMessage
     from hivemind_memory.model.filters import Access, SearchFilter
     from hivemind_memory.model.matches import ChunkLocation, HitDetails
     from hivemind_memory.model.memories import EdgeRow, MemoryRow
@@ -71,6 +72,43 @@ class Reranker(Protocol):
         Raises:
             RerankNotReadyError: It cannot be asked now, and is not at fault.
             RerankError: A score was missing or not finite, or they came too late.
+        """
+        ...
+
+    def close(self) -> None:
+        """Close its connections; it is not asked again."""
+        ...
+
+
+class Chat(Protocol):
+    """A language model that replies with JSON."""
+
+    @property
+    def name(self) -> str:
+        """Provider and model, for a person."""
+        ...
+
+    def ask(
+        self,
+        messages: Sequence[ChatMessage],
+        schema: Mapping[str, object],
+        *,
+        timeout_s: float,
+    ) -> dict[str, object]:
+        """Return the JSON object that it replies with, within *timeout_s* seconds.
+
+        Nothing is promised of the object: the model may not keep to *schema*.
+
+        Args:
+            messages: What it is told. Secrets of a known form are not sent.
+            schema: JSON schema of the reply.
+            timeout_s: Seconds for all requests together.
+
+        Raises:
+            ChatNotReadyError: It was not asked; the error says when it may be.
+            ChatRefusedError: It said no; asking again is useless.
+            ChatReplyError: It replied with something else, or declined.
+            ChatError: It could not be reached, or not in time.
         """
         ...
 

@@ -62,11 +62,11 @@ class Breaker:
 
     def may_ask(self, now_s: float) -> bool:
         """Whether to ask: it is closed, or has been open for a minute."""
-        return self._wait_s(now_s) <= 0
+        return self.wait_s(now_s) <= 0
 
     def why_not(self, now_s: float) -> str:
         """Return why not to ask, and for how long; empty if it may be asked."""
-        wait_s = self._wait_s(now_s)
+        wait_s = self.wait_s(now_s)
         if wait_s <= 0:
             return ""
         reason = self.state.reason.rstrip(". ") or "The provider does not answer"
@@ -85,7 +85,7 @@ class Breaker:
             failures=failures, opened_at_s=opened_at_s, reason=reason
         )
 
-    def _wait_s(self, now_s: float) -> float:
+    def wait_s(self, now_s: float) -> float:
         """Return how many more seconds the breaker is open; 0 or less: it is not."""
         opened_at_s = self.state.opened_at_s
         # Opened in the future: the clock was set back, perhaps by years.

@@ -28,16 +28,22 @@ _OFFLINE_HINT = "Until it answers, searches are by keyword."
 
 # How servers say that a text is longer than the model takes, some of them with status
 # 400, some with 500: Ollama, OpenAI, vLLM, llama.cpp, text-embeddings-inference.
-_TOO_LONG = re.compile(
+TOO_LONG = re.compile(
     r"(exceeds?|maximum|larger than) (the )?(available |max(imum)? )?(model'?s? )?"
     r"(context|input|token|sequence)|context[ _]length|too (long|large to process)"
     r"|must have less than \d+ tokens|input length|tokens per request",
     re.IGNORECASE,
 )
-_QUOTA_CODES = frozenset(("insufficient_quota", "billing_hard_limit_reached"))
-# Worth another try, as is every 5xx: 408 timeout, 425 too early, 429 too many.
-_PASSING = frozenset((408, 425, 429))
-_CODE = re.compile(r"[a-z][a-z_]{2,40}")
+"""How servers say that a text is too long."""
+
+QUOTA_CODES = frozenset(("insufficient_quota", "billing_hard_limit_reached"))
+"""Codes of an account that has nothing left."""
+
+PASSING = frozenset((408, 425, 429))
+"""Worth another try, as is every 5xx: 408 timeout, 425 too early, 429 too many."""
+
+CODE = re.compile(r"[a-z][a-z_]{2,40}")
+"""A code of an error that can be shown."""
 
 
 def explain_status(
@@ -57,14 +63,14 @@ def explain_status(
         code: Error code of the answer, such as ``insufficient_quota``.
         headers: Headers of the answer, names in lower case.
     """
-    if status in (400, 413, 422, 500) and _TOO_LONG.search(body):
+    if status in (400, 413, 422, 500) and TOO_LONG.search(body):
         message = f"{space.who} says that a text is too long for {space.model}."
         hint = "Reduce chunk_chars to make texts shorter."
         return EmbeddingTooLongError(message, hint=hint)
-    is_quota = code in _QUOTA_CODES
-    if (status in _PASSING or status >= 500) and not is_quota:
+    is_quota = code in QUOTA_CODES
+    if (status in PASSING or status >= 500) and not is_quota:
         return _passing(space, status, headers or {})
-    known = f"{status}, {code}" if _CODE.fullmatch(code) else str(status)
+    known = f"{status}, {code}" if CODE.fullmatch(code) else str(status)
     what, hint = _refusal(space, status, is_quota=is_quota)
     return EmbeddingRefusedError(f"{space.who} {what} ({known}).", hint=hint)
 
@@ -88,7 +94,7 @@ def explain_no_answer(space: VectorSpace) -> EmbeddingError:
 
 def explain_timeout(space: VectorSpace, timeout_s: float) -> EmbeddingError:
     """Return the error for a server that took longer than *timeout_s* seconds."""
-    message = f"{space.who} did not answer within {_seconds(timeout_s)}."
+    message = f"{space.who} did not answer within {seconds_text(timeout_s)}."
     return EmbeddingError(message, hint=_OFFLINE_HINT)
 
 
@@ -133,7 +139,7 @@ def _passing(
     """Return the error for what may go well a little later."""
     wait_s = read_retry_after(headers)
     if status == 429:
-        wait = "" if wait_s is None else f" and asks to wait {_seconds(wait_s)}"
+        wait = "" if wait_s is None else f" and asks to wait {seconds_text(wait_s)}"
         message = f"{space.who} received too many requests (429){wait}."
     else:
         message = f"{space.who} returned a server error ({status})."
@@ -160,7 +166,7 @@ def _refusal(space: VectorSpace, status: int, *, is_quota: bool) -> tuple[str, s
     return "did not accept the request", hint
 
 
-def _seconds(duration_s: float) -> str:
+def seconds_text(duration_s: float) -> str:
     """Return a duration for a person."""
     digits = 0 if duration_s >= 10 else 1
     return f"{duration_s:.{digits}f} s"

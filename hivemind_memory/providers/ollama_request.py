@@ -34,7 +34,7 @@ class OllamaRequest:
             # For each step of every request, be it short of time or not: the client
             # knows no other. The caller bounds the whole.
             timeout=timeout_s,
-            **transport_of(space),
+            **transport_of(space.address),
         )
 
     def __call__(self, texts: Sequence[str], *, timeout_s: float) -> list[bytes]:
@@ -48,7 +48,7 @@ class OllamaRequest:
                 space,
                 error.status_code,
                 body=str(error.error),
-                headers=_find_headers(error),
+                headers=find_headers(error),
             ) from None
         except httpx.TimeoutException:
             raise explain_timeout(space, timeout_s) from None
@@ -64,7 +64,7 @@ class OllamaRequest:
         self._client.close()  # type: ignore[no-untyped-call]
 
 
-def _find_headers(error: ollama.ResponseError) -> dict[str, str]:
+def find_headers(error: ollama.ResponseError) -> dict[str, str]:
     """Return the headers of a refusal, which the library keeps from its callers."""
     cause = error.__context__
     if isinstance(cause, httpx.HTTPStatusError):

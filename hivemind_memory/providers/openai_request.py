@@ -1,24 +1,20 @@
-"""Sends batches with OpenAI's own client. The only module that imports openai.
+"""Sends batches with OpenAI's own client.
 
 Import it only when notes are embedded: the library takes 0.7 s.
 """
 
 from __future__ import annotations
 
-import logging
-
 import openai
 
-from hivemind_memory.model.embedding_providers import provider_named
-from hivemind_memory.providers.addresses import parse_address
 from hivemind_memory.providers.errors import (
     explain_bad_answer,
     explain_no_answer,
     explain_status,
     explain_timeout,
 )
-from hivemind_memory.providers.openai_wire import NO_KEY, read_vectors
-from hivemind_memory.providers.remote import transport_of
+from hivemind_memory.providers.openai_client import open_client
+from hivemind_memory.providers.openai_wire import read_vectors
 from hivemind_memory.providers.vectors import pack
 
 TYPE_CHECKING = False
@@ -28,27 +24,12 @@ if TYPE_CHECKING:
     from hivemind_memory.providers.fingerprint import VectorSpace
 
 
-_LOGGER = logging.getLogger("openai")
-if _LOGGER.level == logging.NOTSET:
-    # Version 2 logs whole requests as details, and notes do not belong in a log.
-    _LOGGER.setLevel(logging.INFO)
-
-
 class OpenAIRequest:
     """Sends one request; see ``EmbeddingRequest``."""
 
     def __init__(self, space: VectorSpace, api_key: str) -> None:
         self._space = space
-        self._client = openai.OpenAI(
-            api_key=api_key or NO_KEY,
-            base_url=space.base_url,
-            max_retries=0,
-            http_client=openai.DefaultHttpxClient(**transport_of(space)),
-        )
-        if space.address != parse_address(provider_named(space.provider).default_url):
-            # From the environment, by the client: none of other people's business.
-            self._client.organization = None
-            self._client.project = None
+        self._client = open_client(space.base_url, space.address, api_key)
 
     def __call__(self, texts: Sequence[str], *, timeout_s: float) -> list[bytes]:
         """Return one packed vector for each text, in order."""

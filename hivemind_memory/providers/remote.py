@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Protocol, TypedDict, TypeVar
 
+    from hivemind_memory.providers.addresses import Address
     from hivemind_memory.providers.fingerprint import VectorSpace
     from hivemind_memory.providers.retry_policy import RetryPolicy
 
@@ -81,11 +82,16 @@ class RequestLimits:
 
 def require_address(space: VectorSpace) -> None:
     """Raise EmbeddingRefusedError unless requests can be sent to the address."""
-    if not _ADDRESS.fullmatch(space.base_url) or not space.address.port:
+    if not is_usable_address(space.base_url, space.address):
         raise explain_no_address(space)
 
 
-def transport_of(space: VectorSpace) -> TransportOptions:
+def is_usable_address(url: str, address: Address) -> bool:
+    """Return whether requests can be sent to an address."""
+    return bool(_ADDRESS.fullmatch(url) and address.port)
+
+
+def transport_of(address: Address) -> TransportOptions:
     """Return how a provider's client sends its requests.
 
     No redirects: notes go to the address that was chosen and no other. What stays on
@@ -94,8 +100,8 @@ def transport_of(space: VectorSpace) -> TransportOptions:
     """
     return {
         "follow_redirects": False,
-        "trust_env": not space.address.is_loopback,
-        "verify": space.address.scheme == "https",
+        "trust_env": not address.is_loopback,
+        "verify": address.scheme == "https",
     }
 
 

@@ -178,6 +178,12 @@ STEPS = (
     CREATE INDEX key_values_expiring ON key_values(expires_at)
     WHERE expires_at > 0 AND value IS NOT NULL;
     """,
+    """
+    CREATE TABLE model_requests(
+      day   INTEGER PRIMARY KEY, -- days since 1970-01-01, local
+      count INTEGER NOT NULL     -- of requests to the language model
+    );
+    """,
 )
 """Each step runs in the transaction that records it; a released one never changes."""
 

@@ -1,0 +1,124 @@
+"""Turns the failures of a language model into errors with one sentence and one hint.
+
+What its server says is never repeated: it may hold a part of the key or of the text.
+"""
+
+from __future__ import annotations
+
+import re
+
+from hivemind_memory.errors import (
+    ChatError,
+    ChatFormError,
+    ChatRefusedError,
+    ChatReplyError,
+)
+from hivemind_memory.model.embedding_providers import provider_named
+from hivemind_memory.providers.errors import (
+    CODE,
+    PASSING,
+    QUOTA_CODES,
+    TOO_LONG,
+    read_retry_after,
+    seconds_text,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hivemind_memory.providers.chat_target import ChatTarget
+
+_MAY_BE_FORM = frozenset((400, 415, 422, 501))
+"""How servers refuse a form of reply; some say 500 and name it."""
+
+_NAMES_FORM = re.compile(r"format|schema|grammar|structured", re.IGNORECASE)
+_LATER = "It is asked again later."
+
+
+def explain_chat_status(
+    target: ChatTarget,
+    status: int,
+    *,
+    body: str = "",
+    code: str = "",
+    headers: Mapping[str, str] | None = None,
+    is_simplest: bool = False,
+) -> ChatError:
+    """Return the error for an HTTP status that is not a success.
+
+    Args:
+        target: Who was asked.
+        status: HTTP status.
+        body: The body of the answer; read, never repeated.
+        code: Error code of the answer, such as ``insufficient_quota``.
+        headers: Headers of the answer, names in lower case.
+        is_simplest: The reply was asked for in the simplest form there is.
+    """
+    if status in (400, 413, 422, 500) and TOO_LONG.search(body):
+        message = f"{target.who} says that the texts are too long for {target.model}."
+        return ChatReplyError(message, hint="Choose a model that takes longer texts.")
+    is_form = status in _MAY_BE_FORM or (status == 500 and _NAMES_FORM.search(body))
+    if is_form and not is_simplest:
+        message = f"{target.who} does not take the form of reply ({status})."
+        return ChatFormError(message, hint="A simpler form is tried.")
+    is_quota = code in QUOTA_CODES
+    if (status in PASSING or status >= 500) and not is_quota:
+        return _passing(target, status, headers or {})
+    known = f"{status}, {code}" if CODE.fullmatch(code) else str(status)
+    what, hint = _refusal(target, status, is_quota=is_quota)
+    return ChatRefusedError(f"{target.who} {what} ({known}).", hint=hint)
+
+
+def explain_no_chat(target: ChatTarget) -> ChatError:
+    """Return the error for a server that could not be reached or broke off."""
+    message = f"{target.who} cannot be reached, or closed the connection early."
+    return ChatError(message, hint=f"Check llm_base_url and the server. {_LATER}")
+
+
+def explain_chat_timeout(target: ChatTarget, timeout_s: float) -> ChatError:
+    """Return the error for a reply that took longer than *timeout_s* seconds."""
+    message = f"{target.who} did not reply within {seconds_text(timeout_s)}."
+    return ChatError(message, hint=f"llm_timeout_s can be raised. {_LATER}")
+
+
+def explain_bad_reply(target: ChatTarget, what: str) -> ChatReplyError:
+    """Return the error for a reply that is of no use.
+
+    Args:
+        target: Who was asked.
+        what: What is wrong with it, as the end of a sentence.
+    """
+    message = f"{target.who} replied, but {what}."
+    return ChatReplyError(message, hint="Another model may keep to the form better.")
+
+
+def _passing(target: ChatTarget, status: int, headers: Mapping[str, str]) -> ChatError:
+    """Return the error for what may go well a little later."""
+    wait_s = read_retry_after(headers)
+    if status == 429:
+        wait = "" if wait_s is None else f" and asks to wait {seconds_text(wait_s)}"
+        message = f"{target.who} received too many requests (429){wait}."
+    else:
+        message = f"{target.who} returned a server error ({status})."
+    return ChatError(message, hint=_LATER, retry_after_s=wait_s)
+
+
+def _refusal(target: ChatTarget, status: int, *, is_quota: bool) -> tuple[str, str]:
+    """Return what a refusal says, and what to do about it."""
+    if is_quota:
+        return "says that the quota is exhausted", "Check the billing of that account."
+    if status == 401:
+        return "did not accept the key", "Check llm_api_key in config.json."
+    if status == 403:
+        return "does not let this key use the model", "Check the account."
+    if status == 404:
+        row = provider_named(target.provider)
+        hint = row.if_no_model.format(model=target.model)
+        if not row.has_tags:
+            hint = "Check llm_model and llm_base_url (most end in /v1)."
+        return f"has no model {target.model}, or nothing at that address", hint
+    if 300 <= status < 400:
+        # Following would send notes to an address that was not chosen.
+        return "points to another address", "Set llm_base_url to the final address."
+    return "did not accept the request", "Check llm_model and llm_base_url."

@@ -1,0 +1,83 @@
+"""Reads the JSON object out of what a language model replies. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+
+MAX_REPLY_CHARS = 200_000
+"""More than any reply that is asked for; a longer one is not parsed."""
+
+_STARTS = 20
+"""Braces at which an object may begin, in a reply with words around it."""
+
+_THOUGHTS = re.compile(r"\A\s*<(think|thinking)>.*?</\1>", re.DOTALL)
+_FENCE = re.compile(r"```(?:json)?[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
+
+
+class NoObjectError(ValueError):
+    """A reply holds no JSON object; the message is the end of a sentence."""
+
+
+def read_object(text: str) -> dict[str, object]:
+    r"""Return the JSON object that a reply is, or the only one that it holds.
+
+    Models without a form of reply put words, a fence or their thoughts around it.
+
+    Raises:
+        NoObjectError: There is none, or more than one.
+
+    >>> read_object('Here you are:\n```json\n{"a": 1}\n```')
+    {'a': 1}
+    """
+    if len(text) > MAX_REPLY_CHARS:
+        message = "with far more than was asked for"
+        raise NoObjectError(message)
+    text = _THOUGHTS.sub("", text, count=1).strip()
+    if not text:
+        message = "with an empty text"
+        raise NoObjectError(message)
+    whole = _parsed(text)
+    if isinstance(whole, dict):
+        return whole
+    if whole is not None:
+        message = "with JSON that is no object"
+        raise NoObjectError(message)
+    fenced = [_parsed(part) for part in _FENCE.findall(text)]
+    found = [value for value in fenced if isinstance(value, dict)]
+    found = found or list(_objects_in(text))
+    if len(found) != 1:
+        message = "not with one JSON object"
+        raise NoObjectError(message)
+    return found[0]
+
+
+def _objects_in(text: str) -> list[dict[str, object]]:
+    """Return the objects that stand in a text, one after the other."""
+    found: list[dict[str, object]] = []
+    decoder = json.JSONDecoder(parse_constant=_refuse)
+    at = text.find("{")
+    for _ in range(_STARTS):
+        if at < 0:
+            break
+        try:
+            value, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            end = at + 1
+        else:
+            found.append(value)
+        at = text.find("{", end)
+    return found
+
+
+def _parsed(text: str) -> object:
+    """Return the JSON value that a text is; None if it is none."""
+    try:
+        return json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _refuse(name: str) -> None:
+    """Refuse NaN and infinity, which Python reads and which are no JSON."""
+    raise ValueError(name)
