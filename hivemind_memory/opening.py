@@ -221,6 +221,7 @@ def _caller_in(
 
 def open_watcher(memory: Memory) -> Watcher:
     """Return the watcher of *memory*; ``run`` starts it."""
+    from hivemind_memory.jobs.chosen import chosen_jobs
     from hivemind_memory.memory.leading import LeadingMemory
     from hivemind_memory.watch import change_detector, observer
     from hivemind_memory.watch.leader import Leadership
@@ -242,6 +243,7 @@ def open_watcher(memory: Memory) -> Watcher:
         clock=time.monotonic,
         is_moved=places.is_moved,
         helped_home=places.home if settings.ask_leader else "",
+        open_jobs=chosen_jobs(memory),
     )
 
 

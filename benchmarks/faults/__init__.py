@@ -5,7 +5,14 @@
 
 from __future__ import annotations
 
-from benchmarks.faults import index, sections, servers, storage, transcripts
+from benchmarks.faults import (
+    index,
+    language_model,
+    sections,
+    servers,
+    storage,
+    transcripts,
+)
 from benchmarks.faults.fault import Fault
 
 __all__ = ["FAULTS", "Fault"]
@@ -16,4 +23,5 @@ FAULTS = (
     *servers.FAULTS,
     *sections.FAULTS,
     *transcripts.FAULTS,
+    *language_model.FAULTS,
 )

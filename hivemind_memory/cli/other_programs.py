@@ -62,7 +62,7 @@ _ANSWERS: Mapping[str, tuple[str, ...]] = {
     "hm doctor": ("check", "verify", "validate", "health", "diagnose", "fsck"),
     "hm status": ("stats", "count", "ps", "about", "whoami", "state"),
     "hm inbox": ("pending", "review", "approve", "accept", "reject"),
-    "hm sessions": ("agents", "jobs", "tmux"),
+    "hm sessions": ("agents", "tmux"),
     "hm launch AGENT": ("claude", "codex", "gemini", "agent", "spawn"),
     "hm kill SESSION": ("stop", "end", "terminate"),
     _RENAME: ("rename", "mv", "move", "rename-project"),

@@ -225,6 +225,14 @@ _FILES = (
     ),
     (
         MAINTAIN,
+        "jobs",
+        {
+            "jobs list": "List what the language model has to do.",
+            "jobs retry": "Run jobs again that failed or were interrupted.",
+        },
+    ),
+    (
+        MAINTAIN,
         "watch",
         {"watch": "Watch the notes and index changes as they happen."},
     ),
@@ -321,6 +329,7 @@ GROUPS = {
     "token": ("Make, list and revoke tokens for clients of hm serve.", AGENTS, "list"),
     "kv": ("Keep values for programs under keys, with versions.", WRITE, "list"),
     "vault": ("Keep secrets, and give them to commands.", MAINTAIN, "list"),
+    "jobs": ("List and retry the jobs of the language model.", MAINTAIN, "list"),
     "eval": ("Measure how well questions of your own are answered.", MAINTAIN, "run"),
     "config": ("Show and change the options in config.json.", SET_UP, "list"),
     "model": ("List and download models that run on this machine.", SET_UP, "list"),

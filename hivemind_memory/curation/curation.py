@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     )
     from hivemind_memory.model.listing import MemoryFilter, MemoryPage, WrittenItem
     from hivemind_memory.model.ports import InjectionRecords
+    from hivemind_memory.model.relations import Relation
 
 
 class Curation:
@@ -172,18 +173,14 @@ class Curation:
             return read_log(self._context, wanted)
 
     def accept(self, ref: str) -> AcceptedClaim:
-        """Move a pending claim out of the inbox; it keeps its source.
-
-        Raises:
-            HivemindError: Nothing was changed; the message says why.
-        """
+        """Accept a pending claim or a proposed link; see ``inbox.accept``."""
         from hivemind_memory.curation.inbox import accept
 
         with self._context.changing():
             return accept(self._context, ref)
 
     def pending(self) -> tuple[StoredMemory, ...]:
-        """Return the claims that wait in the inboxes, newest first."""
+        """Return the claims and proposed links that wait, newest first."""
         from hivemind_memory.curation.inbox import pending_claims
 
         with self._lock:
@@ -202,11 +199,7 @@ class Curation:
         return claim.memory.path if claim.entry is None else claim.memory.id
 
     def reject(self, ref: str) -> ForgetResult:
-        """Forget a pending claim, and no other memory of its key.
-
-        Raises:
-            HivemindError: Nothing was changed; the message says why.
-        """
+        """Forget a pending claim or a proposed link; see ``inbox.reject``."""
         from hivemind_memory.curation.inbox import reject
 
         with self._context.changing():
@@ -363,6 +356,15 @@ class Curation:
             if not is_dry_run:
                 record(context, PURGE)
             return purged
+
+    def apply_relations(
+        self, start: str, relations: Iterable[Relation], *, model: str
+    ) -> tuple[int, int]:
+        """Write or propose what the language model found; see ``apply_relations``."""
+        from hivemind_memory.curation.model_links import apply_relations
+
+        with self._context.changing():
+            return apply_relations(self._context, start, relations, model=model)
 
     @property
     def events(self) -> ChangeEvents:

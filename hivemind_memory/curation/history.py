@@ -21,6 +21,9 @@ from hivemind_memory.curation.own_day import with_own_day
 from hivemind_memory.curation.recalls import recall_times
 from hivemind_memory.curation.status_names import as_of
 from hivemind_memory.curation.without_secrets import masked, memories_for
+from hivemind_memory.errors import HivemindError
+from hivemind_memory.markdown.front_matter import split_front_matter
+from hivemind_memory.markdown.text import decode
 from hivemind_memory.model.curation import (
     History,
     MemoryDetails,
@@ -37,6 +40,8 @@ from hivemind_memory.model.memories import (
     SUPERSEDED,
     UPDATES,
 )
+from hivemind_memory.model.note_path import NotePath
+from hivemind_memory.notes.edge import FIELDS, author_in
 from hivemind_memory.notes.slug import rank_of_name
 
 TYPE_CHECKING = False
@@ -44,7 +49,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from hivemind_memory.curation.context import CurationContext
-    from hivemind_memory.model.memories import MemoryRow
+    from hivemind_memory.model.memories import EdgeRow, MemoryRow
     from hivemind_memory.model.ports import MemoryIndex
 
 
@@ -312,7 +317,18 @@ def _edges(
             path=path,
             id=edge.to_id if is_outgoing else edge.from_id,
             key=masked(rows[0].key) if rows else "",
+            by=_made_by(context, edge),
         )
+
+
+def _made_by(context: CurationContext, edge: EdgeRow) -> str:
+    """Return who made an edge, as the note at which it starts says beside it."""
+    try:
+        data, _ = context.folder.read(NotePath(edge.from_path))
+    except HivemindError:
+        return ""
+    values = split_front_matter(decode(data)).values
+    return author_in(values.get(FIELDS[edge.kind]), {edge.to_id, edge.to_path})
 
 
 def _large_note_warnings(context: CurationContext) -> tuple[str, ...]:

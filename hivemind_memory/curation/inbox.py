@@ -13,6 +13,13 @@ from typing import NamedTuple
 from hivemind_memory.access.rules import check_person, check_writable, may_read
 from hivemind_memory.curation.change_recording import record_accepted, record_forgotten
 from hivemind_memory.curation.forget import forget
+from hivemind_memory.curation.link_proposals import (
+    LINK_ITEM,
+    accept_proposal,
+    find_proposal,
+    proposals_as_claims,
+    reject_proposal,
+)
 from hivemind_memory.curation.lookup import (
     is_name,
     load_memory,
@@ -63,14 +70,20 @@ class AcceptedClaim(NamedTuple):
     memory: StoredMemory
     text: str
     kind: str = MEMORY
-    """memory or entry."""
+    """memory, entry or link."""
 
     dropped: StoredMemory | None = None
     """The claim, hidden in the inbox, because ``memory`` said the same before."""
 
+    updated: StoredMemory | None = None
+    """The memory that ``memory`` updates from now on; None: no link was accepted."""
+
 
 def pending_claims(context: CurationContext) -> tuple[StoredMemory, ...]:
-    """Return what waits in the inboxes that the caller may see, newest first."""
+    """Return what waits for a person, of what the caller may see, newest first.
+
+    These are the claims in the inboxes, and links that the language model proposes.
+    """
     if not context.caller.is_member:
         return ()
     found = [
@@ -80,6 +93,7 @@ def pending_claims(context: CurationContext) -> tuple[StoredMemory, ...]:
         for claim in _claims_in(context, path)
         if claim.memory.status == STATUSES[PENDING]
     ]
+    found += proposals_as_claims(context)
     found.sort(key=lambda claim: (claim.created, claim.path, claim.id), reverse=True)
     return memories_for(context.caller, found)
 
@@ -181,9 +195,14 @@ def _entry_memory(path: NotePath, entry: FoundEntry) -> StoredMemory:
 def accept(context: CurationContext, ref: str) -> AcceptedClaim:
     """Move a pending claim out of the inbox, and record that it can be taken back.
 
+    A proposed link is made.
+
     Raises:
         HivemindError: As ``accept_claim``.
     """
+    if proposal := find_proposal(context, ref):
+        newer, older = accept_proposal(context, proposal)
+        return AcceptedClaim(newer, newer.text, LINK_ITEM, updated=older)
     accepted = accept_claim(context, ref)
     claim = accepted.dropped or accepted.memory
     record_accepted(context, claim, accepted.kind, text=accepted.text)
@@ -196,6 +215,8 @@ def reject(context: CurationContext, ref: str) -> ForgetResult:
     Raises:
         HivemindError: Nothing was changed; the message says why.
     """
+    if proposal := find_proposal(context, ref):
+        return reject_proposal(context, proposal)
     claim = find_pending(context, ref)
     name = claim.memory.path if claim.entry is None else claim.memory.id
     return record_forgotten(context, forget(context, MemorySelector(name=name)))

@@ -13,6 +13,7 @@ from hivemind_memory.access.rules import check_writable
 from hivemind_memory.curation.change_recording import ChangedList, record
 from hivemind_memory.curation.lookup import find_memory
 from hivemind_memory.curation.lookup_one import find_one
+from hivemind_memory.curation.refused_links import refuse_link
 from hivemind_memory.curation.validate import validate_fraction
 from hivemind_memory.errors import MemoryNotFoundError, UsageError
 from hivemind_memory.files.paths import parse_note_path
@@ -40,7 +41,13 @@ _NOT_UNLINKED = "Nothing was changed"
 
 
 def link(
-    context: CurationContext, start: str, end: str, kind: str, *, weight: float = 1.0
+    context: CurationContext,
+    start: str,
+    end: str,
+    kind: str,
+    *,
+    weight: float = 1.0,
+    by: str = "",
 ) -> LinkResult:
     """Link two memories; an edge that exists gets the new weight.
 
@@ -50,6 +57,7 @@ def link(
         end: Key, id or path of the other.
         kind: related_to, updates or contradicts.
         weight: 0..1.
+        by: Written beside it, if it is not a person's or an agent's.
 
     Raises:
         MemoryNotFoundError: The caller sees no memory of one of these names.
@@ -72,6 +80,8 @@ def link(
             _refuse_circle(context, index, row, other)
         target = other.memory_id or other.path
         item = target if share == 1 else {"id": target, "weight": share}
+        if by:
+            item = {"id": target, "weight": share, "by": by}
 
         def add(items: Items) -> Items:
             others = _without(context, index, row, items, other)
@@ -92,6 +102,8 @@ def link(
 
 def unlink(context: CurationContext, start: str, end: str, kind: str) -> LinkResult:
     """Remove an edge between two memories; one that is not there is no error.
+
+    The language model does not write or propose it again.
 
     Args:
         context: Of the caller.
@@ -116,6 +128,8 @@ def unlink(context: CurationContext, start: str, end: str, kind: str) -> LinkRes
             return _without(context, index, row, kept, other) if other else kept
 
         lists = change_list(context, row.path, FIELDS[kind], remove)
+    to_ref = (other.memory_id or other.path) if other else end.strip()
+    refuse_link(context, row.memory_id or row.path, to_ref, kind)
     return _result(context, kind, row, other, end, weight=0.0, lists=lists)
 
 

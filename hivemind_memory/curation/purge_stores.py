@@ -27,6 +27,12 @@ from hivemind_memory.curation.purge_notes import (
     count_journal,
     count_notes,
 )
+from hivemind_memory.curation.purge_rows import (
+    clean_model_rows,
+    clean_namespaces,
+    count_model_rows,
+    count_namespaces,
+)
 from hivemind_memory.errors import HivemindError, StateUnusableError
 from hivemind_memory.files.atomic import (
     partial_copies,
@@ -37,7 +43,6 @@ from hivemind_memory.model.note_path import GLOBAL_NOTE
 from hivemind_memory.notes.edge import names_of_note
 from hivemind_memory.state.change_log import ChangeLog, NamesInChanges
 from hivemind_memory.state.key_values import KeyValueStore
-from hivemind_memory.state.namespaces import Namespaces
 from hivemind_memory.state.recall_log import RecallLog
 
 TYPE_CHECKING = False
@@ -289,6 +294,7 @@ def count_changes(report: PurgeReport) -> None:
         return
     report.add_count("log of changes", count, "changes")
     count_namespaces(report)
+    count_model_rows(report)
 
 
 def clean_changes(report: PurgeReport) -> None:
@@ -302,28 +308,7 @@ def clean_changes(report: PurgeReport) -> None:
         return
     report.add_count("log of changes", count, "changes")
     clean_namespaces(report)
-
-
-def count_namespaces(report: PurgeReport) -> list[str]:
-    """Report and return the namespaces whose metadata quotes one of the memories."""
-    texts = [target.text for target in report.targets]
-    try:
-        namespaces = Namespaces(report.context.state())
-        found = namespaces.quoting(report.context.caller.scopes, texts)
-    except StateUnusableError as error:
-        report.fail("namespaces", str(error))
-        return []
-    if found:
-        report.add_count("namespaces", len(found), "with a copy in their metadata")
-    return found
-
-
-def clean_namespaces(report: PurgeReport) -> None:
-    """Take the metadata away that quotes one of the memories."""
-    try:
-        Namespaces(report.context.state()).blank(count_namespaces(report))
-    except StateUnusableError as error:
-        report.fail("namespaces", str(error))
+    clean_model_rows(report)
 
 
 def _names(report: PurgeReport) -> NamesInChanges:

@@ -73,6 +73,8 @@ def accept(call: PageCall) -> Redirect:
     text = "Accepted. It keeps its source, so agents see it marked as untrusted."
     if accepted.dropped:
         text = "The claim is dropped: another memory already says the same."
+    if accepted.updated:
+        text = "Linked. Searches show only the newer memory from now on."
     return Redirect(path=f"{ROOT}/inbox", notice=text)
 
 

@@ -133,6 +133,7 @@ class Edge(CamelAnswer):
     id: str = Field(description="of the other one, or as it is written there")
     key: str
     path: str = Field(description="empty: it is not there")
+    by: str = Field(description="model: the language model made it", default="")
 
 
 class Edges(Answer):

@@ -94,9 +94,12 @@ class NewerChange:
         Args:
             count: How many such changes there are, this one included.
         """
-        maker = {"agent": "an agent's", "program": "a program's"}.get(
-            self.origin, "another person's"
-        )
+        makers = {
+            "agent": "an agent's",
+            "model": "the language model's",
+            "program": "a program's",
+        }
+        maker = makers.get(self.origin, "another person's")
         made = f"{maker} {self.kind} of {age_text(self.age_s)} ago in {self.path}"
         more = f" and {count - 1} more are newer" if count > 1 else " is newer"
         return f"{made}{more}; `hm undo {self.id}` takes that one back"

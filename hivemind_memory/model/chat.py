@@ -13,3 +13,7 @@ class ChatMessage(NamedTuple):
 
     role: str
     text: str
+
+
+FORMS = BY_SCHEMA, AS_JSON, AS_TEXT = ("schema", "json", "text")
+"""Forms of reply that a server is asked for, the strictest first."""

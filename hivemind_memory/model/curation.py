@@ -206,6 +206,8 @@ class MemoryEdge:
 
     id: str
     key: str
+    by: str = ""
+    """model: the language model made it; empty: a person or an agent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,14 @@ from hivemind_memory.model.memories import CONTRADICTS, RELATED, UPDATES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import (
+        Callable,
+        Collection,
+        Iterable,
+        Iterator,
+        Mapping,
+        Sequence,
+    )
 
 
 FIELDS = {UPDATES: "supersedes", CONTRADICTS: "contradicts", RELATED: "related"}
@@ -53,6 +60,23 @@ def references(value: object) -> Iterator[tuple[str, float]]:
 def targets(value: object) -> tuple[str, ...]:
     """Return what a value refers to, without the weights."""
     return tuple(target for target, _ in references(value))
+
+
+def author_in(value: object, names: Collection[str]) -> str:
+    """Return who made a reference, as a value of a front matter says beside it.
+
+    >>> author_in([{"id": "a", "weight": 0.7, "by": "model"}, "b"], {"a"})
+    'model'
+
+    Args:
+        value: One item or a list of them.
+        names: What the reference may be called.
+    """
+    for item in value if isinstance(value, list) else [value]:
+        if isinstance(item, dict) and not set(names).isdisjoint(_names_in(item)):
+            author = item.get("by")
+            return author if isinstance(author, str) else ""
+    return ""
 
 
 def edges_of(

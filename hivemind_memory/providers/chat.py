@@ -16,7 +16,7 @@ from hivemind_memory.errors import (
     ChatNotReadyError,
     ChatRefusedError,
 )
-from hivemind_memory.model.chat import SYSTEM, ChatMessage
+from hivemind_memory.model.chat import FORMS, SYSTEM, ChatMessage
 from hivemind_memory.model.embedding_providers import OLLAMA
 from hivemind_memory.providers.breaker import Breaker, load_breaker_state
 from hivemind_memory.providers.chat_errors import (
@@ -75,9 +75,6 @@ if TYPE_CHECKING:
             """Keep the state of the breaker."""
             ...
 
-
-FORMS = BY_SCHEMA, AS_JSON, AS_TEXT = ("schema", "json", "text")
-"""Forms of reply, the strictest first."""
 
 _IN_WORDS = "Reply with one JSON object and nothing else. Its JSON schema is:\n{schema}"
 

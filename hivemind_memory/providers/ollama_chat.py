@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 import ollama
 
-from hivemind_memory.providers.chat import AS_JSON, AS_TEXT, BY_SCHEMA
+from hivemind_memory.model.chat import AS_JSON, AS_TEXT, BY_SCHEMA
 from hivemind_memory.providers.chat_errors import (
     explain_bad_reply,
     explain_chat_status,

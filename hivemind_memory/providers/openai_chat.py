@@ -6,7 +6,7 @@ import json
 
 import openai
 
-from hivemind_memory.providers.chat import AS_JSON, AS_TEXT, BY_SCHEMA
+from hivemind_memory.model.chat import AS_JSON, AS_TEXT, BY_SCHEMA
 from hivemind_memory.providers.chat_errors import (
     explain_bad_reply,
     explain_chat_status,

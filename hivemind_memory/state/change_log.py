@@ -103,6 +103,10 @@ class ChangeLog:
 
         return self._state.run(read, PROMISE_WAIT_MS)
 
+    def since(self, change_id: str) -> list[Change]:
+        """Return the changes with an id from *change_id* on, in any order."""
+        return list(self._select("AND id >= ?", change_id))
+
     def last_number(self) -> int:
         """Return the number of the newest change; 0: there is none."""
         if not is_there(self._state.path):

@@ -14,8 +14,9 @@ _SWITCH_WAIT_MS = 1_000
 """Only a new file is switched to WAL mode, and others do the same within moments."""
 
 _TABLES_OF_NOTES = (
-    *("activity", "changes", "erased", "injections", "key_values"),
-    *("namespaces", "recalls", "tokens", "tombstones", "unfinished"),
+    *("activity", "changes", "erased", "injections", "jobs", "key_values"),
+    *("link_proposals", "namespaces", "recalls", "refused_links", "tokens"),
+    *("tombstones", "unfinished"),
 )
 
 STEPS = (
@@ -183,6 +184,41 @@ STEPS = (
       day   INTEGER PRIMARY KEY, -- days since 1970-01-01, local
       count INTEGER NOT NULL     -- of requests to the language model
     );
+    """,
+    """
+    CREATE TABLE jobs(
+      number  INTEGER PRIMARY KEY,   -- in the order in which they were added
+      notes   TEXT    NOT NULL,      -- folder of what they are about
+      kind    TEXT    NOT NULL,
+      ref     TEXT    NOT NULL,      -- id of the memory that it is about
+      state   TEXT    NOT NULL,      -- see state/jobs.py
+      runner  TEXT    NOT NULL,      -- who runs it, or ran it last
+      tries   INTEGER NOT NULL,
+      due_at  REAL    NOT NULL,      -- seconds since the epoch
+      made_at REAL    NOT NULL,      -- the same
+      problem TEXT    NOT NULL,      -- why the last try failed; empty: it did not
+      UNIQUE (notes, kind, ref)
+    );
+    """,
+    """
+    CREATE TABLE link_proposals(
+      id       TEXT PRIMARY KEY, -- ULID
+      notes    TEXT NOT NULL,    -- folder of both memories
+      from_ref TEXT NOT NULL,    -- id of the memory at which the link would start
+      to_ref   TEXT NOT NULL,    -- id, or path, of the other
+      kind     TEXT NOT NULL,
+      weight   REAL NOT NULL,
+      model    TEXT NOT NULL,    -- who proposes it
+      at       TEXT NOT NULL,    -- ISO 8601
+      UNIQUE (notes, from_ref, to_ref, kind)
+    );
+    CREATE TABLE refused_links(
+      notes    TEXT NOT NULL,    -- folder of both memories
+      from_ref TEXT NOT NULL,
+      to_ref   TEXT NOT NULL,
+      kind     TEXT NOT NULL,
+      PRIMARY KEY (notes, from_ref, to_ref, kind)
+    ) WITHOUT ROWID;
     """,
 )
 """Each step runs in the transaction that records it; a released one never changes."""

@@ -10,8 +10,9 @@ import threading
 from collections.abc import Callable
 
 from hivemind_memory.watch.change_detector import ChangeDetector
-from hivemind_memory.watch.events import Following, Leading, WatchEvent
+from hivemind_memory.watch.events import Following, Leading, Synced, WatchEvent
 from hivemind_memory.watch.helper_process import helping
+from hivemind_memory.watch.job_worker import JobSource, working
 from hivemind_memory.watch.leader import Leadership
 from hivemind_memory.watch.leader_loop import (
     TICK_S,
@@ -34,6 +35,7 @@ class Watcher:
         clock: Callable[[], float],
         is_moved: Callable[[], bool] = lambda: False,
         helped_home: str = "",
+        open_jobs: Callable[[], JobSource] | None = None,
     ) -> None:
         """Nothing is locked, watched or read before ``run``.
 
@@ -47,6 +49,7 @@ class Watcher:
                 this watcher knows nothing.
             helped_home: The home whose commands get a helper while it leads; empty:
                 there is none.
+            open_jobs: Returns the jobs that it runs while it leads; None: none.
         """
         self._memory = memory
         self._detector = detector
@@ -55,6 +58,7 @@ class Watcher:
         self._clock = clock
         self._is_moved = is_moved
         self._helped_home = helped_home
+        self._open_jobs = open_jobs
         self._leader_loop: LeaderLoop | None = None
 
     def run(
@@ -117,8 +121,14 @@ class Watcher:
                 settings=self._settings,
                 clock=self._clock,
             )
-            with helping(self._helped_home):
-                self._leader_loop.run(stop, on_event)
+            with helping(self._helped_home), working(self._open_jobs) as wake:
+
+                def tell(event: WatchEvent) -> None:
+                    if isinstance(event, Synced):
+                        wake()
+                    on_event(event)
+
+                self._leader_loop.run(stop, tell)
         finally:
             self._leader_loop = None
             self._leadership.release()

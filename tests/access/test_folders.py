@@ -83,6 +83,7 @@ WITHOUT_FOLDER = {
     # Of names.
     *("project list", "project rename", "project merge"),
     *("token add", "token list", "token revoke"),
+    *("jobs list", "jobs retry"),
     *("init", "completion", "help", "version", "model list", "model fetch"),
     *("sync", "rebuild", "status", "doctor", "watch"),
     *("config list", "config get", "config set", "config unset", "config path"),

@@ -66,7 +66,7 @@ WITHOUT_TEXT = {
     *("git-hook status", "git-hook install", "git-hook remove", "git-hook run"),
     *("sync", "rebuild", "status", "doctor", "watch", "backup"),
     *("config list", "config get", "config set", "config unset", "config path"),
-    *("model list", "model fetch"),
+    *("model list", "model fetch", "jobs list", "jobs retry"),
 }
 """Commands that write no text to a note."""
 

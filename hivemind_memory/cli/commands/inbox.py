@@ -62,6 +62,10 @@ def accept(request: CommandRequest) -> int:
         print_json(accepted)
         return 0
     place = lines_text(accepted.path, accepted.start_line, accepted.end_line)
+    if claim.updated:
+        other = claim.updated.path
+        print_line(f"linked {accepted.path} updates {other}", keep=[other])
+        return 0
     if claim.dropped:
         print_line(f"dropped the claim: {place} already says the same", keep=[place])
         return 0

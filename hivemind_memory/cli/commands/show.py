@@ -179,7 +179,7 @@ def _facts(memory: StoredMemory) -> Iterable[tuple[str, str]]:
 def _edge_fact(edge: MemoryEdge) -> tuple[str, str]:
     """Return an edge as a name and a value."""
     other = edge.path or f"{edge.id} (missing)"
-    weight = f" (weight {edge.weight:.2g})" if edge.weight != 1 else ""
-    if edge.is_outgoing:
-        return edge.kind, f"{other}{weight}"
-    return _REVERSE[edge.kind], f"{other}{weight}"
+    more = [f"weight {edge.weight:.2g}"] if edge.weight != 1 else []
+    more += ["by the language model"] if edge.by == "model" else []
+    shown = f"{other} ({', '.join(more)})" if more else other
+    return (edge.kind if edge.is_outgoing else _REVERSE[edge.kind]), shown

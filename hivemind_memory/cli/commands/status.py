@@ -39,12 +39,14 @@ def status(request: CommandRequest) -> int:
     from hivemind_memory.access.rules import check_owner
     from hivemind_memory.cli.commands.activity import status_lines
     from hivemind_memory.cli.commands.search import print_pending, print_too_new_state
+    from hivemind_memory.jobs.status import read_model_status
     from hivemind_memory.memory.visible_recovered_entries import recovered_entries
 
     with request.open_memory() as memory:
         check_owner(memory.caller, "hm status")
         found = memory.status(should_ask=True)
         here = opening.describe_project(memory)
+        model = read_model_status(memory)
         print_too_new_state(memory)
         recovered = recovered_entries(memory)
         with opening.open_activity(memory) as opened:
@@ -52,9 +54,11 @@ def status(request: CommandRequest) -> int:
         if request.values["json"]:
             names = [entry.notice for entry in recovered]
             more = {"project": here, "recovered": names, "activity": activity}
+            more["language_model"] = plain_value(model)
             print_json({**plain_value(found), **more})
             return 0
         rows = [*_status_rows(found), ("project here", here)]
+        rows.append(("language model", model.line))
         rows += [("recovered", entry.notice) for entry in recovered]
         rows += [("activity", line) for line in status_lines(activity)]
         if is_terminal(sys.stdout):

@@ -1,0 +1,41 @@
+"""Give thousands of bad replies to the jobs of the language model: is anything lost?
+
+    python -m benchmarks.model_replies --replies 5000
+
+Memories are saved and related by replies of every kind: wrong shapes, invented ids,
+instructions, other languages, 10 MB. In the end each memory is active and says what was
+saved, no link leads to a memory that the model was not given, and none hides another.
+Exits 1 if anything is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tests.support.model_replies import try_replies
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--replies", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory() as base:
+        problems = try_replies(Path(base), given.replies, given.seed)
+    for problem in problems:
+        print(problem[:1000])
+    took_s = time.monotonic() - started
+    print(
+        f"seed {given.seed}: {given.replies} replies in {took_s:.0f} s,"
+        f" {len(problems)} problems"
+    )
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,125 @@
+"""hm jobs: what the language model has to do, and what it could not do."""
+
+from __future__ import annotations
+
+from hivemind_memory.cli.command import Argument, CommandRequest, Flag, command
+from hivemind_memory.cli.dates import minute_text
+from hivemind_memory.cli.options import JSON
+from hivemind_memory.cli.output import (
+    print_json,
+    print_line,
+    print_notices,
+    print_table,
+)
+from hivemind_memory.errors import UsageError
+from hivemind_memory.model.display import count_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.memory.memory import Memory
+    from hivemind_memory.state.jobs import Job
+
+_MAX_NUMBER = 2**62
+
+
+@command(
+    "jobs list",
+    description=(
+        "Jobs are run while hm watch or an agent's server runs, and only if"
+        " llm_provider is set. What is done is left out, unless --all is given."
+    ),
+    flags=(
+        Flag(("--all",), "flag", "List what is done, too; it is kept for 8 days."),
+        JSON,
+    ),
+    examples=("hm jobs", "hm jobs --all --json"),
+)
+def list_(request: CommandRequest) -> int:
+    """List the jobs."""
+    from hivemind_memory.access.rules import check_owner
+    from hivemind_memory.jobs.status import read_model_status
+    from hivemind_memory.state.jobs import DONE, Jobs
+
+    with request.open_memory() as memory:
+        check_owner(memory.caller, "hm jobs")
+        jobs = Jobs(memory.state()).all()
+        keys = {row.memory_id: row.key for row in memory.memories()}
+        status = read_model_status(memory)
+        shown = [job for job in jobs if request.values["all"] or job.state != DONE]
+        rows = [_row(memory, job, keys.get(job.ref, "")) for job in shown]
+    if request.values["json"]:
+        print_json(rows)
+        return 0
+    print_table(
+        ("job", "kind", "memory", "state", "tries", "next", "problem"),
+        [
+            (
+                str(row["number"]),
+                str(row["kind"]),
+                str(row["key"] or row["id"]),
+                str(row["state"]),
+                str(row["tries"]),
+                minute_text(str(row["due_at"])) if row["due_at"] else "",
+                str(row["problem"]),
+            )
+            for row in rows
+        ],
+        is_cut=True,
+    )
+    if not rows:
+        print_notices([f"no jobs wait; language model: {status.line}"])
+    return 0
+
+
+@command(
+    "jobs retry",
+    description=(
+        "A job is given up after 5 tries, or after 2 replies of no use. One whose"
+        " process ended while it ran is not run again by itself, because the model may"
+        " have been asked already."
+    ),
+    arguments=(
+        Argument("number", "Number of a job; without it, all.", is_required=False),
+    ),
+    examples=("hm jobs retry", "hm jobs retry 12"),
+)
+def retry(request: CommandRequest) -> int:
+    """Run jobs again that failed or were interrupted."""
+    from hivemind_memory.access.rules import check_owner
+    from hivemind_memory.state.jobs import Jobs
+
+    text = request.values["number"]
+    number = int(text) if text and text.isascii() and text.isdigit() else None
+    if text and (number is None or number > _MAX_NUMBER):
+        raise UsageError(
+            f"{text[:60]!r} is not the number of a job.", hint="`hm jobs` lists them."
+        )
+    with request.open_memory() as memory:
+        check_owner(memory.caller, "hm jobs retry")
+        count = Jobs(memory.state()).retry(number, now_s=memory.clocks.now())
+    if number is not None and not count:
+        raise UsageError(
+            f"Job {number} did not fail, or there is no such job.",
+            hint="`hm jobs` lists them.",
+        )
+    if count:
+        print_line(f"{count_text(count, 'job')} will run again")
+    else:
+        print_notices(["no job failed or was interrupted"])
+    return 0
+
+
+def _row(memory: Memory, job: Job, key: str) -> dict[str, object]:
+    """Return a job as JSON shows it."""
+    local_iso = memory.clocks.local_iso
+    return {
+        "number": job.number,
+        "kind": job.kind,
+        "id": job.ref,
+        "key": key,
+        "state": job.state,
+        "tries": job.tries,
+        "due_at": local_iso(job.due_at) if job.state == "waiting" else "",
+        "added_at": local_iso(job.made_at),
+        "problem": job.problem,
+    }

@@ -1,0 +1,104 @@
+"""Writes the links that the language model finds, and proposes those that hide.
+
+``related_to`` and ``contradicts`` hide nothing: they are written to the memory at which
+they start, with their author. ``updates`` takes a memory out of searches, so a person
+decides about it.
+"""
+
+from __future__ import annotations
+
+from hivemind_memory.curation.links import link
+from hivemind_memory.curation.refused_links import MODEL, is_refused
+from hivemind_memory.markdown.entry import new_ulid
+from hivemind_memory.model.memories import ACTIVE, UPDATES
+from hivemind_memory.state.model_links import LinkProposal, ModelLinks
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hivemind_memory.curation.context import CurationContext
+    from hivemind_memory.model.memories import MemoryRow
+    from hivemind_memory.model.ports import MemoryIndex
+    from hivemind_memory.model.relations import Relation
+
+
+def apply_relations(
+    context: CurationContext, start: str, relations: Iterable[Relation], *, model: str
+) -> tuple[int, int]:
+    """Write or propose the links of a memory; return how many of each.
+
+    A memory that changed meanwhile, a link that is there and one that was removed
+    before are passed over.
+
+    Args:
+        context: Of the model.
+        start: Id of the memory at which they start.
+        relations: What the model found; each names a memory that it was given.
+        model: Its name.
+
+    Raises:
+        NotSavedError: The disk refused; what was written before stays.
+        StateUnusableError: The state cannot be used.
+    """
+    written = proposed = 0
+    for relation in relations:
+        index = context.index.fresh(is_lookup=True)
+        row, other = active_row(index, start), active_row(index, relation.ref)
+        if row is None or other is None or row.path == other.path:
+            continue
+        if _is_linked(index, row, other, relation.kind) or is_refused(
+            context, index, row, other, relation.kind
+        ):
+            continue
+        if relation.kind == UPDATES:
+            proposed += _propose(context, row, other, relation, model)
+            continue
+        linked = link(
+            context,
+            row.memory_id,
+            other.memory_id or other.path,
+            relation.kind,
+            weight=relation.weight,
+            by=MODEL,
+        )
+        context.update_index(linked.changed_paths)
+        written += linked.is_changed
+    return written, proposed
+
+
+def active_row(index: MemoryIndex, ref: str) -> MemoryRow | None:
+    """Return the active memory that has an id, or is at a path; None: there is none."""
+    rows = index.memories(memory_id=ref, statuses=frozenset({ACTIVE}))
+    rows = rows or index.memories(path=ref, statuses=frozenset({ACTIVE}))
+    return rows[0] if rows else None
+
+
+def _is_linked(index: MemoryIndex, row: MemoryRow, other: MemoryRow, kind: str) -> bool:
+    """Return whether there is an edge of a kind between two memories."""
+    ends = {row.path, other.path}
+    return any(
+        edge.kind == kind and {edge.from_path, edge.to_path} == ends
+        for edge in index.edges_of(row.path, scopes=None)
+    )
+
+
+def _propose(
+    context: CurationContext,
+    row: MemoryRow,
+    other: MemoryRow,
+    relation: Relation,
+    model: str,
+) -> bool:
+    """Keep a proposal; return whether it is new."""
+    now = context.clocks.now()
+    proposal = LinkProposal(
+        id=new_ulid(now, context.clocks.randomness()),
+        from_ref=row.memory_id,
+        to_ref=other.memory_id or other.path,
+        kind=relation.kind,
+        weight=relation.weight,
+        model=model,
+        at=context.clocks.local_iso(now),
+    )
+    return ModelLinks(context.state()).propose(proposal)

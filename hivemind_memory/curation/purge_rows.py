@@ -1,0 +1,59 @@
+"""Rows of ``state.db`` that a purge cleans: namespaces, and those of the model."""
+
+from __future__ import annotations
+
+from hivemind_memory.errors import StateUnusableError
+from hivemind_memory.state.jobs import Jobs
+from hivemind_memory.state.model_links import ModelLinks
+from hivemind_memory.state.namespaces import Namespaces
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.curation.purge_report import PurgeReport
+
+
+def count_namespaces(report: PurgeReport) -> list[str]:
+    """Report and return the namespaces whose metadata quotes one of the memories."""
+    texts = [target.text for target in report.targets]
+    try:
+        namespaces = Namespaces(report.context.state())
+        found = namespaces.quoting(report.context.caller.scopes, texts)
+    except StateUnusableError as error:
+        report.fail("namespaces", str(error))
+        return []
+    if found:
+        report.add_count("namespaces", len(found), "with a copy in their metadata")
+    return found
+
+
+def clean_namespaces(report: PurgeReport) -> None:
+    """Take the metadata away that quotes one of the memories."""
+    try:
+        Namespaces(report.context.state()).blank(count_namespaces(report))
+    except StateUnusableError as error:
+        report.fail("namespaces", str(error))
+
+
+def count_model_rows(report: PurgeReport) -> None:
+    """Report the jobs and links of the language model that name a memory."""
+    state, refs = report.context.state(), report.plan.ids | report.plan.paths
+    try:
+        jobs = sum(job.ref in refs for job in Jobs(state).all())
+        count = jobs + ModelLinks(state).count(refs)
+    except StateUnusableError as error:
+        report.fail("language model", str(error))
+        return
+    if count:
+        report.add_count("language model", count, "records")
+
+
+def clean_model_rows(report: PurgeReport) -> None:
+    """Delete the jobs and links of the language model that name a memory."""
+    state, refs = report.context.state(), report.plan.ids | report.plan.paths
+    try:
+        count = Jobs(state).drop(refs) + ModelLinks(state).drop(refs)
+    except StateUnusableError as error:
+        report.fail("language model", str(error))
+        return
+    if count:
+        report.add_count("language model", count, "records")

@@ -1,0 +1,24 @@
+"""Says whether there are jobs to run, and loads nothing of them if there are none."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hivemind_memory.jobs.runner import JobRunner
+    from hivemind_memory.memory.memory import Memory
+
+
+def chosen_jobs(memory: Memory) -> Callable[[], JobRunner] | None:
+    """Return what opens the jobs of a memory; None: no language model is chosen."""
+    settings = memory.settings
+    if not settings.enabled or settings.llm_provider == "none":
+        return None
+
+    def open_jobs() -> JobRunner:
+        from hivemind_memory.jobs.runner import JobRunner
+
+        return JobRunner(memory)
+
+    return open_jobs

@@ -1,0 +1,101 @@
+"""Compares a saved memory with the memories that are most like it, in one request."""
+
+from __future__ import annotations
+
+from hivemind_memory.curation.model_links import active_row
+from hivemind_memory.jobs.relations import (
+    messages_about,
+    relations_in,
+    schema_for,
+)
+from hivemind_memory.model.filters import SearchFilter
+from hivemind_memory.model.query import Query
+from hivemind_memory.model.trust import is_trusted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hivemind_memory.memory.memory import Memory
+    from hivemind_memory.model.curation import StoredMemory
+    from hivemind_memory.model.ports import Chat
+
+LINKS = "links"
+"""Kind of the jobs that compare a saved memory."""
+
+MAX_NEIGHBORS = 5
+MIN_RELEVANCE = 0.35
+"""Memories that are compared, and how relevant to the saved one they must be. A whole
+text as the query seldom reaches more by words: no other memory has most of them."""
+
+_CANDIDATES = 20
+_QUERY_CHARS = 400
+"""Of the memory, as a query: a search counts the first 64 terms."""
+
+
+def compare(memory: Memory, ref: str, chat: Chat) -> None:
+    """Link the memory with an id to those that the model relates it to.
+
+    One that is not active any more, is not to be sent, or is like no other is passed
+    over, and nothing is asked.
+
+    Args:
+        memory: As its owner sees it.
+        ref: Id of the saved memory.
+        chat: The language model.
+
+    Raises:
+        ChatError: The model gave no usable reply; nothing was changed.
+        HivemindError: A link could not be written.
+    """
+    saved = _load(memory, ref)
+    if saved is None:
+        return
+    others = {other.id or other.path: other for other in _neighbors(memory, saved)}
+    if not others:
+        return
+    reply = chat.ask(
+        messages_about(saved, others),
+        schema_for(list(others)),
+        timeout_s=memory.settings.llm_timeout_s,
+    )
+    relations = relations_in(reply, others)
+    memory.curation.apply_relations(ref, relations, model=chat.name)
+
+
+def _load(memory: Memory, ref: str) -> StoredMemory | None:
+    """Return the active memory with an id, if it may be sent."""
+    row = memory.index_handle.run_fresh(lambda index: active_row(index, ref))
+    found = memory.curation.stored.load(row.path) if row is not None else None
+    return found if found is not None and _may_be_sent(memory, found) else None
+
+
+def _neighbors(memory: Memory, saved: StoredMemory) -> Iterator[StoredMemory]:
+    """Yield the memories of the same scope that are most like a saved one."""
+    query = Query(
+        text=f"{saved.key} {saved.text}"[:_QUERY_CHARS],
+        max_results=_CANDIDATES,
+        min_score=MIN_RELEVANCE,
+        search_filter=SearchFilter(scope=saved.scope),
+        keeps_repetitions=True,
+        is_literal=True,
+    )
+    count = 0
+    seen: set[str] = {saved.path}
+    for hit in memory.search(query).hits:
+        if count == MAX_NEIGHBORS:
+            return
+        if not hit.type or hit.path in seen:
+            continue
+        seen.add(hit.path)
+        other = memory.curation.stored.load(hit.path)
+        if other is not None and _may_be_sent(memory, other):
+            count += 1
+            yield other
+
+
+def _may_be_sent(memory: Memory, found: StoredMemory) -> bool:
+    """Return whether a memory may leave: trusted, and not private unless allowed."""
+    settings = memory.settings
+    is_private = settings.visibility_of(found.scope, found.visibility) == "private"
+    return is_trusted(found.source) and (settings.llm_send_private or not is_private)

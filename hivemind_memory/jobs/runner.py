@@ -1,0 +1,199 @@
+"""Adds the jobs that changes call for, and runs those that are due. In the leader only.
+
+What was saved is read from the log of changes, so saving knows nothing of jobs and
+waits for none.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+
+from hivemind_memory.access.rules import OWNER
+from hivemind_memory.curation.refused_links import MODEL
+from hivemind_memory.errors import (
+    ChatError,
+    ChatNotReadyError,
+    ChatReplyError,
+    HivemindError,
+)
+from hivemind_memory.jobs.compare import LINKS, compare
+from hivemind_memory.markdown.entry import new_ulid
+from hivemind_memory.model.changes import ACCEPT, SAVE
+from hivemind_memory.model.curation import MEMORY
+from hivemind_memory.providers.chat import connect_chat
+from hivemind_memory.providers.chat_target import ChatTarget, find_chat_target
+from hivemind_memory.state.change_log import ChangeLog
+from hivemind_memory.state.jobs import WAITING, Jobs
+from hivemind_memory.state.model_requests import ModelRequests
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hivemind_memory.memory.memory import Memory
+    from hivemind_memory.model.ports import Chat
+    from hivemind_memory.state.jobs import Job
+
+logger = logging.getLogger(__name__)
+
+MAX_TRIES = 5
+MAX_REPLIES = 2
+"""Tries of a job, and those that may end with a reply of no use, which costs as much as
+a good one."""
+
+FIRST_RETRY_S = 60.0
+"""Wait after the first try that failed; it doubles with each."""
+
+RECENT_S = 7 * 86_400.0
+"""How old a save may be to be compared. What ended is kept a day longer."""
+
+_DAY_S = 86_400.0
+_NO_CHANCE = bytes(10)
+
+
+class JobRunner:
+    """Runs the jobs of one memory on the thread that calls it."""
+
+    def __init__(
+        self, memory: Memory, open_chat: Callable[[Memory], Chat] | None = None
+    ) -> None:
+        """Open nothing yet.
+
+        Args:
+            memory: Any caller's: jobs see the memory as its owner does.
+            open_chat: Returns the language model; None: that of the settings.
+        """
+        self._memory = memory.as_caller(OWNER)
+        self._memory.origin = MODEL
+        self._open_chat = open_chat or open_chosen_chat
+        self._chat: Chat | None = None
+        self._runner = self._memory.clocks.randomness().hex()
+        self._has_begun = False
+        self._rest_until_s = 0.0
+        self._lock = threading.Lock()
+
+    def run(self, *, should_stop: Callable[[], bool]) -> float | None:
+        """Add and run what is due; return in how many seconds there is more to do.
+
+        None: nothing waits.
+        """
+        with self._lock:
+            jobs = self._jobs
+            if not self._has_begun:
+                jobs.interrupt_others(self._runner)
+                self._has_begun = True
+            self._add()
+            while not should_stop() and self._now() >= self._rest_until_s:
+                job = jobs.take(self._runner, now_s=self._now())
+                if job is None:
+                    break
+                self._run(job)
+            return self._next_due_s()
+
+    def close(self) -> None:
+        """Close what was opened."""
+        if self._chat is not None:
+            self._chat.close()
+        self._memory.close()
+
+    @property
+    def _jobs(self) -> Jobs:
+        """The jobs of the notes folder."""
+        return Jobs(self._memory.state())
+
+    def _now(self) -> float:
+        """Return seconds since the epoch."""
+        return self._memory.clocks.now()
+
+    def _add(self) -> None:
+        """Add a job for each memory that was saved or accepted in the last days."""
+        now_s = self._now()
+        jobs = self._jobs
+        jobs.prune(before_s=now_s - RECENT_S - _DAY_S)
+        first = new_ulid(max(0.0, now_s - RECENT_S), _NO_CHANCE)
+        saved = [
+            item.id
+            for change in ChangeLog(self._memory.state()).since(first)
+            if change.kind in (SAVE, ACCEPT) and not change.undone_by
+            for item in change.items
+            if item.kind == MEMORY and item.id
+        ]
+        known = jobs.known(LINKS)
+        jobs.add(LINKS, (ref for ref in saved if ref not in known), now_s=now_s)
+
+    def _run(self, job: Job) -> None:
+        """Run a job, and say how it ended."""
+        jobs, runner = self._jobs, self._runner
+        try:
+            if self._chat is None:
+                self._chat = self._open_chat(self._memory)
+            compare(self._memory, job.ref, self._chat)
+        except ChatNotReadyError as error:
+            wait_s = error.retry_after_s or FIRST_RETRY_S
+            self._rest_until_s = self._now() + wait_s
+            jobs.put_back(
+                job,
+                runner,
+                due_s=self._rest_until_s,
+                problem=str(error),
+                is_try=False,
+            )
+        except HivemindError as error:
+            self._fail(job, error)
+        except Exception:
+            # One job must not end the others; what it was is in the log.
+            logger.exception("a job failed")
+            jobs.end(job, runner, problem="it failed; the log says more")
+        else:
+            jobs.end(job, runner)
+
+    def _fail(self, job: Job, error: HivemindError) -> None:
+        """Let a job be tried again later, or give it up."""
+        problem = f"{error} {error.hint}".strip()
+        most = MAX_REPLIES if isinstance(error, ChatReplyError) else MAX_TRIES
+        if job.tries >= most:
+            self._jobs.end(job, self._runner, problem=problem)
+            return
+        wait_s = FIRST_RETRY_S * 2 ** (job.tries - 1)
+        if isinstance(error, ChatError) and error.retry_after_s is not None:
+            wait_s = max(wait_s, error.retry_after_s)
+            self._rest_until_s = self._now() + error.retry_after_s
+        self._jobs.put_back(
+            job,
+            self._runner,
+            due_s=self._now() + wait_s,
+            problem=problem,
+            is_try=True,
+        )
+
+    def _next_due_s(self) -> float | None:
+        """Return in how many seconds the next job may run; None: none waits."""
+        due = [job.due_at for job in self._jobs.all() if job.state == WAITING]
+        if not due:
+            return None
+        return max(0.0, min(due) - self._now(), self._rest_until_s - self._now())
+
+
+def open_chosen_chat(memory: Memory) -> Chat:
+    """Return the language model that the settings choose.
+
+    Raises:
+        ChatNotReadyError: None is chosen, or it cannot be used.
+    """
+    target = find_chat_target(memory.settings)
+    if not isinstance(target, ChatTarget):
+        raise ChatNotReadyError(target, retry_after_s=_DAY_S)
+    clocks = memory.clocks
+    return connect_chat(
+        target,
+        account=requests_of(memory),
+        now=clocks.now,
+        stopwatch=clocks.stopwatch,
+    )
+
+
+def requests_of(memory: Memory) -> ModelRequests:
+    """Return what counts the requests of a memory's home."""
+    per_day = memory.settings.llm_calls_per_day
+    return ModelRequests(memory.state(), memory.clocks, per_day=per_day)

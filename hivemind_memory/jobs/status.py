@@ -1,0 +1,77 @@
+"""What there is to say of the language model and its jobs."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from hivemind_memory.errors import StateUnusableError
+from hivemind_memory.model.value import value
+from hivemind_memory.providers.chat_target import ChatTarget, find_chat_target
+from hivemind_memory.state.jobs import DONE, Jobs
+from hivemind_memory.state.model_links import ModelLinks
+from hivemind_memory.state.model_requests import ModelRequests
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hivemind_memory.memory.memory import Memory
+
+
+@value
+class ModelStatus:
+    """The language model, and what it has done and has to do."""
+
+    name: str
+    """Provider and model; none: no text is sent anywhere."""
+
+    problem: str = ""
+    """Why it cannot be asked; empty: it can, as far as is known."""
+
+    requests_today: int = 0
+    requests_per_day: int = 0
+    jobs: Mapping[str, int] = {}
+    """State of jobs -> how many, without those that are done."""
+
+    proposals: int = 0
+    """Links that wait in the inbox."""
+
+    @property
+    def line(self) -> str:
+        """All of it in one line."""
+        parts = [self.problem.removesuffix(".") or self.name]
+        if not self.problem and self.name != "none":
+            of_day = f"{self.requests_per_day:,} requests today"
+            parts.append(f"{self.requests_today:,} of {of_day}")
+        waiting = ", ".join(f"{count:,} {state}" for state, count in self.jobs.items())
+        if waiting:
+            parts.append(f"jobs: {waiting} (`hm jobs` lists them)")
+        if self.proposals:
+            parts.append(f"{self.proposals:,} proposed in `hm inbox`")
+        return "; ".join(parts)
+
+
+def read_model_status(memory: Memory) -> ModelStatus:
+    """Return what there is to say; nothing is asked."""
+    target = find_chat_target(memory.settings)
+    name, problem = "none", ""
+    if isinstance(target, ChatTarget):
+        name = target.name
+    elif memory.settings.llm_provider != "none":
+        problem = target
+    per_day = memory.settings.llm_calls_per_day
+    state = memory.state()
+    try:
+        jobs = Counter(job.state for job in Jobs(state).all() if job.state != DONE)
+        sent = ModelRequests(state, memory.clocks, per_day=per_day).count_today()
+        proposals = len(ModelLinks(state).proposals())
+    except StateUnusableError:  # `hm status` says so already
+        return ModelStatus(name=name, problem=problem)
+    return ModelStatus(
+        name=name,
+        problem=problem,
+        requests_today=sent,
+        requests_per_day=per_day,
+        jobs=dict(sorted(jobs.items())),
+        proposals=proposals,
+    )

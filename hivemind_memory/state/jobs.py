@@ -1,0 +1,218 @@
+"""The jobs of the language model, a table of ``state.db``.
+
+A job is about one memory, and there is one of a kind for it, ever: what is done stays
+in the table for a while, so that it is not done again. A job names ids; it holds no
+text. Only the leader runs jobs. One whose process was killed while it ran is not run
+again unless a person says so: the model may have been asked.
+"""
+
+from __future__ import annotations
+
+from hivemind_memory.files.descriptors import is_there
+from hivemind_memory.model.value import value
+from hivemind_memory.sqlite.connection import write_transaction
+from hivemind_memory.state.state_file import PROMISE_WAIT_MS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    import apsw
+
+    from hivemind_memory.state.state_file import StateFile
+
+WAITING, RUNNING, DONE = "waiting", "running", "done"
+FAILED, INTERRUPTED = "failed", "interrupted"
+"""States of a job. One that failed was given up; one that is interrupted ran while its
+process was killed."""
+
+_COLUMNS = "number, kind, ref, state, tries, due_at, made_at, problem"
+
+
+@value
+class Job:
+    """One job."""
+
+    number: int
+    """What a person types."""
+
+    kind: str
+    ref: str
+    """Id of the memory that it is about."""
+
+    state: str
+    tries: int
+    due_at: float
+    """When it is run at the earliest, in seconds since the epoch."""
+
+    made_at: float
+    problem: str
+    """Why the last try failed; empty: it did not."""
+
+
+class Jobs:
+    """The jobs of one notes folder. Any method may raise ``StateUnusableError``."""
+
+    def __init__(self, state: StateFile) -> None:
+        self._state = state
+
+    def add(self, kind: str, refs: Iterable[str], *, now_s: float) -> int:
+        """Add a job for each id that has none of that kind yet; return how many."""
+        notes = self._state.notes
+        rows = [(notes, kind, ref, WAITING, now_s, now_s) for ref in refs]
+        if not rows:
+            return 0
+
+        def insert(connection: apsw.Connection) -> int:
+            before = connection.total_changes()
+            with write_transaction(connection):
+                connection.executemany(
+                    "INSERT INTO jobs(notes, kind, ref, state, runner, tries, due_at,"
+                    " made_at, problem) VALUES (?, ?, ?, ?, '', 0, ?, ?, '')"
+                    " ON CONFLICT DO NOTHING",
+                    rows,
+                )
+            return connection.total_changes() - before
+
+        return self._state.run(insert, PROMISE_WAIT_MS)
+
+    def known(self, kind: str) -> set[str]:
+        """Return the ids that have a job of a kind, whatever its state."""
+        return {job.ref for job in self.all() if job.kind == kind}
+
+    def take(self, runner: str, *, now_s: float) -> Job | None:
+        """Take the job that is due for the longest time; None: none is due."""
+        if not is_there(self._state.path):
+            return None
+
+        def update(connection: apsw.Connection) -> Job | None:
+            with write_transaction(connection):
+                rows = connection.execute(
+                    "UPDATE jobs SET state = ?, runner = ?, tries = tries + 1"
+                    " WHERE number = (SELECT number FROM jobs WHERE notes = ?"
+                    " AND state = ? AND due_at <= ? ORDER BY due_at, number LIMIT 1)"
+                    f" RETURNING {_COLUMNS}",
+                    (RUNNING, runner, self._state.notes, WAITING, now_s),
+                ).fetchall()
+            return _job_of(rows[0]) if rows else None
+
+        return self._state.run(update, PROMISE_WAIT_MS)
+
+    def end(self, job: Job, runner: str, *, problem: str = "") -> None:
+        """Say that a job is done, or given up because of a problem."""
+        state = FAILED if problem else DONE
+        self._change(job, runner, "state = ?, problem = ?", (state, problem))
+
+    def put_back(
+        self, job: Job, runner: str, *, due_s: float, problem: str, is_try: bool
+    ) -> None:
+        """Let a job wait until *due_s*; what was no try is not counted as one."""
+        tries = job.tries if is_try else job.tries - 1
+        self._change(
+            job,
+            runner,
+            "state = ?, due_at = ?, problem = ?, tries = ?",
+            (WAITING, due_s, problem, tries),
+        )
+
+    def interrupt_others(self, runner: str) -> int:
+        """Mark what processes were running that are gone; return how many.
+
+        Args:
+            runner: The only one that runs jobs now.
+        """
+        if not is_there(self._state.path):
+            return 0
+        sql = (
+            "UPDATE jobs SET state = ?, problem = ? WHERE notes = ? AND state = ?"
+            " AND runner != ?"
+        )
+        why = "its process ended while it ran"
+
+        def update(connection: apsw.Connection) -> int:
+            with write_transaction(connection):
+                values = (INTERRUPTED, why, self._state.notes, RUNNING, runner)
+                connection.execute(sql, values)
+                return connection.changes()
+
+        return self._state.run(update, PROMISE_WAIT_MS)
+
+    def retry(self, number: int | None, *, now_s: float) -> int:
+        """Let a job that was given up or interrupted wait again; return how many did.
+
+        Args:
+            number: Of the job; None: all of them.
+            now_s: Seconds since the epoch.
+        """
+        sql = (
+            "UPDATE jobs SET state = ?, tries = 0, due_at = ?, problem = ''"
+            " WHERE notes = ? AND state IN (?, ?)"
+        )
+        values: tuple[object, ...] = (WAITING, now_s, self._state.notes)
+        values += (FAILED, INTERRUPTED)
+        if number is not None:
+            sql, values = f"{sql} AND number = ?", (*values, number)
+        return self._count_changes(sql, values)
+
+    def drop(self, refs: Collection[str]) -> int:
+        """Delete the jobs about some memories; return how many."""
+        named = [(job.number,) for job in self.all() if job.ref in refs]
+
+        def delete(connection: apsw.Connection) -> None:
+            with write_transaction(connection):
+                connection.executemany("DELETE FROM jobs WHERE number = ?", named)
+
+        if named:
+            self._state.run(delete, PROMISE_WAIT_MS)
+        return len(named)
+
+    def prune(self, *, before_s: float) -> int:
+        """Delete what ended and was added before a time; return how many."""
+        sql = "DELETE FROM jobs WHERE notes = ? AND made_at < ? AND state NOT IN (?, ?)"
+        values = (self._state.notes, before_s, WAITING, RUNNING)
+        return self._count_changes(sql, values)
+
+    def all(self) -> list[Job]:
+        """Return the jobs in the order in which they were added."""
+        if not is_there(self._state.path):
+            return []
+        sql = f"SELECT {_COLUMNS} FROM jobs WHERE notes = ? ORDER BY number"
+
+        def read(connection: apsw.Connection) -> list[Job]:
+            return [_job_of(r) for r in connection.execute(sql, (self._state.notes,))]
+
+        return self._state.run(read, PROMISE_WAIT_MS)
+
+    def _change(
+        self, job: Job, runner: str, sets: str, values: tuple[object, ...]
+    ) -> None:
+        """Change a job, if its runner still has it."""
+        sql = f"UPDATE jobs SET {sets} WHERE number = ? AND state = ? AND runner = ?"
+        self._count_changes(sql, (*values, job.number, RUNNING, runner))
+
+    def _count_changes(self, sql: str, values: tuple[object, ...]) -> int:
+        """Run a statement that changes rows; return how many it changed."""
+        if not is_there(self._state.path):
+            return 0
+
+        def change(connection: apsw.Connection) -> int:
+            with write_transaction(connection):
+                connection.execute(sql, values)
+                return connection.changes()
+
+        return self._state.run(change, PROMISE_WAIT_MS)
+
+
+def _job_of(row: tuple[object, ...]) -> Job:
+    """Return the job of a row."""
+    number, kind, ref, state, tries, due_at, made_at, problem = row
+    return Job(
+        number=int(str(number)),
+        kind=str(kind),
+        ref=str(ref),
+        state=str(state),
+        tries=int(str(tries)),
+        due_at=float(str(due_at)),
+        made_at=float(str(made_at)),
+        problem=str(problem),
+    )

@@ -1,0 +1,92 @@
+"""Runs jobs on a thread while this process leads, so that indexing does not wait."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from contextlib import contextmanager
+from typing import Protocol
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+logger = logging.getLogger(__name__)
+
+RETRY_S = 60.0
+"""How long the worker rests after a run that raised."""
+
+
+class JobSource(Protocol):
+    """Has jobs to run."""
+
+    def run(self, *, should_stop: Callable[[], bool]) -> float | None:
+        """Run what is due; return in how many seconds there is more; None: unknown."""
+        ...
+
+    def close(self) -> None:
+        """Close what was opened."""
+        ...
+
+
+class JobWorker:
+    """One thread that runs jobs when it is woken, and when the next one is due."""
+
+    def __init__(self, source: JobSource) -> None:
+        """Start nothing yet."""
+        self._source = source
+        self._work = threading.Event()
+        self._is_closed = threading.Event()
+        # A request to a model cannot be broken off; it must not hold up the exit.
+        self._thread = threading.Thread(target=self._run, name="jobs", daemon=True)
+
+    def start(self) -> None:
+        """Start the thread, which looks for jobs at once."""
+        self._work.set()
+        self._thread.start()
+
+    def wake(self) -> None:
+        """Notes may have changed."""
+        self._work.set()
+
+    def close(self, timeout_s: float = 0.5) -> bool:
+        """Ask the thread to end; return whether it did within *timeout_s* seconds."""
+        self._is_closed.set()
+        self._work.set()
+        self._thread.join(timeout_s)
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        """Work and wait, until it is closed."""
+        wait_s: float | None = None
+        while not self._is_closed.is_set():
+            self._work.wait(wait_s)
+            self._work.clear()
+            if not self._is_closed.is_set():
+                wait_s = self._run_once()
+        self._source.close()
+
+    def _run_once(self) -> float | None:
+        """Run the jobs once; return how long to wait for the next."""
+        try:
+            return self._source.run(should_stop=self._is_closed.is_set)
+        except Exception:
+            # The thread must live on; what was due still is.
+            logger.exception("jobs cannot be run now; it is tried again")
+            return RETRY_S
+
+
+@contextmanager
+def working(
+    open_source: Callable[[], JobSource] | None,
+) -> Iterator[Callable[[], None]]:
+    """Run jobs on a thread meanwhile; yield what wakes it. None: there are no jobs."""
+    if open_source is None:
+        yield lambda: None
+        return
+    worker = JobWorker(open_source())
+    worker.start()
+    try:
+        yield worker.wake
+    finally:
+        worker.close()

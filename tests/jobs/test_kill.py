@@ -1,0 +1,15 @@
+"""A job is run at most once; ``benchmarks/kill_jobs.py`` has more kills."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.support.job_kill_rig import kill_leaders
+
+
+def test_the_model_is_asked_at_most_once_whoever_is_killed(tmp_path: Path) -> None:
+    result = kill_leaders(tmp_path, kills=25, seed=11)
+
+    assert result.problems == []
+    assert result.kills == 25
+    assert result.asked.total() > 5

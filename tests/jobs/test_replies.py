@@ -1,0 +1,89 @@
+"""Whatever a model replies: no memory is lost, and no link is invented."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hivemind_memory.jobs.relations import MIN_WEIGHT, relations_in, schema_for
+from hivemind_memory.model.memories import EDGE_KINDS
+from hivemind_memory.model.relations import Relation
+from hivemind_memory.providers.chat_reply import NoObjectError, read_object
+from tests.support.model_replies import try_replies
+
+GIVEN = ("01A", "01B", "notes/c.md")
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.text(max_size=8), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+ROW = st.fixed_dictionaries(
+    {
+        "id": st.sampled_from([*GIVEN, "01X", "", "none"]) | JSON,
+        "kind": st.sampled_from([*EDGE_KINDS, "none", "forget"]) | JSON,
+        "weight": st.floats(-1, 2) | JSON,
+    }
+)
+REPLY = st.fixed_dictionaries({"relations": st.lists(ROW | JSON, max_size=8) | JSON})
+
+
+@settings(max_examples=400)
+@given(REPLY | st.dictionaries(st.text(max_size=10), JSON, max_size=3))
+def test_only_what_was_given_and_is_sure_counts(reply: dict[str, Any]) -> None:
+    found = relations_in(reply, GIVEN)
+
+    assert len({relation.ref for relation in found}) == len(found)
+    for relation in found:
+        assert relation.ref in GIVEN
+        assert relation.kind in EDGE_KINDS
+        assert MIN_WEIGHT <= relation.weight <= 1
+    # It is one that the reply has, and not put together from several.
+    rows: list[Any] = reply["relations"] if found else []
+    for ref, kind, weight in found:
+        assert {"id": ref, "kind": kind, "weight": weight} in rows
+
+
+@settings(max_examples=400)
+@given(st.text(max_size=200) | st.text("{}[]\"':,a1 \n`", max_size=200))
+def test_any_text_is_an_object_or_refused(text: str) -> None:
+    try:
+        found: object = read_object(text)
+    except NoObjectError:
+        found = {}
+
+    assert isinstance(found, dict)
+
+
+def test_the_first_relation_of_a_memory_counts() -> None:
+    """A reply that says two things of one memory does not do both."""
+    rows = [
+        {"id": "01A", "kind": "none", "weight": 1},
+        {"id": "01A", "kind": "contradicts", "weight": 0.9},
+        {"id": "01A", "kind": "updates", "weight": 1},
+    ]
+
+    assert relations_in({"relations": rows}, GIVEN) == (
+        Relation("01A", "contradicts", 0.9),
+    )
+
+
+def test_the_schema_names_the_ids_that_were_given() -> None:
+    """A server that keeps to it cannot let a model invent one."""
+    schema: Any = schema_for(GIVEN)
+
+    row = schema["properties"]["relations"]["items"]
+    assert row["properties"]["id"]["enum"] == list(GIVEN)
+    assert sorted(row["required"]) == sorted(row["properties"])
+
+
+@pytest.mark.slow
+def test_no_reply_loses_a_memory(tmp_path: Path) -> None:
+    """``benchmarks/model_replies.py`` tries thousands."""
+    assert try_replies(tmp_path, count=120, seed=3) == []

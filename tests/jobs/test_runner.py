@@ -1,0 +1,278 @@
+"""Jobs: which there are, when they run, how they end. A fake clock and a fake model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hivemind_memory.errors import (
+    ChatError,
+    ChatNotReadyError,
+    ChatRefusedError,
+    ChatReplyError,
+)
+from hivemind_memory.jobs.chosen import chosen_jobs
+from hivemind_memory.jobs.runner import MAX_TRIES, RECENT_S, JobRunner
+from hivemind_memory.jobs.status import read_model_status
+from hivemind_memory.state.jobs import (
+    DONE,
+    FAILED,
+    INTERRUPTED,
+    RUNNING,
+    WAITING,
+    Job,
+    Jobs,
+)
+from hivemind_memory.state.model_requests import ModelRequests
+from hivemind_memory.testing import FakeChat
+from tests.cli.conftest import Hm
+from tests.support.chat_server import ChatServer
+from tests.support.model_home import NEW, OLD, ModelHome
+from tests.support.sandbox import Sandbox, utc_clocks
+
+pytest_plugins = ("tests.cli.conftest",)
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> ModelHome:
+    home = ModelHome(Sandbox(tmp_path / "model"))
+    home.save("deploy-day", OLD)
+    home.run()
+    return home
+
+
+def jobs_of(home: ModelHome) -> list[Job]:
+    return home.with_memory(lambda memory: Jobs(memory.state()).all())
+
+
+def last(home: ModelHome) -> Job:
+    return jobs_of(home)[-1]
+
+
+def test_each_saved_memory_is_a_job_once(model: ModelHome) -> None:
+    """Whatever runs, and however often."""
+    model.save("deploy-time", NEW)
+    for _ in range(3):
+        model.run()
+
+    assert [job.state for job in jobs_of(model)] == [DONE, DONE]
+    assert len(model.chat.asked) == 1
+
+
+def test_what_fails_is_tried_again_ever_later_and_given_up(model: ModelHome) -> None:
+    model.save("deploy-time", NEW)
+    model.chat.failure = ChatError("The server is down.")
+    waits = []
+    while last(model).state == WAITING if waits else True:
+        wait_s = model.run()
+        waits.append(round(wait_s or 0))
+        model.sandbox.ahead_s += (wait_s or 0) + 1
+
+    assert waits == [60, 120, 240, 480, 0]
+    assert last(model).state == FAILED
+    assert last(model).problem == "The server is down."
+    assert len(model.chat.asked) == MAX_TRIES
+
+
+def test_a_reply_of_no_use_is_asked_for_twice(model: ModelHome) -> None:
+    """It costs as much as a good one."""
+    model.save("deploy-time", NEW)
+    model.chat.failure = ChatReplyError("It replied, but not with JSON.")
+
+    for _ in range(4):
+        model.run()
+        model.sandbox.ahead_s += 600
+
+    assert last(model).state == FAILED
+    assert len(model.chat.asked) == 2
+
+
+def test_a_server_that_asks_to_wait_is_waited_for(model: ModelHome) -> None:
+    model.save("deploy-time", NEW)
+    model.chat.failure = ChatError("Too many requests.", retry_after_s=3_600)
+
+    assert model.run() == pytest.approx(3_600, abs=5)
+
+
+def test_what_was_not_asked_is_no_try(model: ModelHome) -> None:
+    """Nothing is given up because a day has too few requests."""
+    model.save("deploy-time", NEW)
+    model.chat.failure = ChatNotReadyError("All are used.", retry_after_s=9_000)
+    for _ in range(MAX_TRIES + 2):
+        assert model.run() == pytest.approx(9_000, abs=30)
+        model.sandbox.ahead_s += 9_001
+    model.chat.failure = None
+
+    model.run()
+
+    assert last(model).state == DONE
+
+
+def test_a_job_whose_process_died_is_not_run_again_unless_a_person_says_so(
+    model: ModelHome,
+) -> None:
+    """The model may have been asked."""
+    saved = model.save("deploy-time", NEW)
+    with model.sandbox.memory() as memory:
+        jobs = Jobs(memory.state())
+        now_s = model.sandbox.now()
+        jobs.add("links", [saved.id], now_s=now_s)
+        taken = jobs.take("a process that dies", now_s=now_s)
+        assert taken is not None
+        assert taken.ref == saved.id
+
+    model.run()
+
+    assert last(model).state == INTERRUPTED
+    assert model.chat.asked == []
+    with model.sandbox.memory() as memory:
+        assert Jobs(memory.state()).retry(None, now_s=model.sandbox.now()) == 1
+    model.run()
+    assert last(model).state == DONE
+    assert len(model.chat.asked) == 1
+
+
+def test_two_runners_never_have_the_same_job(model: ModelHome) -> None:
+    with model.sandbox.memory() as memory:
+        jobs = Jobs(memory.state())
+        jobs.add("links", ["A", "B"], now_s=0)
+        taken = [jobs.take(f"runner {n}", now_s=1) for n in range(3)]
+
+    assert [job.ref for job in taken if job] == ["A", "B"]
+    assert {job.state for job in taken if job} == {RUNNING}
+
+
+def test_old_saves_are_not_compared_and_old_jobs_are_deleted(
+    model: ModelHome,
+) -> None:
+    model.save("deploy-time", NEW)
+    model.sandbox.ahead_s = RECENT_S + 100
+    model.run()
+    assert len(jobs_of(model)) == 1
+
+    model.sandbox.ahead_s += 2 * 86_400
+    model.run()
+    assert jobs_of(model) == []
+
+
+def test_without_a_chosen_model_there_are_no_jobs(tmp_path: Path) -> None:
+    """Nothing is loaded, read or written."""
+    sandbox = Sandbox(tmp_path)
+    with sandbox.memory() as memory:
+        assert chosen_jobs(memory) is None
+    with sandbox.memory(llm_provider="openai", enabled=False) as memory:
+        assert chosen_jobs(memory) is None
+
+
+def test_a_failing_job_stops_no_other(model: ModelHome) -> None:
+    model.save("deploy-time", NEW)
+    model.save("deploy-hour", f"{NEW} At ten.")
+    replies = iter([ZeroDivisionError(), {}])
+
+    def reply(_: object) -> dict[str, object]:
+        found = next(replies)
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    model.chat.reply = reply
+    model.run()
+
+    assert [job.state for job in jobs_of(model)] == [DONE, FAILED, DONE]
+
+
+# -- the requests of a day ---------------------------------------------------------
+
+
+def requests(sandbox: Sandbox, now_s: float, per_day: int = 3) -> ModelRequests:
+    with sandbox.memory() as memory:
+        clocks = utc_clocks(lambda: now_s, lambda: 0.0)
+        return ModelRequests(memory.state(), clocks, per_day=per_day)
+
+
+def test_a_day_has_so_many_requests_in_all_processes(tmp_path: Path) -> None:
+    sandbox = Sandbox(tmp_path)
+    noon = 20_000 * 86_400 + 43_200.0
+
+    taken = [requests(sandbox, noon).take_request() for _ in range(5)]
+    tomorrow = requests(sandbox, noon + 86_400).take_request()
+
+    assert taken == [0, 0, 0, 43_200, 43_200]
+    assert tomorrow == 0
+    assert requests(sandbox, noon).count_today() == 3
+
+
+def test_no_requests_at_all_can_be_allowed(tmp_path: Path) -> None:
+    assert requests(Sandbox(tmp_path), 1e9, per_day=0).take_request() > 0
+
+
+# -- with a server and a real client -------------------------------------------------
+
+
+@pytest.mark.parametrize("provider", ["openai", "ollama"])
+def test_a_whole_job_over_the_wire(tmp_path: Path, provider: str) -> None:
+    """From the save to the link, with the count of the day."""
+    with ChatServer() as server:
+        home = ModelHome(Sandbox(tmp_path))
+        home.sandbox.flags |= {
+            "llm_provider": provider,
+            "llm_base_url": server.url_for(provider),
+        }
+        first = home.save("deploy-day", OLD)
+        relation = {"id": first.id, "kind": "contradicts", "weight": 0.9}
+        server.reply = lambda _: {"relations": [relation]}
+        home.save("deploy-time", NEW)
+        with home.sandbox.memory() as memory:
+            open_jobs = chosen_jobs(memory)
+            assert open_jobs is not None
+            runner = open_jobs()
+            assert isinstance(runner, JobRunner)
+            runner.run(should_stop=lambda: False)
+            runner.close()
+            status = read_model_status(memory)
+
+    assert home.edges("deploy-time") == [("contradicts", "deploy-day", "model")]
+    assert status.requests_today == len(server.requests) == 2
+    assert "2 of 200 requests today" in status.line
+
+
+# -- hm jobs and hm status -----------------------------------------------------------
+
+
+def test_hm_jobs_lists_and_retries_what_failed(
+    hm: Hm, notes: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert notes.is_dir()
+    monkeypatch.setenv("HIVEMIND_LLM_PROVIDER", "openai")
+    monkeypatch.setenv("HIVEMIND_LLM_MODEL", "m")
+    monkeypatch.setenv("HIVEMIND_LLM_API_KEY", "sk-1")
+    assert "no jobs wait; language model: openai m" in hm("jobs").err
+    sandbox = Sandbox(home)
+    model = ModelHome(sandbox)
+    model.save("deploy-day", OLD)
+    model.save("deploy-time", NEW)
+    chat = FakeChat()
+    chat.failure = ChatRefusedError("OpenAI did not accept the key (401).")
+    for _ in range(MAX_TRIES):
+        model.run(chat)
+        sandbox.ahead_s += 3_600
+
+    rows = json.loads(hm("jobs", "--json").out)
+
+    assert {row["key"] for row in rows} == {"deploy-day", "deploy-time"}
+    assert {row["state"] for row in rows} == {FAILED}
+    assert "did not accept the key" in hm("jobs").out
+    assert "jobs: 2 failed (`hm jobs` lists them)" in hm("status").out
+    status = json.loads(hm("status", "--json").out)["language_model"]
+    assert status["jobs"] == {FAILED: 2}
+    assert hm("jobs", "retry", str(rows[0]["number"])).out == "1 job will run again\n"
+    assert hm("jobs", "retry").out == "1 job will run again\n"
+    assert "no job failed" in hm("jobs", "retry").err
+    assert hm("jobs", "retry", "x").code == 2
+    assert "Job 99 did not fail" in hm("jobs", "retry", "99").err
+
+
+def test_hm_status_says_that_no_model_is_chosen(hm: Hm, notes: Path) -> None:
+    assert "language model: none" in hm("status").out

@@ -1,0 +1,140 @@
+"""Kills leaders that run jobs, and looks how often the model was asked.
+
+Each victim saves memories and runs their jobs. Whatever is killed: the model is asked
+at most once for a memory, no more often than a day allows, and no memory is lost.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hivemind_memory.jobs.runner import JobRunner, requests_of
+from hivemind_memory.model.chat import ChatMessage
+from hivemind_memory.model.curation import NewMemory
+from hivemind_memory.model.memories import ACTIVE
+from hivemind_memory.state.jobs import DONE, INTERRUPTED, RUNNING, WAITING, Jobs
+from hivemind_memory.testing import FakeChat
+from tests.support.kill_rig import die_between_statements, kill_victim
+from tests.support.model_home import data_in
+from tests.support.sandbox import Sandbox
+
+STATEMENT_SHARE = 0.3
+"""Of all victims, these die between two statements of SQLite, at the latest."""
+
+LATENCY_S = 0.004
+
+
+@dataclass
+class Result:
+    """What happened in all rounds."""
+
+    kills: int = 0
+    saved: int = 0
+    asked: Counter[str] = field(default_factory=Counter)
+    """Key of a memory -> how often the model was asked about it."""
+
+    states: Counter[str] = field(default_factory=Counter)
+    problems: list[str] = field(default_factory=list)
+
+
+def kill_leaders(base: Path, kills: int, seed: int) -> Result:
+    """Kill *kills* leaders; return what was found."""
+    rng = random.Random(seed)
+    result = Result()
+    sandbox = Sandbox(base / "home")
+    per_day = max(20, kills // 3)
+    sandbox.flags = {"llm_provider": "openai", "llm_calls_per_day": per_day}
+    saved: set[str] = set()
+    with sandbox.memory() as memory:
+        memory.save(NewMemory(key="first", content=_text(0), type="fact"))
+    for number in range(kills):
+        for line in _kill_one(sandbox, rng, 1_000 * (number + 1)):
+            what, _, key = line.partition(" ")
+            if what == "asked":
+                result.asked[key] += 1
+            else:
+                saved.add(key)
+        result.kills += 1
+    result.saved = len(saved)
+    _check(sandbox, result, saved, per_day)
+    return result
+
+
+def _kill_one(sandbox: Sandbox, rng: random.Random, first: int) -> list[str]:
+    """Let a leader work until it is killed; return what it said."""
+    stops_between_statements = rng.random() < STATEMENT_SHARE
+
+    def work(victim: random.Random, said: int) -> None:
+        if stops_between_statements:
+            die_between_statements(victim)
+        _lead(sandbox, victim, said, first)
+
+    lines = kill_victim(rng, work)
+    if errors := [line for line in lines if line.startswith("!")]:
+        raise AssertionError(errors)
+    return lines
+
+
+def _lead(sandbox: Sandbox, rng: random.Random, said: int, number: int) -> None:
+    """Save and run jobs again and again."""
+    try:
+        memory = sandbox.memory()
+        account = requests_of(memory)
+
+        def reply(messages: Sequence[ChatMessage]) -> dict[str, object]:
+            data = data_in(messages)
+            if account.take_request():
+                return {}
+            os.write(said, f"asked {data['saved']['key']}\n".encode())
+            time.sleep(rng.random() * LATENCY_S)
+            kind = rng.choice(("related_to", "contradicts", "updates"))
+            rows = [
+                {"id": other["id"], "kind": kind, "weight": 1}
+                for other in data["older"]
+            ]
+            return {"relations": rows}
+
+        runner = JobRunner(memory, lambda _: FakeChat(reply))
+        while True:
+            number += 1
+            key = f"key-{number}"
+            new = NewMemory(key=key, content=_text(number), type="fact")
+            memory.save(new)
+            os.write(said, f"saved {key}\n".encode())
+            runner.run(should_stop=lambda: False)
+    except BaseException as error:  # noqa: BLE001 - the parent reports all of them
+        os.write(said, f"! {type(error).__name__}: {error}\n".encode())
+
+
+def _text(number: int) -> str:
+    """Return a text that is like the others, and no copy."""
+    return f"The backup of service {number} runs at night on host {number % 7}."
+
+
+def _check(sandbox: Sandbox, result: Result, saved: set[str], per_day: int) -> None:
+    """Note what is wrong in the end."""
+    often = {key: count for key, count in result.asked.items() if count > 1}
+    if often:
+        result.problems.append(f"asked more than once: {often}")
+    if result.asked.total() > per_day:
+        result.problems.append(f"asked {result.asked.total()} times of {per_day}")
+    with sandbox.memory() as memory:
+        runner = JobRunner(memory, lambda _: FakeChat())
+        runner.run(should_stop=lambda: True)
+        jobs = Jobs(memory.state()).all()
+        result.states.update(job.state for job in jobs)
+        known = {row.key for row in memory.memories() if row.status == ACTIVE}
+        counted = requests_of(memory).count_today()
+    if lost := saved - known:
+        result.problems.append(f"lost: {sorted(lost)}")
+    if counted < result.asked.total():
+        result.problems.append(f"{counted} requests counted, {result.asked} made")
+    usual = {DONE, INTERRUPTED, WAITING}
+    if result.states[RUNNING] or set(result.states) - usual:
+        result.problems.append(f"states: {result.states}")
