@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,6 @@ import pytest
 from hivemind_memory.errors import (
     ChatError,
     ChatNotReadyError,
-    ChatRefusedError,
     ChatReplyError,
 )
 from hivemind_memory.jobs.chosen import chosen_jobs
@@ -26,13 +24,9 @@ from hivemind_memory.state.jobs import (
     Jobs,
 )
 from hivemind_memory.state.model_requests import ModelRequests
-from hivemind_memory.testing import FakeChat
-from tests.cli.conftest import Hm
 from tests.support.chat_server import ChatServer
 from tests.support.model_home import NEW, OLD, ModelHome
 from tests.support.sandbox import Sandbox, utc_clocks
-
-pytest_plugins = ("tests.cli.conftest",)
 
 
 @pytest.fixture
@@ -236,43 +230,3 @@ def test_a_whole_job_over_the_wire(tmp_path: Path, provider: str) -> None:
     assert home.edges("deploy-time") == [("contradicts", "deploy-day", "model")]
     assert status.requests_today == len(server.requests) == 2
     assert "2 of 200 requests today" in status.line
-
-
-# -- hm jobs and hm status -----------------------------------------------------------
-
-
-def test_hm_jobs_lists_and_retries_what_failed(
-    hm: Hm, notes: Path, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert notes.is_dir()
-    monkeypatch.setenv("HIVEMIND_LLM_PROVIDER", "openai")
-    monkeypatch.setenv("HIVEMIND_LLM_MODEL", "m")
-    monkeypatch.setenv("HIVEMIND_LLM_API_KEY", "sk-1")
-    assert "no jobs wait; language model: openai m" in hm("jobs").err
-    sandbox = Sandbox(home)
-    model = ModelHome(sandbox)
-    model.save("deploy-day", OLD)
-    model.save("deploy-time", NEW)
-    chat = FakeChat()
-    chat.failure = ChatRefusedError("OpenAI did not accept the key (401).")
-    for _ in range(MAX_TRIES):
-        model.run(chat)
-        sandbox.ahead_s += 3_600
-
-    rows = json.loads(hm("jobs", "--json").out)
-
-    assert {row["key"] for row in rows} == {"deploy-day", "deploy-time"}
-    assert {row["state"] for row in rows} == {FAILED}
-    assert "did not accept the key" in hm("jobs").out
-    assert "jobs: 2 failed (`hm jobs` lists them)" in hm("status").out
-    status = json.loads(hm("status", "--json").out)["language_model"]
-    assert status["jobs"] == {FAILED: 2}
-    assert hm("jobs", "retry", str(rows[0]["number"])).out == "1 job will run again\n"
-    assert hm("jobs", "retry").out == "1 job will run again\n"
-    assert "no job failed" in hm("jobs", "retry").err
-    assert hm("jobs", "retry", "x").code == 2
-    assert "Job 99 did not fail" in hm("jobs", "retry", "99").err
-
-
-def test_hm_status_says_that_no_model_is_chosen(hm: Hm, notes: Path) -> None:
-    assert "language model: none" in hm("status").out

@@ -1,0 +1,89 @@
+"""`hm jobs`, and what `hm status` and `hm inbox` say of the language model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hivemind_memory.errors import ChatRefusedError
+from hivemind_memory.jobs.runner import MAX_TRIES
+from hivemind_memory.state.jobs import FAILED
+from hivemind_memory.testing import FakeChat
+from tests.cli.conftest import Hm
+from tests.support.model_home import NEW, OLD, ModelHome
+from tests.support.sandbox import Sandbox
+
+
+def test_hm_jobs_lists_and_retries_what_failed(
+    hm: Hm, notes: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert notes.is_dir()
+    monkeypatch.setenv("HIVEMIND_LLM_PROVIDER", "openai")
+    monkeypatch.setenv("HIVEMIND_LLM_MODEL", "m")
+    monkeypatch.setenv("HIVEMIND_LLM_API_KEY", "sk-1")
+    assert "no jobs wait; language model: openai m" in hm("jobs").err
+    sandbox = Sandbox(home)
+    model = ModelHome(sandbox)
+    model.save("deploy-day", OLD)
+    model.save("deploy-time", NEW)
+    chat = FakeChat()
+    chat.failure = ChatRefusedError("OpenAI did not accept the key (401).")
+    for _ in range(MAX_TRIES):
+        model.run(chat)
+        sandbox.ahead_s += 3_600
+
+    rows = json.loads(hm("jobs", "--json").out)
+
+    assert {row["key"] for row in rows} == {"deploy-day", "deploy-time"}
+    assert {row["state"] for row in rows} == {FAILED}
+    assert "did not accept the key" in hm("jobs").out
+    assert "jobs: 2 failed (`hm jobs` lists them)" in hm("status").out
+    status = json.loads(hm("status", "--json").out)["language_model"]
+    assert status["jobs"] == {FAILED: 2}
+    assert hm("jobs", "retry", str(rows[0]["number"])).out == "1 job will run again\n"
+    assert hm("jobs", "retry").out == "1 job will run again\n"
+    assert "no job failed" in hm("jobs", "retry").err
+    assert hm("jobs", "retry", "x").code == 2
+    assert "Job 99 did not fail" in hm("jobs", "retry", "99").err
+
+
+def test_hm_status_says_that_no_model_is_chosen(hm: Hm, notes: Path) -> None:
+    assert "language model: none" in hm("status").out
+
+
+def test_a_proposed_link_is_listed_and_accepted_in_the_inbox(
+    hm: Hm, notes: Path, home: Path
+) -> None:
+    """With its id, beside the claims; what hides waits for a person."""
+    assert notes.is_dir()
+    model = ModelHome(Sandbox(home))
+    model.save("deploy-day", OLD)
+    model.run()
+    model.save("deploy-time", NEW)
+    model.reply_with("updates")
+    model.run()
+
+    [row] = json.loads(hm("inbox", "--json").out)
+    accepted = hm("inbox", "accept", row["id"])
+
+    assert "deploy-time updates deploy-day" in row["text"]
+    assert accepted.out == "linked deploy-time.md updates deploy-day.md\n"
+    assert "the inbox is empty" in hm("inbox").err
+
+
+def test_a_link_of_the_model_is_shown_as_its_own(
+    hm: Hm, notes: Path, home: Path
+) -> None:
+    assert notes.is_dir()
+    model = ModelHome(Sandbox(home))
+    model.save("deploy-day", OLD)
+    model.run()
+    model.save("deploy-time", NEW)
+    model.reply_with("contradicts", 0.8)
+    model.run()
+
+    shown = hm("show", "deploy-time").out
+
+    assert "contradicts: deploy-day.md (weight 0.8, by the language model)" in shown
