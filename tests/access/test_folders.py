@@ -69,6 +69,7 @@ WITHOUT_FOLDER = {
     # Of the notes folder; see test_access_matrix.
     *("get", "show", "history", "edit", "write", "search", "list", "log", "save"),
     *("tags", "learn", "link", "unlink", "forget", "restore", "undo", "done"),
+    "bulletin",
     *("inbox list", "inbox accept", "inbox edit", "inbox reject"),
     # Of the current folder, and for it.
     *("connect", "disconnect", "exec", "git-hook run", "hook session-start", "mcp"),

@@ -55,6 +55,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
 
 WITHOUT_TEXT = {
     *("search", "get", "list", "tags", "log", "show", "history", "inbox list"),
+    "bulletin",
     *("connect", "disconnect", "mcp", "completion", "help", "version"),
     *("hook session-start", "inject", "eject", "why", "project show", "project list"),
     *("token add", "token list", "token revoke"),
