@@ -149,7 +149,7 @@ def validate_claim(topic: str, domains: Iterable[str]) -> tuple[str, ...]:
     )
     named = tuple(dict.fromkeys(map(str.lower, stripped)))
     if not topic.strip():
-        raise _invalid("the topic is blank")
+        raise _invalid("the topic is blank", "Name it in a few words: sqlite locks.")
     if not is_name(topic, _MAX_TOPIC_CHARS):
         raise _invalid("the topic is too long or not valid Unicode")
     if len(named) > MAX_ITEMS:
@@ -166,22 +166,18 @@ def _check(confidence: str, count: int, day: str) -> None:
     if confidence not in CONFIDENCES:
         problem = f"confidence must be one of {', '.join(CONFIDENCES)}"
     elif isinstance(count, bool) or not isinstance(count, int) or count < 0:
-        problem = "corroborated must be a whole number from 0"
+        problem = "corroborated must be a whole number, 0 or more"
     elif not _is_date(day):
         problem = "verified must be a date like 2026-11-21"
     near = () if confidence in CONFIDENCES else closest(confidence, CONFIDENCES)
-    meant = f"Did you mean {near[0]}? " if near else ""
+    meant = f"Did you mean {near[0]}?" if near else ""
     if problem:
         raise _invalid(problem, meant)
 
 
-def _invalid(problem: str, meant: str = "") -> UsageError:
+def _invalid(problem: str, hint: str = "") -> UsageError:
     """Return the error for a value that is not valid."""
-    return UsageError(
-        f"{problem}.",
-        hint=f"{meant}A claim has a topic, a confidence, domains and a date.",
-        effect="Nothing was saved",
-    )
+    return UsageError(f"{problem}.", hint=hint, effect="Nothing was saved")
 
 
 def _domain_problem(name: str) -> str:

@@ -94,7 +94,7 @@ def validate_fraction(name: str, value: float | None) -> float | None:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     # NaN fails both comparisons.
     if not is_number or not 0 <= value <= 1:
-        raise _invalid(f"{name} must be a number between 0 and 1", f"Got {value!r}.")
+        raise _invalid(f"{name} cannot be {value!r}", "Give a number from 0 to 1.")
     return float(value)
 
 
@@ -140,7 +140,7 @@ def _validate_choice(name: str, text: str, choices: tuple[str, ...]) -> str:
     fit = text.strip().lower()
     if fit not in choices:
         named = ", ".join(choice for choice in choices if choice)
-        raise _invalid(f"{name} must be one of {named}", f"Got {text[:60]!r}.")
+        raise _invalid(f"{name} cannot be {text[:60]!r}", f"Give one of {named}.")
     return fit
 
 
@@ -153,7 +153,7 @@ def _validate_date(name: str, text: str) -> str:
     except ValueError:
         is_fit = False
     if not is_fit:
-        raise _invalid(f"{name} must be a date like 2027-01-31", f"Got {text[:60]!r}.")
+        raise _invalid(f"{name} cannot be {text[:60]!r}", "Give a day: 2027-01-31.")
     return fit
 
 

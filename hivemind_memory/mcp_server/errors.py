@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import ValidationError
@@ -16,6 +17,7 @@ from hivemind_memory.errors import (
     NoteNotFoundError,
     is_out_of_files,
 )
+from hivemind_memory.mcp_server.argument_errors import argument_problem
 from hivemind_memory.model.display import without_options
 from hivemind_memory.model.keys import closest
 from hivemind_memory.redaction import mask_short
@@ -106,14 +108,11 @@ def unknown_argument_error(
     return ToolError(_with_effect(tool, problem))
 
 
-def invalid_argument_error(tool: str, error: ValidationError) -> ToolError:
-    """Return the error for arguments of the wrong form, without their values."""
-    first = error.errors(include_url=False, include_context=False, include_input=False)
-    place = ".".join(str(part) for part in first[0]["loc"]) or "the arguments"
-    problem = first[0]["msg"]
-    problem = f"{problem[:1].lower()}{problem[1:]}"
-    sentence = f"{tool}: {mask_short(place, _MAX_NAME_CHARS)}: {problem}."
-    return ToolError(_with_effect(tool, sentence))
+def invalid_argument_error(
+    tool: str, properties: Mapping[str, Any], error: ValidationError
+) -> ToolError:
+    """Return the error for arguments that are missing or of the wrong form."""
+    return ToolError(_with_effect(tool, argument_problem(tool, properties, error)))
 
 
 def _with_effect(tool: str, problem: str) -> str:

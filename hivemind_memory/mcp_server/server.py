@@ -189,6 +189,7 @@ class MemoryServer(MCPServer[Any]):
         except HivemindError as error:
             raise expected_error(name, error) from error
         tool = self._tool_manager.get_tool(name)
+        known: dict[str, Any] = {}
         if tool is not None:
             known = tool.parameters.get("properties", {})
             required = tool.parameters.get("required", ())
@@ -211,7 +212,7 @@ class MemoryServer(MCPServer[Any]):
         except ToolError as error:
             cause = _cause(error)
             if isinstance(cause, ValidationError):
-                raise invalid_argument_error(name, cause) from cause
+                raise invalid_argument_error(name, known, cause) from cause
             # The SDK puts its own words before the message.
             raise ToolError(mask(str(cause))) from error
 

@@ -172,6 +172,15 @@ def age_text(age_s: float) -> str:
     return f"{age_s:.0f} s"
 
 
+def listed(names: Sequence[str]) -> str:
+    """Return some names as a sentence lists them.
+
+    >>> listed(["a"]), listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
 def count_text(number: int, noun: str, plural: str = "") -> str:
     """Return a number with its noun.
 

@@ -218,8 +218,32 @@ def test_a_hostile_path_is_refused_in_one_sentence(
 @pytest.mark.parametrize(
     ("tool", "arguments", "said"),
     [
-        ("memory_search", {}, "query: field required"),
-        ("memory_search", {"query": 3}, "query: input should be a valid string"),
+        ("memory_search", {}, "memory_search needs query."),
+        ("memory_search", {"query": 3}, "query must be a text."),
+        ("memory_search", {"query": None}, "query must be a text."),
+        (
+            "memory_search",
+            {"query": "x", "max_results": 2.5},
+            "max_results must be a whole number from 1 to 100.",
+        ),
+        (
+            "memory_search",
+            {"query": "x", "min_score": "high", "inbox": "maybe"},
+            "min_score must be a number from 0 to 1. inbox must be true or false.",
+        ),
+        ("memory_search", {"query": "x", "types": [3]}, "types must be a list"),
+        (
+            "memory_save",
+            {},
+            "memory_save needs key and content. Nothing was saved.",
+        ),
+        (
+            "memory_learn",
+            {"topic": "a", "claim": "b", "corroborated": -1},
+            "corroborated must be a whole number, 0 or more. Nothing was saved.",
+        ),
+        ("memory_link", {}, "memory_link needs from, to and kind."),
+        ("memory_get", {"path": "a.md", "lines": -1}, "lines must be a whole number"),
         ("memory_search", {"query": "x", "max_result": 3}, "no argument max_result"),
         ("memory_search", {"query": "x", "max_results": 0}, "max_results"),
         ("memory_search", {"query": "x", "max_results": 10**30}, "max_results"),
@@ -233,8 +257,8 @@ def test_a_hostile_path_is_refused_in_one_sentence(
         ("memory_get", {"path": "deploy.md", "from": 0}, "from"),
         ("memory_get", {"path": "deploy.md", "from": 999}, "there is no line 999"),
         ("memory_get", {"path": "deploy.md:999"}, "there is no line 999"),
-        ("memory_get", {"path": "deploy.md:0"}, "not a valid line range"),
-        ("memory_get", {"path": "deploy.md:3-2"}, "not a valid line range"),
+        ("memory_get", {"path": "deploy.md:0"}, "There is no line 0"),
+        ("memory_get", {"path": "deploy.md:3-2"}, "ends before it starts"),
         ("memory_get", {"path": "deploy.md", "from_": 1}, "no argument from_"),
         ("memory_list", {"x": "y"}, "no argument x"),
         ("memory_history", {"key": "nobody"}, "memory_search finds memories, with"),
@@ -249,7 +273,11 @@ def test_a_wrong_call_is_refused_in_one_sentence(
     server: MemoryServer, tool: str, arguments: dict[str, Any], said: str
 ) -> None:
     """The model corrects itself by it, and knows what came of the call."""
-    assert said in refused(call(server, tool, **arguments))
+    told = refused(call(server, tool, **arguments))
+
+    assert said in told
+    assert "nput should" not in told
+    assert "field required" not in told
 
 
 def test_a_key_that_is_taken_is_told_once(server: MemoryServer) -> None:

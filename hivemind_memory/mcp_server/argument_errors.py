@@ -1,0 +1,78 @@
+"""Says which arguments of a call are missing or wrong, and what is allowed.
+
+What is allowed is read from the schema of the tool, which the model has seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from hivemind_memory.model.display import listed
+
+_KINDS = {
+    "string": "a text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "array": "a list of texts",
+    "object": "an object",
+}
+"""Type in a JSON schema -> what such an argument is."""
+
+_OTHER = "of the form that the schema of the tool gives"
+
+_MAX_NAMED = 3
+"""A model corrects all of them at once, if it reads of all of them."""
+
+
+def argument_problem(
+    tool: str, properties: Mapping[str, Any], error: ValidationError
+) -> str:
+    """Return what is wrong with the arguments of a call, in sentences.
+
+    No value is repeated: it may be a secret.
+
+    Args:
+        tool: That was called.
+        properties: Its arguments, by name, as JSON schemas.
+        error: What was found when they were checked.
+    """
+    missing: dict[str, None] = {}
+    wrong: dict[str, None] = {}
+    for found in error.errors(
+        include_url=False, include_context=False, include_input=False
+    ):
+        name = str(found["loc"][0]) if found["loc"] else ""
+        if found["type"] == "missing" and len(found["loc"]) == 1:
+            missing[name] = None
+        else:
+            wrong[name] = None
+    sentences = [f"{tool} needs {listed(list(missing))}."] if missing else []
+    for name in list(wrong)[:_MAX_NAMED]:
+        what = allowed_by(properties.get(name, {}))
+        sentences.append(f"{name or 'The call'} must be {what}.")
+    return " ".join(sentences)
+
+
+def allowed_by(schema: Mapping[str, Any]) -> str:
+    """Return what an argument may be, by its schema.
+
+    >>> allowed_by({"type": "integer", "minimum": 1, "maximum": 100})
+    'a whole number from 1 to 100'
+    >>> allowed_by({"type": "integer", "minimum": 0})
+    'a whole number, 0 or more'
+    >>> allowed_by({"type": "string", "enum": ["high", "low"]})
+    'one of high, low'
+    >>> allowed_by({"type": "array"}), allowed_by({})
+    ('a list of texts', 'of the form that the schema of the tool gives')
+    """
+    if choices := schema.get("enum"):
+        return f"one of {', '.join(map(str, choices))}"
+    what = _KINDS.get(str(schema.get("type")), _OTHER)
+    low, high = schema.get("minimum"), schema.get("maximum")
+    if low is not None:
+        return f"{what} from {low} to {high}" if high else f"{what}, {low} or more"
+    return what if high is None else f"{what}, {high} or less"
