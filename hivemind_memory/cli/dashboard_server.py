@@ -1,4 +1,4 @@
-"""The server behind ``hm dashboard``: asked for a link, started and stopped."""
+"""The servers behind ``hm dashboard``: asked for a link, started and stopped."""
 
 from __future__ import annotations
 
@@ -13,47 +13,100 @@ import time
 from hivemind_memory.errors import UsageError
 from hivemind_memory.files.atomic import write_file
 from hivemind_memory.files.descriptors import open_regular
+from hivemind_memory.model.display import escape_line
 
 _started: list[subprocess.Popen[bytes]] = []
 """Kept, because they go on: one that is dropped warns that it still runs."""
 
 _POLL_S = 0.1
 _TIMEOUT_S = 5.0
+_STOP_S = 10.0
+
+_TIME_PARTS = 5
+"""Words of a time of ps, as in ``Sat Nov 21 09:30:00 2026``."""
 
 
-def ask_for_link(port: int, token: str, *, wait_s: float = 0.0) -> str | None:
+def ask_for_link(
+    port: int, token: str, notes: str, *, wait_s: float = 0.0
+) -> str | None:
     """Return a code that logs a browser in; None: no server answers.
 
     Args:
         port: Where the server listens, on this machine.
         token: The server's own.
+        notes: The notes folder that the pages must show.
         wait_s: How long to ask again.
 
     Raises:
-        UsageError: Something else listens there, or a server of another memory.
+        UsageError: Something else listens there, or a server of other notes.
     """
     end_s = time.monotonic() + wait_s
     while True:
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_TIMEOUT_S)
         try:
-            headers = {"Authorization": f"Bearer {token}"}
-            connection.request("POST", "/memory/link", body=b"", headers=headers)
-            reply = connection.getresponse()
-            body = reply.read(10_000)
-        except (OSError, http.client.HTTPException):
-            if time.monotonic() >= end_s:
-                return None
-            time.sleep(_POLL_S)
-            continue
+            connection.connect()
+        except OSError:
+            is_there, body = False, b""
+        else:
+            is_there, body = True, _answer(connection, token)
         finally:
             connection.close()
-        try:
-            return str(json.loads(body)["code"])
-        except (ValueError, KeyError, TypeError):
-            raise UsageError(
-                f"What listens on port {port} is not hm serve of this memory.",
-                hint="Stop it, or choose another port with --port.",
-            ) from None
+        if body:
+            return _code_in(body, port, notes)
+        has_ended = bool(_started) and not any(map(_runs, _started))
+        if has_ended or time.monotonic() >= end_s:
+            if is_there:
+                raise _other_program(port)
+            return None
+        time.sleep(_POLL_S)
+
+
+def _runs(process: subprocess.Popen[bytes]) -> bool:
+    """Return whether a server that was started is still there."""
+    return process.poll() is None
+
+
+def _answer(connection: http.client.HTTPConnection, token: str) -> bytes:
+    """Return what a server says to a request for a link; empty: nothing."""
+    try:
+        headers = {"Authorization": f"Bearer {token}"}
+        connection.request("POST", "/memory/link", body=b"", headers=headers)
+        return connection.getresponse().read(10_000)
+    except (OSError, http.client.HTTPException):
+        return b""
+
+
+def _code_in(body: bytes, port: int, notes: str) -> str:
+    """Return the code in an answer.
+
+    Raises:
+        UsageError: It is no server of these notes.
+    """
+    try:
+        answer = json.loads(body)
+        code, shown = str(answer["code"]), str(answer["notes"])
+    except (ValueError, KeyError, TypeError):
+        raise _other_program(port) from None
+    if os.path.realpath(shown) != os.path.realpath(notes):
+        message = f"The server on port {port} shows other notes, {escape_line(shown)}."
+        raise UsageError(message, hint=_other_port(port))
+    return code
+
+
+def _other_program(port: int) -> UsageError:
+    """Return the error for a port that something else listens on."""
+    from hivemind_memory.mcp_server.port_holder import find_holder
+
+    holder = escape_line(find_holder(port)) or "another program"
+    message = f"Port {port} is used by {holder}, which is not hm serve of these notes."
+    return UsageError(message, hint=_other_port(port))
+
+
+def _other_port(port: int) -> str:
+    """Return what opens the pages all the same."""
+    return (
+        f"`hm dashboard --port {port + 1 if port < 65535 else port - 1}` uses another."
+    )
 
 
 def start_server(home: str, port: int, memory_dir: str | None) -> None:
@@ -77,37 +130,67 @@ def start_server(home: str, port: int, memory_dir: str | None) -> None:
         cwd=home,
     )
     _started.append(process)
-    write_file(_pid_file(home), f"{process.pid}\n".encode())
+    kept = [line for line in _lines(home) if _is_ours(line)]
+    _write(home, [*kept, f"{process.pid} {port} {_started_at(process.pid)}"])
 
 
-def stop_server(home: str) -> bool:
-    """Stop the server that ``start_server`` started; return whether it ran."""
-    path = _pid_file(home)
-    try:
-        with open(path, encoding="ascii", opener=open_regular) as file:
-            pid = int(file.read(20))
-    except (OSError, ValueError):
+def stop_servers(home: str) -> list[int]:
+    """Stop all servers that ``start_server`` started; return their ports."""
+    running = [line for line in _lines(home) if _is_ours(line)]
+    stopped: list[str] = []
+    for line in running:
+        try:
+            os.kill(int(line.split()[0]), signal.SIGTERM)
+        except OSError:
+            continue
+        stopped.append(line)
+    end_s = time.monotonic() + _STOP_S
+    while any(map(_is_ours, stopped)) and time.monotonic() < end_s:
+        time.sleep(_POLL_S)
+    _write(home, [line for line in running if _is_ours(line)])
+    return [int(line.split()[1]) for line in stopped]
+
+
+def _is_ours(line: str) -> bool:
+    """Return whether a server of the file still runs: its number may be another's."""
+    parts = line.split(maxsplit=2)
+    if len(parts) != 3 or not (parts[0].isdigit() and parts[1].isdigit()):
         return False
-    os.unlink(path)
-    if not _is_ours(pid):
-        return False
-    try:
-        os.kill(pid, signal.SIGTERM)
-    except OSError:
-        return False
-    return True
+    return _started_at(int(parts[0])) == parts[2]
 
 
-def _is_ours(pid: int) -> bool:
-    """Return whether a process is such a server: its number may be another's now."""
-    command = ["ps", "-o", "args=", "-p", str(pid)]
+def _started_at(pid: int) -> str:
+    """Return when a server started, as ps says; empty: there is none."""
+    command = ["ps", "-o", "stat=,lstart=,args=", "-p", str(pid)]
+    environ = {**os.environ, "LC_ALL": "C"}
     try:
-        told = subprocess.run(command, capture_output=True, text=True, check=False)
+        told = subprocess.run(
+            command, capture_output=True, text=True, check=False, env=environ
+        )
     except OSError:  # there is no such program, so nothing is ended
-        return False
-    return "hivemind_memory.cli serve" in told.stdout
+        return ""
+    state, *parts = told.stdout.split() or [""]
+    is_server = "serve" in parts[_TIME_PARTS:] and not state.startswith("Z")
+    return " ".join(parts[:_TIME_PARTS]) if is_server else ""
 
 
-def _pid_file(home: str) -> str:
-    """Return the file with the number of the process."""
+def _lines(home: str) -> list[str]:
+    """Return the servers that were started: number, port and time of each."""
+    try:
+        with open(_file(home), encoding="utf-8", opener=open_regular) as file:
+            return file.read(100_000).splitlines()
+    except (OSError, ValueError):
+        return []
+
+
+def _write(home: str, lines: list[str]) -> None:
+    """Remember some servers; none need no file."""
+    if lines:
+        write_file(_file(home), "".join(f"{line}\n" for line in lines).encode())
+    elif os.path.exists(_file(home)):
+        os.unlink(_file(home))
+
+
+def _file(home: str) -> str:
+    """Return the file that names the servers."""
     return os.path.join(home, "dashboard.pid")

@@ -7,6 +7,7 @@ and each form carries a secret of its session.
 from __future__ import annotations
 
 import hmac
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
@@ -18,6 +19,7 @@ from hivemind_memory.dashboard.page import ROOT, Page, PageCall, PageRoute, Redi
 from hivemind_memory.dashboard.render import Renderer
 from hivemind_memory.dashboard.reply import Reply, send_reply, static_reply
 from hivemind_memory.dashboard.sessions import SESSION_S, Notice, Session, Sessions
+from hivemind_memory.errors import HivemindError
 from hivemind_memory.http_api.callers import CallerMemories, Client
 from hivemind_memory.http_api.event_feed import EventFeed, Listener
 from hivemind_memory.http_api.events import EventStream
@@ -125,8 +127,20 @@ class Dashboard:
         if scope["method"] != "POST" or is_visitor(scope) or token_in(scope):
             await send_json(send, 403, b'{"error":"forbidden"}')
             return
-        code = self._sessions.new_link()
-        await send_json(send, 200, f'{{"code":"{code}"}}'.encode())
+        try:
+            notes = await anyio.to_thread.run_sync(self._notes)
+        except HivemindError as error:
+            failure = failure_of(error)
+            told = json.dumps({"error": failure.message}).encode()
+            await send_json(send, failure.status, told)
+            return
+        answer = {"code": self._sessions.new_link(), "notes": notes}
+        await send_json(send, 200, json.dumps(answer).encode())
+
+    def _notes(self) -> str:
+        """Return the notes folder, which ``hm dashboard`` compares with its own."""
+        with self._memories.lend(Client()) as memory:
+            return memory.places.notes
 
     def _visit(self, scope: Scope, form: Mapping[str, str]) -> Visit:
         """Return who sends a request, and what they send."""

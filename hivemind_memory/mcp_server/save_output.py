@@ -54,7 +54,7 @@ def render_saved(saved: SaveOut) -> str:
         text += f", replacing {saved.superseded}"
     found = "a search finds it now" if saved.is_indexed else "it is not indexed yet"
     if is_pending:
-        found = "it waits for a person to accept it"
+        found = "it waits for a person to accept it, and searches leave it out"
     notes = [f"warning: {warning}" for warning in saved.warnings]
     notes += [f"hint: {hint}" for hint in saved.hints]
     return "\n".join([f"{text}; {found}.", *notes])

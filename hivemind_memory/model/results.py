@@ -48,7 +48,8 @@ def pending_notice(path: str) -> tuple[str, ...]:
     """Return what to say of a text in an inbox: it waits; else nothing."""
     if place_in_scope(path) != INBOX:
         return ()
-    return (f"it waits in {path} for a person to accept it; searches leave it out",)
+    what = f"it waits in {path} for a person to accept it: `hm inbox` lists it"
+    return (f"{what}; searches leave it out",)
 
 
 @value

@@ -5,11 +5,14 @@ from __future__ import annotations
 import http.server
 import os
 import socket
+import subprocess
 import threading
 from pathlib import Path
 
 import httpx
+import pytest
 
+from hivemind_memory.cli import dashboard_server
 from tests.cli.conftest import Hm
 from tests.support.forked import HM, finish
 from tests.support.waiting import wait_until
@@ -48,7 +51,7 @@ def test_it_starts_a_server_prints_a_link_and_stops_it(notes: Path) -> None:
             assert "hm_session=" in answer.headers["set-cookie"]
     finally:
         stopped = finish([*HM, "dashboard", "--stop"])
-    assert stopped.stdout == b"stopped\n"
+    assert stopped.stdout == f"stopped the server on port {port}\n".encode()
     wait_until(lambda: not _is_answered(int(port)), "the server still listens")
     assert finish([*HM, "dashboard", "--stop"]).stdout.startswith(b"no server")
 
@@ -68,7 +71,86 @@ def test_another_program_on_the_port_is_no_server_of_this_memory(
         other.shutdown()
         other.server_close()
     assert done.code == 2
-    assert "is not hm serve of this memory" in done.err
+    assert f"Port {other.server_port} is used by process {os.getpid()}" in done.err
+    assert "which is not hm serve of these notes" in done.err
+    assert f"`hm dashboard --port {other.server_port + 1}`" in done.err
+
+
+def test_a_program_that_never_answers_is_named_and_not_waited_for(
+    hm: Hm, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server was started on the taken port, and waited for in vain."""
+    monkeypatch.setattr(dashboard_server, "_TIMEOUT_S", 0.2)
+    assert notes.is_dir()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        done = hm("dashboard", "--no-open", "--port", str(port))
+
+    assert done.code == 2
+    assert f"Port {port} is used by process {os.getpid()}" in done.err
+    assert "did not start" not in done.err
+
+
+def test_a_server_of_another_home_or_other_notes_is_never_opened(
+    notes: Path, tmp_path: Path
+) -> None:
+    """Its pages would show, and change, other memories than those of the shell."""
+    assert notes.is_dir()
+    port = str(_free_port())
+    words = [*HM, "dashboard", "--no-open", "--port", port]
+    other_notes = tmp_path / "other"
+    other_notes.mkdir()
+    other_home = {**os.environ, "HIVEMIND_HOME": str(tmp_path / "elsewhere")}
+    finish([*HM, "init"], env=other_home)
+    try:
+        first = finish(words)
+        of_notes = finish([*words, "--memory-dir", str(other_notes)])
+        of_home = finish(words, env=other_home)
+    finally:
+        finish([*HM, "dashboard", "--stop"])
+
+    assert first.returncode == 0, first.stderr
+    assert (of_notes.returncode, of_home.returncode) == (2, 2)
+    assert of_notes.stdout == of_home.stdout == b""
+    assert f"shows other notes, {notes}" in of_notes.stderr.decode()
+    assert b"is not hm serve of these notes" in of_home.stderr
+
+
+def test_stop_ends_every_server_that_it_started_and_no_other(notes: Path) -> None:
+    """Only the last one was known."""
+    assert notes.is_dir()
+    ports = [str(_free_port()) for _ in range(2)]
+    own = str(_free_port())
+    serve = subprocess.Popen([*HM, "serve", "--port", own], stderr=subprocess.DEVNULL)
+    try:
+        wait_until(lambda: _is_answered(int(own)), "hm serve does not listen")
+        for port in ports:
+            started = finish([*HM, "dashboard", "--no-open", "--port", port])
+            assert started.returncode == 0, started.stderr
+    finally:
+        stopped = finish([*HM, "dashboard", "--stop"])
+        is_left_alone = _is_answered(int(own))
+        serve.terminate()
+        serve.wait()
+
+    lines = stopped.stdout.decode().splitlines()
+    assert lines == [f"stopped the server on port {port}" for port in ports]
+    assert not any(_is_answered(int(port)) for port in ports)
+    assert is_left_alone
+
+
+def test_over_ssh_it_says_how_to_reach_the_page(notes: Path) -> None:
+    """A link to 127.0.0.1 leads nowhere on the machine that a person sits at."""
+    assert notes.is_dir()
+    port = str(_free_port())
+    environ = {**os.environ, "SSH_CONNECTION": "10.0.0.2 50000 10.0.0.1 22"}
+    try:
+        done = finish([*HM, "dashboard", "--port", port], env=environ)
+    finally:
+        finish([*HM, "dashboard", "--stop"])
+
+    assert done.stdout.startswith(f"http://127.0.0.1:{port}/memory/login".encode())
+    assert f"`ssh -N -L {port}:127.0.0.1:{port} " in done.stderr.decode()
 
 
 def test_an_agents_shell_gets_no_link(notes: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import socket
 from shlex import quote
 
 from hivemind_memory.cli.command import CommandRequest, Flag, command
@@ -17,7 +19,8 @@ _WHAT = "`hm dashboard`"
     description=(
         "Opens the memory in your browser, logged in. If hm serve does not run, it is"
         " started, and runs until hm dashboard --stop. The link works once, within a"
-        " minute."
+        " minute. Over SSH the link is printed, with the command that forwards the"
+        " port."
     ),
     flags=(
         Flag(
@@ -29,7 +32,7 @@ _WHAT = "`hm dashboard`"
             high=65535,
         ),
         Flag(("--no-open",), "flag", "Print the link instead of opening it."),
-        Flag(("--stop",), "flag", "Stop the server that hm dashboard started."),
+        Flag(("--stop",), "flag", "Stop every server that hm dashboard started."),
     ),
     examples=("hm dashboard", "hm dashboard --no-open"),
 )
@@ -41,7 +44,7 @@ def dashboard(request: CommandRequest) -> int:
     from hivemind_memory.cli.dashboard_server import (
         ask_for_link,
         start_server,
-        stop_server,
+        stop_servers,
     )
     from hivemind_memory.files import places
     from hivemind_memory.mcp_server.token_file import read_token
@@ -52,30 +55,41 @@ def dashboard(request: CommandRequest) -> int:
     with opening.open_memory(memory_dir=request.memory_dir) as memory:
         check_person(memory.caller, _WHAT)
         check_owner(memory.caller, _WHAT)
+        notes = memory.places.notes
     if values["stop"]:
-        is_stopped = stop_server(home)
-        print_line("stopped" if is_stopped else "no server that hm dashboard started")
+        stopped = stop_servers(home)
+        for used in stopped:
+            print_line(f"stopped the server on port {used}")
+        if not stopped:
+            print_line("no server that hm dashboard started is running")
         return 0
     token = read_token(places.token_file(home))
-    code = ask_for_link(port, token)
-    if code is None:
+    code = ask_for_link(port, token, notes)
+    is_new = code is None
+    if is_new:
         start_server(home, port, request.memory_dir)
-        code = ask_for_link(port, token, wait_s=START_S)
+        code = ask_for_link(port, token, notes, wait_s=START_S)
+    if code is not None and is_new:
         print_notices([f"started a server on port {port}; hm dashboard --stop ends it"])
     if code is None:
         raise UsageError(
-            f"The server on port {port} does not start.",
+            f"The server on port {port} did not start.",
             hint=f"`hm serve --port {quote(str(port))}` says why.",
         )
     link = f"http://127.0.0.1:{port}/memory/login?code={code}"
-    if values["no_open"] or not _is_opened(link):
+    is_remote = bool(os.environ.get("SSH_CONNECTION"))
+    if values["no_open"] or is_remote or not _is_opened(link):
         print_line(link, keep=[link])
+    if is_remote:
+        forward = f"ssh -N -L {port}:127.0.0.1:{port} {quote(socket.gethostname())}"
+        print_notices(
+            [f"over SSH: run `{forward}` on your own machine and open the link there"]
+        )
     return 0
 
 
 def _is_opened(link: str) -> bool:
     """Open a link in the browser; return whether there is one with a window."""
-    import os
     import sys
     import webbrowser
 
