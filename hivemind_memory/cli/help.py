@@ -47,7 +47,7 @@ EXIT_CODES = (
     ("0", "Done; also if nothing was found, unless --fail-empty is given."),
     ("1", "An error; standard error says what is wrong and what to do."),
     ("2", "A usage error: an unknown option, or a missing or invalid value."),
-    ("126, 127", "The command to run is no program, or there is none of that name."),
+    ("126, 127", "The command to run cannot be executed, or does not exist."),
     ("130, 141", "Stopped with Ctrl-C; the reader of the output closed it early."),
 )
 HELP_ROW = ("-h, --help", "Print this help.")

@@ -26,7 +26,7 @@ LIMIT = Flag(
 )
 ALL = Flag(("--all",), "flag", "Show all rows, even on a terminal.")
 
-RULE = f"A terminal shows {_TERMINAL_ROWS} rows, a pipe and --json get all."
+RULE = f"A terminal shows {_TERMINAL_ROWS} rows; a pipe and --json get all."
 """For the description of a command that has both options."""
 
 

@@ -135,7 +135,7 @@ _FILES = (
             "context build": "Print what fits a task into a budget of tokens.",
             "context add": "Add a file, lines of it or a memory to a file of blocks.",
             "context list": "List the blocks of a file.",
-            "context clean": "Remove the blocks that no longer count.",
+            "context clean": "Remove the blocks that no longer matter.",
         },
     ),
     (
@@ -168,9 +168,9 @@ _FILES = (
         AGENTS,
         "token",
         {
-            "token add": "Make a token for a client of hm serve or hm mcp --http.",
+            "token add": "Create a token for a client of hm serve or hm mcp --http.",
             "token list": "List the tokens, and what each may see and do.",
-            "token revoke": "Refuse a token from now on.",
+            "token revoke": "Revoke a token.",
         },
     ),
     (
@@ -194,7 +194,7 @@ _FILES = (
         AGENTS,
         "git_hook",
         {
-            "git-hook status": "Say whether a repository has the hook.",
+            "git-hook status": "Show whether a repository has the hook.",
             "git-hook install": "Inject into every new worktree of a repository.",
             "git-hook remove": "Remove the hook and restore the file byte for byte.",
             "git-hook run": "Inject into this worktree, silently; run by the hook.",
@@ -227,7 +227,7 @@ _FILES = (
         MAINTAIN,
         "jobs",
         {
-            "jobs list": "List what the language model has to do.",
+            "jobs list": "List the jobs of the language model.",
             "jobs retry": "Run jobs again that failed or were interrupted.",
         },
     ),

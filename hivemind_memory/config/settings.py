@@ -80,9 +80,9 @@ class Settings(ScopeSettings):
     )
     rerank_provider: str = _option(
         "none",
-        "Who reads the query together with each of the best candidates, and puts them"
-        " in a new order. local: a cross-encoder that hm watch or an agent's server"
-        " runs.",
+        "Model that reorders the best candidates by reading each one together with the"
+        " query. local: a cross-encoder that hm watch or an agent's server runs. none:"
+        " the order stays.",
         choices=RERANK_PROVIDERS,
     )
     local_rerank_model: str = _option(

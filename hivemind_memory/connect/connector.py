@@ -121,8 +121,8 @@ class Connector:
         entry = _mapping_at(read_settings(agent, plan.path), agent.table).get(SERVER)
         if is_foreign(entry):
             notice = (
-                f"{plan.path} has a server that is called {SERVER} and is not hm's;"
-                " it stays."
+                f"{plan.path} has a server called {SERVER} that is not hm's;"
+                " it was left alone."
             )
         return replace(plan, changes=changes, notice=notice)
 

@@ -87,5 +87,5 @@ def _finding(agent: ConnectableAgent, where: str, *, is_project: bool) -> Findin
         name="agent settings",
         is_ok=False,
         detail=f"{agent.title} {does}: {where} {names} a program and an address",
-        hint=f"{remedy} mends it.",
+        hint=f"{remedy} fixes it.",
     )

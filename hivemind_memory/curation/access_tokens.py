@@ -119,7 +119,7 @@ class AccessTokens:
         if not self._tokens.revoke(name):
             raise UsageError(
                 f"There is no token named {name!r}.",
-                hint="`hm token list` shows which there are.",
+                hint="`hm token list` lists the tokens.",
             )
 
     def admit(self, secret: str) -> Token | None:

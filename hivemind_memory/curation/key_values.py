@@ -126,7 +126,7 @@ class KeyValues:
         text = _json_text(content)
         if holds_known(text) or holds_known(key):
             raise UsageError(
-                "The value contains one that the vault keeps.",
+                "The value contains a secret of the vault.",
                 hint="Keep the name of the vault's key instead; `hm vault exec` puts"
                 " its value into the environment of a command.",
                 effect=_EFFECT,
@@ -205,7 +205,7 @@ def _missing(key: str, effect: str = "") -> KeyNotFoundError:
     shown = escape_line(mask_short(key, _SHOWN_CHARS))
     return KeyNotFoundError(
         f"There is no key {shown}.",
-        hint="`hm kv list` shows which there are.",
+        hint="`hm kv list` lists the keys.",
         effect=effect,
     )
 
@@ -254,7 +254,7 @@ def _json_text(content: object) -> str:
         raise UsageError("The value is not JSON.", effect=_EFFECT) from error
     if size > MAX_VALUE_BYTES:
         raise UsageError(
-            f"The value has {size:,} bytes; {MAX_VALUE_BYTES:,} are the most.",
+            f"The value has {size:,} bytes; the limit is {MAX_VALUE_BYTES:,}.",
             hint="Keep it in a file, and its path here.",
             effect=_EFFECT,
         )

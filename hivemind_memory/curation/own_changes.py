@@ -39,14 +39,14 @@ def find_change(context: CurationContext, change_id: str) -> Change:
         own = next(own_changes(context), None)
         if own is None:
             raise MemoryNotFoundError(
-                "There is no change of yours left.",
+                "You have no change left to undo.",
                 hint=_newer_hint(context),
                 effect=EFFECT,
             )
         return own
     change = log.find(change_id)
     if change is None or not may_take_back(context, change):
-        message = f"There is no change {change_id[:60]!r} of yours."
+        message = f"None of your changes has the id {change_id[:60]!r}."
         raise MemoryNotFoundError(message, hint=LIST_HINT, effect=EFFECT)
     if change.undone_by:
         raise already_undone(change)

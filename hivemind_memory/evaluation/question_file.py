@@ -53,7 +53,7 @@ def read_question_file(memory: Memory, name: str | None) -> QuestionFile:
             raise UsageError(message) from None
     if name is None:
         hint = "`hm eval suggest` drafts one; `hm help eval run` says how it is read."
-        message = f"There is no {path} with golden questions."
+        message = f"There is no file {path} with golden questions."
         raise UsageError(message, hint=hint)
     note = below.replace(os.sep, "/") if is_file else name
     try:

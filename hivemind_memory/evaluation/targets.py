@@ -92,7 +92,7 @@ class TargetFinder:
             raise _TargetError(message)
         if any(target.casefold() == NOTHING for target in targets):
             if len(targets) > 1:
-                message = f"`{NOTHING}` stands beside another target."
+                message = f"`{NOTHING}` cannot be combined with another target."
                 raise _TargetError(message)
             return ()
         return tuple(dict.fromkeys(map(self._lines_of, targets)))
@@ -111,7 +111,7 @@ class TargetFinder:
             return Lines(note.path, 1, max(1, note.line_count))
         first, last = int(place["first"]), int(place["last"] or place["first"])
         if not 1 <= first <= last:
-            message = f"`{target}` is no range of lines."
+            message = f"`{target}` is not a range of lines."
             raise _TargetError(message)
         if last > note.line_count:
             message = (

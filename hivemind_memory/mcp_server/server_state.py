@@ -170,7 +170,7 @@ class ServerState:
             assert self._open_project is not None  # noqa: S101 - the caller checked it
             return self._open_project(project)
         if self._open_for_token is None:
-            raise HivemindError("This server knows no tokens with names.")
+            raise HivemindError("This server has no named tokens.")
         return self._open_for_token(project, token)
 
     def start(self) -> None:

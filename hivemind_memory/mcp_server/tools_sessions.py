@@ -79,7 +79,7 @@ class SessionTool:
             since_s = seconds_of(since) if since else 0.0
             if since_s is None:
                 raise UsageError(
-                    f"since is {one_line(since, 60)!r}, which is no date.",
+                    f"since is {one_line(since, 60)!r}, which is not a date.",
                     hint="Write it as 2026-11-21 or 2026-11-21T09:30:00.",
                 )
             asked = ActivityQuery(

@@ -141,7 +141,7 @@ def provider_named(name: str) -> EmbeddingProvider:
     row = find_provider(name)
     if row is None:
         raise EmbeddingRefusedError(
-            f"This version knows no embedding provider {name}.",
+            f"There is no embedding provider {name}.",
             hint="`hm config set embedding_provider NAME` chooses one of"
             f" {', '.join(PROVIDER_NAMES)}.",
         )

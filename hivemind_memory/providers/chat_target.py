@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from hivemind_memory.model.embedding_providers import OLLAMA, OPENAI, provider_named
 from hivemind_memory.providers.addresses import Address, parse_address
+from hivemind_memory.providers.install_command import install_command
 from hivemind_memory.providers.remote import is_usable_address
 
 TYPE_CHECKING = False
@@ -100,7 +101,8 @@ def _why_unusable(target: ChatTarget, settings: Settings) -> str:
     if not (key.isascii() and key.isprintable()) or " " in key:
         return "llm_api_key contains characters that no key has."
     if missing := _missing_packages(target.provider):
-        return f"The package {missing} is not installed: `pip install {missing}`."
+        remedy = install_command(missing.split())
+        return f"The package {missing} is not installed: `{remedy}`."
     return ""
 
 

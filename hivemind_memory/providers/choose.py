@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from hivemind_memory.model.display import listed
 from hivemind_memory.model.embedding_providers import OLLAMA, OPENAI, provider_named
 from hivemind_memory.providers.addresses import parse_address
+from hivemind_memory.providers.install_command import install_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -112,10 +114,9 @@ def _if_installed(
     missing = () if choice.provider == "none" else find_missing(choice.provider)
     if not missing:
         return choice
-    *others, last = missing
-    names = " and ".join((", ".join(others), last)) if others else last
+    names = listed(missing)
     verb = "is" if len(missing) == 1 else "are"
-    # The packages by their own names: this works however the program was installed.
-    remedy = f"`pip install {' '.join(missing)}`"
+    # The packages by their own names: no index may know this program.
+    remedy = f"`{install_command(missing)}`"
     reason = f"{choice.reason} However, {names} {verb} not installed: {remedy}."
     return ProviderChoice("none", reason)

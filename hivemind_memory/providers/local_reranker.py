@@ -14,6 +14,7 @@ from hivemind_memory.errors import (
     RerankError,
     RerankNotReadyError,
 )
+from hivemind_memory.providers.install_command import install_command
 from hivemind_memory.providers.local_host import RERANKING, ask_host, is_serving, serve
 from hivemind_memory.providers.local_weights import (
     MODEL_FILES,
@@ -157,7 +158,8 @@ def _load(weights: Weights, name: str) -> CrossEncoder | str:
     try:
         from hivemind_memory.providers.local_model import CrossEncoder
     except ImportError:
-        return "a local reranker needs `pip install onnxruntime tokenizers`"
+        command = install_command(("onnxruntime", "tokenizers"))
+        return f"a local reranker needs `{command}`"
     _loaded.clear()
     try:
         encoder = CrossEncoder(weights)

@@ -6,6 +6,7 @@ The file is read from this machine; nothing is downloaded.
 from __future__ import annotations
 
 from hivemind_memory.errors import HivemindError, UsageError
+from hivemind_memory.providers.install_command import install_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def token_counter(path: str) -> Callable[[str], int]:
     except ImportError as error:
         raise HivemindError(
             "The library tokenizers is not installed.",
-            hint="pip install 'hivemind-memory[local]' brings it.",
+            hint=f"`{install_command(['tokenizers'])}` installs it.",
         ) from error
     try:
         tokenizer = Tokenizer.from_file(path)

@@ -114,7 +114,7 @@ def test_a_file_without_questions_says_how_one_looks(
     ran = hm("eval", str(golden))
 
     assert ran.code == 2
-    assert "holds no question" in ran.err
+    assert "has no questions" in ran.err
     assert "→ setup/network.md:12" in ran.err
 
 

@@ -23,7 +23,7 @@ def test_hm_jobs_lists_and_retries_what_failed(
     monkeypatch.setenv("HIVEMIND_LLM_PROVIDER", "openai")
     monkeypatch.setenv("HIVEMIND_LLM_MODEL", "m")
     monkeypatch.setenv("HIVEMIND_LLM_API_KEY", "sk-1")
-    assert "no jobs wait; language model: openai m" in hm("jobs").err
+    assert "no jobs are waiting; language model: openai m" in hm("jobs").err
     sandbox = Sandbox(home)
     model = ModelHome(sandbox)
     model.save("deploy-day", OLD)

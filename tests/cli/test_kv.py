@@ -40,7 +40,7 @@ def test_a_key_is_set_read_listed_and_deleted(hm: Hm) -> None:
         (("set", "a\tb", "1"), 2, "A key has 1 to 256 characters"),
         (("set", "a", "{"), 2, "begins like JSON, but is not valid"),
         (("set", "a", "[" * 100_000), 2, "begins like JSON, but is not valid"),
-        (("set", "a", "x" * 262_143), 2, "262,144 are the most"),
+        (("set", "a", "x" * 262_143), 2, "the limit is 262,144"),
         (("set", "--ttl", "0", "a", "1"), 2, "`--ttl` takes a duration of at least 1"),
         (("set", "--if-version", "-1", "a", "1"), 2, "`--if-version`"),
         (("set", "--if-version", "3", "a", "1"), 1, "There is no key a."),

@@ -104,7 +104,7 @@ def test_an_undo_names_a_newer_change_that_it_passes_over(
     newer = said.rpartition("`hm undo ")[2].partition("`")[0]
     assert ": Lunch is at 12." in shell.typed("undo", newer)
     nothing = shell.typed("undo")
-    assert "no change of yours left" in nothing
+    assert "no change left to undo" in nothing
     assert f"{maker} write of " in nothing
 
 

@@ -31,7 +31,7 @@ def test_a_foreign_entry_is_neither_replaced_nor_deleted(
     assert connecting.code == 1
     assert f"{file} has another server that is called hivemind" in connecting.err
     assert leaving.code == 0, leaving.err
-    assert "it stays" in leaving.err
+    assert "it was left alone" in leaving.err
     assert file.read_text() == FOREIGN[name]
 
 
@@ -74,7 +74,7 @@ def test_doctor_finds_an_entry_that_names_a_program_and_an_address(
     found = machine.run("doctor")
 
     assert "Codex does not start: the entry hivemind in" in found.out
-    assert "`hm disconnect codex`, then `hm connect codex` mends it." in found.out
+    assert "`hm disconnect codex`, then `hm connect codex` fixes it." in found.out
     machine.run("disconnect", "codex", "--yes")
     assert machine.run("connect", "codex", "--yes").code == 0
     assert "Codex" not in machine.run("doctor").out

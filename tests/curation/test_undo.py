@@ -83,7 +83,7 @@ def test_the_next_undo_goes_further_back(memory: Memory) -> None:
     memory.curation.undo()
 
     assert found(memory, "walrus seal") == []
-    with pytest.raises(MemoryNotFoundError, match="no change of yours left"):
+    with pytest.raises(MemoryNotFoundError, match="no change left to undo"):
         memory.curation.undo()
 
 

@@ -429,7 +429,7 @@ def test_without_tmux_the_agent_runs_in_the_foreground(machine) -> None:
         text=True,
         check=True,
     )
-    assert listed.stderr == "no sessions: tmux, which holds them, is not installed\n"
+    assert listed.stderr == "no sessions: tmux, in which they run, is not installed\n"
 
 
 def test_no_server_is_no_session_and_an_empty_list_says_how_to_launch(hm, machine):

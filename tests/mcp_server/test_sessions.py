@@ -128,7 +128,7 @@ def test_a_search_finds_earlier_calls(home: Path, mode: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({"query": "x", "since": "soon"}, "no date"),
+        ({"query": "x", "since": "soon"}, "not a date"),
         ({"query": "x", "max_results": 201}, "max_results"),
         ({}, "query"),
         ({"query": "x", "colour": "red"}, "colour"),

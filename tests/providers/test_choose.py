@@ -139,7 +139,7 @@ def test_a_missing_package_is_none_and_names_what_to_install(
     choice = choose(settings, in_config=True, missing=("simsimd", package))
 
     assert choice.provider == "none"
-    assert f"`pip install simsimd {package}`" in choice.reason
+    assert f"pip install simsimd {package}`" in choice.reason
     assert f"simsimd and {package} are not installed" in choice.reason
 
 

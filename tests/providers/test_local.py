@@ -100,7 +100,7 @@ def test_without_the_packages_the_remedy_is_to_install_them(
 
     reason = local_provider(tmp_path, tiny).choice().reason
 
-    assert "`pip install onnxruntime tokenizers`" in reason
+    assert "pip install onnxruntime tokenizers`" in reason
 
 
 def test_auto_never_chooses_a_local_model(tmp_path: Path, tiny: Path) -> None:

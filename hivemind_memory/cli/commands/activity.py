@@ -85,7 +85,7 @@ def search(request: CommandRequest) -> int:
         write_stdout("\n".join(map(_hit_text, answer.hits)))
         notices = list(answer.warnings)
         if answer.is_partial:
-            notices.append("Nothing has all the words; these have the most of them.")
+            notices.append("No message has all the words; these have the most.")
         if not answer.hits:
             notices.append(_OFF if is_off else "Nothing was found.")
         print_notices(notices)

@@ -84,7 +84,7 @@ def run(request: CommandRequest) -> int:
         questions, problems = finder.judge(golden.parse_golden(file.text))
         if not questions and not problems:
             hint = f"A question is a list item such as: {question_file.EXAMPLE}"
-            raise UsageError(f"{file.name} holds no question.", hint=hint)
+            raise UsageError(f"{file.name} has no questions.", hint=hint)
         answers = _answers(memory, questions, finder, file)
         others = None
         if changed:

@@ -102,6 +102,7 @@ def _offer_local_model(request: CommandRequest, home: str) -> None:
     from hivemind_memory.config.file import write_option
     from hivemind_memory.errors import HivemindError
     from hivemind_memory.providers.choose import find_missing_packages
+    from hivemind_memory.providers.install_command import install_command
     from hivemind_memory.providers.local_catalog import MODELS
 
     settings = environment.load_settings(home)
@@ -112,7 +113,7 @@ def _offer_local_model(request: CommandRequest, home: str) -> None:
         return
     missing = find_missing_packages("local")
     if missing:
-        remedy = f"`pip install {' '.join(missing)}`, then `hm init` again"
+        remedy = f"`{install_command(missing)}`, then `hm init` again"
         print_notices(["", f"To search by meaning as well: {remedy}."])
         return
     print_notices(["", "With a model on this machine, searches also match by meaning."])

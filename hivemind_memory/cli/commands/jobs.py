@@ -26,10 +26,10 @@ _MAX_NUMBER = 2**62
     "jobs list",
     description=(
         "Jobs are run while hm watch or an agent's server runs, and only if"
-        " llm_provider is set. What is done is left out, unless --all is given."
+        " llm_provider is set. Finished jobs are left out unless --all is given."
     ),
     flags=(
-        Flag(("--all",), "flag", "List what is done, too; it is kept for 8 days."),
+        Flag(("--all",), "flag", "Also list finished jobs, which are kept for 8 days."),
         JSON,
     ),
     examples=("hm jobs", "hm jobs --all --json"),
@@ -67,16 +67,16 @@ def list_(request: CommandRequest) -> int:
         is_cut=True,
     )
     if not rows:
-        print_notices([f"no jobs wait; language model: {status.line}"])
+        print_notices([f"no jobs are waiting; language model: {status.line}"])
     return 0
 
 
 @command(
     "jobs retry",
     description=(
-        "A job is given up after 5 tries, or after 2 replies of no use. One whose"
-        " process ended while it ran is not run again by itself, because the model may"
-        " have been asked already."
+        "A job is given up after 5 tries, or after 2 replies that cannot be used. An"
+        " interrupted job is not run again on its own, because the model may have been"
+        " asked already."
     ),
     arguments=(
         Argument("number", "Number of a job; without it, all.", is_required=False),

@@ -124,9 +124,11 @@ def fetch_model(model: LocalModel, models: str, *, is_agreed: bool) -> bool:
                 model, models, server=server, progress=progress
             )
         print_line(f"fetched {model.name}: {folder}", keep=[folder])
+    from hivemind_memory.providers.install_command import install_command
+
     missing = find_missing_packages("local")
     if missing:
-        print_notices([f"to run it: `pip install {' '.join(missing)}`"])
+        print_notices([f"to run it: `{install_command(missing)}`"])
         return True
     _measure(model, models)
     return True

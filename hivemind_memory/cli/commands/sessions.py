@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hivemind_memory.launch.launcher import Launcher
     from hivemind_memory.launch.tmux import AgentSession, Tmux
 
-_NO_TMUX = "tmux, which holds them, is not installed"
+_NO_TMUX = "tmux, in which they run, is not installed"
 
 
 def _session_argument(description: str, *, is_required: bool) -> Argument:

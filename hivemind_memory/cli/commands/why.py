@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _WHYS = {
     "budget": "no room in the budget",
-    "cap": "the section already has as many lessons as it takes",
+    "cap": "the section already has its maximum of lessons",
     "count": "over the limit (startup_inject_count)",
     "session": "the section already has enough from this agent's session",
     "copy": "the same as another memory",
