@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from shlex import quote
 
 from hivemind_memory.errors import UsageError
 from hivemind_memory.files.atomic import write_file
@@ -104,9 +105,8 @@ def _other_program(port: int) -> UsageError:
 
 def _other_port(port: int) -> str:
     """Return what opens the pages all the same."""
-    return (
-        f"`hm dashboard --port {port + 1 if port < 65535 else port - 1}` uses another."
-    )
+    other = str(port + 1 if port < 65_535 else port - 1)
+    return f"`hm dashboard --port {quote(other)}` uses another port."
 
 
 def start_server(home: str, port: int, memory_dir: str | None) -> None:
