@@ -23,6 +23,7 @@ from hivemind_memory.model.memory_types import (
 )
 from hivemind_memory.model.scope import GLOBAL
 from hivemind_memory.redaction import mask
+from hivemind_memory.search.similarity import NEAR_DUPLICATE, ChosenTexts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def _choose(memory: Memory, rows: Iterable[MemoryRow]) -> Iterator[BriefingSourc
         if group := _group_of(row, memory.types):
             waiting.setdefault(group, deque()).append(row)
     rest = tuple(name for name in all_types(memory.types) if name not in _MAIN + _FILL)
-    said: set[str] = set()
+    said = ChosenTexts()
     used = 0
     for groups, limit in (
         (_MAIN, MAIN_WORDS),
@@ -113,7 +114,9 @@ def _choose(memory: Memory, rows: Iterable[MemoryRow]) -> Iterator[BriefingSourc
         while used < limit and (left := [g for g in groups if waiting.get(g)]):
             for group in left:
                 source = _source_of(memory, waiting[group].popleft())
-                if source is None or used >= limit or source.sentence in said:
+                if source is None or used >= limit:
+                    continue
+                if said.nearest(source.sentence) >= NEAR_DUPLICATE:
                     continue
                 said.add(source.sentence)
                 used += _count_words(source.sentence)

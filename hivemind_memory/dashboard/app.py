@@ -268,6 +268,7 @@ class Dashboard:
                 "form_secret": session.form_secret if session else "",
                 "is_logged_in": session is not None,
                 "may_change": call is not None and call.may_change,
+                "is_member": visit.client is not None and not visit.client.is_visitor,
                 "is_person": visit.client is not None and visit.client.is_person,
                 "notice": notice,
                 "theme": visit.theme,

@@ -34,12 +34,17 @@ def dashboard_mount(
     def make() -> App:
         import time
 
-        from hivemind_memory.dashboard import change_pages, memory_pages, other_pages
+        from hivemind_memory.dashboard import (
+            agent_pages,
+            change_pages,
+            memory_pages,
+            other_pages,
+        )
         from hivemind_memory.dashboard.app import Dashboard
         from hivemind_memory.dashboard.sessions import Sessions
         from hivemind_memory.http_api.callers import CallerMemories
 
-        modules = (other_pages, change_pages, memory_pages)
+        modules = (other_pages, agent_pages, change_pages, memory_pages)
         return Dashboard(
             [route for module in modules for route in module.pages.routes],
             CallerMemories(state, memory_dir),

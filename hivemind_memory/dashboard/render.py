@@ -40,6 +40,7 @@ class Renderer:
             day=day_of,
             highlighted=highlighted,
             markdown=lambda text: Markup(to_html(escape_text(text))),  # noqa: S704
+            minute=minute_of,
             percent=lambda share: f"{share * 100:.0f} %",
             scope=scope_text,
             short=shorten,
@@ -64,6 +65,15 @@ def day_of(moment: str) -> str:
     '2026-11-21'
     """
     return moment[:10]
+
+
+def minute_of(moment: str) -> str:
+    """Return the minute of a moment, ISO 8601.
+
+    >>> minute_of("2026-11-21T09:30:00+01:00")
+    '2026-11-21 09:30'
+    """
+    return moment[:16].replace("T", " ")
 
 
 def highlighted(text: str, words: Sequence[str]) -> Markup:

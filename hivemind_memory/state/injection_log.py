@@ -173,6 +173,39 @@ class InjectionLog:
         rows = self._run(lambda c: c.execute(sql, (self._state.notes,)).fetchall())
         return [json.loads(str(text)) for (text,) in rows]
 
+    def worktrees(self) -> list[str]:
+        """Return the worktrees that something was injected into, the newest first.
+
+        Raises:
+            StateUnusableError: The log cannot be read.
+        """
+        if not self._exists():
+            return []
+        sql = (
+            "SELECT worktree FROM injections WHERE notes = ? GROUP BY worktree"
+            " ORDER BY max(id) DESC"
+        )
+        rows = self._run(lambda c: c.execute(sql, (self._state.notes,)).fetchall())
+        return [str(worktree) for (worktree,) in rows]
+
+    def newest_naming(self, path: str) -> list[Record]:
+        """Return the newest record about each file, of those that name a note.
+
+        Raises:
+            StateUnusableError: The log cannot be read.
+        """
+        if not self._exists():
+            return []
+        sql = """
+            SELECT record FROM injections WHERE instr(record, ?) AND id IN (
+              SELECT max(id) FROM injections WHERE notes = ? AND is_whole = 1
+              GROUP BY worktree, file
+            ) ORDER BY id DESC
+            """
+        given = (_as_json({"path": path})[1:-1], self._state.notes)
+        rows = self._run(lambda c: c.execute(sql, given).fetchall())
+        return [json.loads(str(text)) for (text,) in rows]
+
     def rewrite(self, change: Callable[[Record], Record]) -> int:
         """Replace records by what *change* makes of them; return how many differ.
 

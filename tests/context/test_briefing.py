@@ -59,7 +59,7 @@ def test_it_tells_the_first_sentences_by_type(memory: Memory) -> None:
 
 def test_it_is_about_as_long_as_it_should_be(memory: Memory) -> None:
     """However many memories there are; each type has its turn, the newest first."""
-    words = [f"word{at}" for at in range(200)]
+    words = [f"word{at}" for at in range(500)]
     rng = random.Random(1)
     for at in range(40):
         text = f"Number{at} {' '.join(rng.sample(words, 9))}."
@@ -86,6 +86,16 @@ def test_a_text_without_spaces_has_the_same_length(memory: Memory) -> None:
         )
 
     assert 100 < len(find_briefing(memory, "global").body) < 400
+
+
+def test_nothing_is_said_twice(memory: Memory) -> None:
+    """Of two that say nearly the same, only one."""
+    keep(memory, "old", "The payment service answers in 8 s or not.", type="fact")
+    keep(memory, "new", "The payment service answers in 8 s, or not!", type="fact")
+
+    body = find_briefing(memory, "global").body
+
+    assert body.count("The payment service answers") == 1
 
 
 def test_what_is_hidden_over_or_from_outside_is_not_in_it(memory: Memory) -> None:

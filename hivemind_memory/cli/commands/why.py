@@ -14,6 +14,11 @@ from hivemind_memory.cli.output import (
     write_stdout,
 )
 from hivemind_memory.model.display import count_text, lines_text
+from hivemind_memory.model.injection_words import (
+    LEFT_OUT_WORDS,
+    SEARCHED_WORDS,
+    reasons_text,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,39 +26,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from hivemind_memory.memory import Memory
-
-_WHYS = {
-    "budget": "no room in the budget",
-    "cap": "the section already has its maximum of lessons",
-    "count": "over the limit (startup_inject_count)",
-    "session": "the section already has enough from this agent's session",
-    "copy": "the same as another memory",
-    "overlap": "its lines are already quoted",
-    "external": "from an external source, never injected by itself",
-    "over": "expired or done",
-    "twin": "a copy of another memory's file",
-}
-"""Why a memory was left out -> in words."""
-
-_REASONS = {
-    "always": "every section shows it",
-    "lesson": "a lesson",
-    "preference": "a preference, or in global.md",
-    "saved": "a saved memory",
-    "project": "fits the project",
-    "folder": "fits the folder",
-    "branch": "fits the branch",
-    "files": "fits the changed files",
-    "commit": "fits the latest commits",
-}
-"""Part of a score -> in words, why a memory was injected."""
-
-_SEARCHED = {
-    "branch": "the words of the branch's name",
-    "files": "the names of the changed files",
-    "commit": "the newest commits",
-}
-"""What was searched for -> in words; the log keeps no text of a repository."""
 
 
 @command(
@@ -125,7 +97,7 @@ def _show_why(request: CommandRequest, name: str) -> int:
     if injected and not found["is_there"]:
         injected, reason = [], _gone(found)
     elif left_out and not injected:
-        reason = _WHYS.get(left_out[0]["why"], left_out[0]["why"])
+        reason = LEFT_OUT_WORDS.get(left_out[0]["why"], left_out[0]["why"])
     if request.values["json"]:
         print_json({"path": path, "is_injected": bool(injected), "reason": reason})
     elif injected:
@@ -199,7 +171,7 @@ def _short_lines(record: dict[str, Any]) -> Iterable[str]:
         counts[memory["why"]] = counts.get(memory["why"], 0) + 1
     for reason, count in counts.items():
         memories = count_text(count, "memory", "memories")
-        yield f"left out: {memories}: {_WHYS.get(reason, reason)}"
+        yield f"left out: {memories}: {LEFT_OUT_WORDS.get(reason, reason)}"
     yield from _last_lines(record)
 
 
@@ -215,7 +187,7 @@ def _explained_lines(record: dict[str, Any]) -> Iterable[str]:
     for memory in record["memories"]:
         yield f"injected: {_memory_line(memory)}"
     for memory in record["left_out"]:
-        reason = _WHYS.get(memory["why"], memory["why"])
+        reason = LEFT_OUT_WORDS.get(memory["why"], memory["why"])
         what = "quoted" if memory["why"] == OVERLAP else "left out"
         yield f"{what}: {_memory_line(memory)}: {reason}"
     yield from _last_lines(record)
@@ -223,7 +195,7 @@ def _explained_lines(record: dict[str, Any]) -> Iterable[str]:
 
 def _facet_line(facet: dict[str, Any]) -> str:
     """Return what was searched for; commits give the same line each."""
-    text = facet["text"] or _SEARCHED.get(facet["name"], "")
+    text = facet["text"] or SEARCHED_WORDS.get(facet["name"], "")
     return f"{facet['name']} (weight {facet['weight']:g}): {text}"
 
 
@@ -267,11 +239,7 @@ def _gone(record: dict[str, Any]) -> str:
 
 def _reason_line(memory: dict[str, Any]) -> str:
     """Return a memory with the reasons why it was injected, the strongest first."""
-    parts = sorted(memory["parts"], key=lambda part: -part["value"])
-    reasons = dict.fromkeys(
-        _REASONS.get(part["facet"], part["facet"]) for part in parts
-    )
-    return f"{_lines(memory)}: {', '.join(reasons)}{_writer(memory)}"
+    return f"{_lines(memory)}: {reasons_text(memory)}{_writer(memory)}"
 
 
 def _memory_line(memory: dict[str, Any]) -> str:

@@ -1,0 +1,109 @@
+"""Takes pictures of every page of the dashboard, in both themes, into docs/images/.
+
+    python -m benchmarks.screenshots [--out FOLDER] [--width 1100] [--keep]
+
+A demo memory (``demo_memory.py``) is made in a folder of its own, a server is started
+over it, and Chromium is driven through the pages. ``--keep`` prints the address and
+waits, so that the same pages can be looked at.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+from pathlib import Path
+from unittest import mock
+
+from playwright.sync_api import Page, sync_playwright
+
+from benchmarks import demo_memory
+from tests.http_api.served import Served, serving
+
+ROOT = Path(__file__).resolve().parent.parent
+BASE = Path("/tmp/hivemind-demo")
+PAGES = {
+    "memories": "",
+    "search": "?q=when+do+we+deploy",
+    "memory": "/deploy-day",
+    "edit": "/deploy-day/edit",
+    "notes": "/notes",
+    "note": "/notes/servers.md",
+    "inbox": "/inbox",
+    "injection": "/injection",
+    "told": "/injection?worktree={work}/shop-checkout",
+    "log": "/log",
+    "figures": "/figures",
+    "health": "/health?check=1",
+}
+"""Name of a picture -> its page."""
+
+
+def main() -> int:
+    """Take the pictures."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "images")
+    parser.add_argument("--width", type=int, default=1100)
+    parser.add_argument("--only", default="", help="names, separated by commas")
+    parser.add_argument("--keep", action="store_true")
+    given = parser.parse_args()
+    shutil.rmtree(BASE, ignore_errors=True)
+    home = BASE / "home"
+    environ = {
+        "HOME": str(BASE),
+        "HIVEMIND_HOME": str(home),
+        "HIVEMIND_EMBEDDING_PROVIDER": "none",
+        "HIVEMIND_SESSION_SOURCES": "claude",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+    }
+    with mock.patch.dict(os.environ, environ):
+        demo_memory.fill(home, BASE)
+        with serving() as served:
+            if given.keep:
+                code = served.ask("POST", "/memory/link").json()["code"]
+                print(f"{served.url}/memory/login?code={code}", flush=True)
+                input()
+            else:
+                take(served, given.out, given.width, given.only.split(","))
+    shutil.rmtree(BASE)
+    return 0
+
+
+def take(served: Served, out: Path, width: int, only: list[str]) -> None:
+    """Write the pictures of both themes."""
+    out.mkdir(parents=True, exist_ok=True)
+    program = shutil.which("chromium") or shutil.which("google-chrome")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=program, args=["--headless", "--no-sandbox"]
+        )
+        for theme in ("light", "dark"):
+            context = browser.new_context(
+                base_url=served.url,
+                color_scheme=theme,
+                viewport={"width": width, "height": 700},
+            )
+            page = context.new_page()
+            code = served.ask("POST", "/memory/link").json()["code"]
+            page.goto(f"/memory/login?code={code}")
+            for name, path in PAGES.items():
+                if only != [""] and name not in only:
+                    continue
+                page.goto("/memory" + path.replace("{work}", str(BASE)))
+                shoot(page, out / f"{name}-{theme}.png")
+        browser.close()
+
+
+def shoot(page: Page, file: Path) -> None:
+    """Take a picture of what is seen first, and of what comes below it."""
+    height = page.evaluate("document.documentElement.scrollHeight")
+    page.set_viewport_size(
+        {"width": page.viewport_size["width"], "height": max(420, min(height, 1400))}  # type: ignore[index]
+    )
+    page.wait_for_load_state("load")
+    page.screenshot(path=file)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,52 @@
+"""Says in words why a memory was injected or left out, for commands and pages."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+LEFT_OUT_WORDS = {
+    "budget": "no room in the budget",
+    "cap": "the section already has its maximum of lessons",
+    "count": "over the limit (startup_inject_count)",
+    "session": "the section already has enough from this agent's session",
+    "copy": "the same as another memory",
+    "overlap": "its lines are already quoted",
+    "external": "from an external source, never injected by itself",
+    "over": "expired or done",
+    "twin": "a copy of another memory's file",
+}
+"""Why a memory was left out -> in words."""
+
+REASON_WORDS = {
+    "always": "every section shows it",
+    "lesson": "a lesson",
+    "preference": "a preference, or in global.md",
+    "saved": "a saved memory",
+    "project": "fits the project",
+    "folder": "fits the folder",
+    "branch": "fits the branch",
+    "files": "fits the changed files",
+    "commit": "fits the latest commits",
+}
+"""Part of a score -> in words, why a memory was injected."""
+
+SEARCHED_WORDS = {
+    "branch": "the words of the branch's name",
+    "files": "the names of the changed files",
+    "commit": "the newest commits",
+}
+"""What was searched for -> in words; the log keeps no text of a repository."""
+
+
+def reasons_text(memory: Mapping[str, Any]) -> str:
+    """Return why a memory of a record was injected, the strongest reason first.
+
+    >>> reasons_text({"parts": [{"facet": "saved", "value": 0.1}]})
+    'a saved memory'
+    """
+    parts = sorted(memory["parts"], key=lambda part: -part["value"])
+    reasons = (REASON_WORDS.get(part["facet"], part["facet"]) for part in parts)
+    return ", ".join(dict.fromkeys(reasons))
