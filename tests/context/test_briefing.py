@@ -78,12 +78,8 @@ def test_it_is_about_as_long_as_it_should_be(memory: Memory) -> None:
 def test_a_text_without_spaces_has_the_same_length(memory: Memory) -> None:
     """Words of Chinese are counted, though nothing separates them."""
     for at in range(60):
-        keep(
-            memory,
-            f"d{at}",
-            f"{at}号服务器每周二在数据中心部署。然后休息。",
-            type="fact",
-        )
+        words = "".join(chr(0x4E00 + at * 18 + letter) for letter in range(18))
+        keep(memory, f"d{at}", f"{words}。然后休息。", type="fact")
 
     assert 100 < len(find_briefing(memory, "global").body) < 400
 
