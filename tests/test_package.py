@@ -35,7 +35,7 @@ HOMES = {
     "anyio": ("dashboard/app.py", "http_api/", "mcp_server/"),
     "cryptography": ("vault/cipher.py",),
     "keyring": ("vault/keys.py",),
-    "certifi": ("providers/direct_request.py",),
+    "certifi": ("providers/json_connection.py",),
     "apsw": ("index/sqlite/", "sqlite/", "state/", "transcripts/"),
     "httpx": ("providers/ollama_",),
     "markdown_it": ("markdown/",),
@@ -201,7 +201,7 @@ def test_the_extra_of_a_provider_installs_all_that_it_needs(provider: str) -> No
         for name in (
             f"providers/{provider}_request.py",
             f"providers/{provider}_chat.py",
-            "providers/direct_request.py",
+            "providers/json_connection.py",
             "providers/retry.py",
             "index/sqlite/vectors.py",
         )

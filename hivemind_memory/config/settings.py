@@ -81,12 +81,20 @@ class Settings(ScopeSettings):
     rerank_provider: str = _option(
         "none",
         "Model that reorders the best candidates by reading each one together with the"
-        " query. local: a cross-encoder that hm watch or an agent's server runs. none:"
-        " the order stays.",
+        " query. local: a cross-encoder that hm watch or an agent's server runs. http:"
+        " a server, which is sent the query and those texts. none: the order stays.",
         choices=RERANK_PROVIDERS,
     )
     local_rerank_model: str = _option(
         "", "Folder of the cross-encoder: model.onnx and tokenizer.json."
+    )
+    rerank_url: str = _option(
+        "", "URL of the server that reranks; /rerank is added to it.", is_url=True
+    )
+    rerank_model: str = _option("", "Model to request from it. Empty: the only one.")
+    rerank_api_key: str = _option("", "API key for it.", is_secret=True)
+    rerank_timeout_s: float = _option(
+        0.8, "Seconds that it may take. Then the order stays.", low=0.05, high=1.8
     )
     llm_provider: str = _option(
         "none",

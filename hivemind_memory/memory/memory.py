@@ -102,7 +102,7 @@ class Memory:
     def close(self) -> None:
         """Close the index; nothing is lost when this is not called."""
         with self.lock:
-            for part in (self._vectors, self._state, self.index_handle):
+            for part in (self._vectors, self._state, self.index_handle, self.provider):
                 if part is not None:
                     part.close()
 

@@ -237,9 +237,20 @@ class Provider:
         if self._reranker is None:
             from hivemind_memory.providers.reranking import CheckedReranker
 
-            local = self.local_reranker()
-            self._reranker = CheckedReranker(local, self._stopwatch)
+            chosen: Reranker
+            if settings.rerank_provider == LOCAL:
+                chosen = self.local_reranker()
+            else:
+                from hivemind_memory.providers import http_reranker
+
+                chosen = http_reranker.connect(settings, stopwatch=self._stopwatch)
+            self._reranker = CheckedReranker(chosen, self._stopwatch)
         return self._reranker
+
+    def close(self) -> None:
+        """Close idle connections; the next query opens new ones."""
+        if self._reranker is not None:
+            self._reranker.close()
 
     def local_reranker(self) -> LocalReranker:
         """Return the reranker of local_rerank_model, which has loaded nothing."""

@@ -135,7 +135,9 @@ def test_an_answer_that_never_comes_is_a_timeout(
 def test_an_endless_answer_is_not_read_to_its_end(
     provider: str, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hivemind_memory.providers.direct_request._ANSWER_BYTES", 1_000)
+    monkeypatch.setattr(
+        "hivemind_memory.providers.json_connection.MAX_ANSWER_BYTES", 1_000
+    )
     _, direct = both(provider, server)
 
     with pytest.raises(EmbeddingError, match="far more than a vector"):
@@ -333,7 +335,7 @@ def test_a_connection_that_was_not_used_for_a_while_is_not_used_again(
     """Behind a router that forgot it, a query would wait for its whole time."""
     _, direct = both(provider, server)
     direct(TEXTS, timeout_s=5.0)
-    monkeypatch.setattr("hivemind_memory.providers.direct_request.IDLE_S", 0.0)
+    monkeypatch.setattr("hivemind_memory.providers.json_connection.IDLE_S", 0.0)
     direct(TEXTS, timeout_s=5.0)
     direct.close()
 

@@ -12,9 +12,11 @@ from hivemind_memory.environment import system_clocks
 from hivemind_memory.errors import RerankError, RerankNotReadyError
 from hivemind_memory.model.ports import Reranker
 from hivemind_memory.providers import local_host, local_reranker
+from hivemind_memory.providers.http_reranker import HttpReranker
 from hivemind_memory.providers.local_reranker import LocalReranker
 from hivemind_memory.providers.reranking import CheckedReranker
 from hivemind_memory.testing import FakeReranker
+from tests.support.rerank_server import RerankServer
 from tests.support.tiny_model import make_tiny_cross_encoder, make_tiny_model
 
 TEXTS = [
@@ -46,12 +48,24 @@ def served(folder: Path) -> LocalReranker:
     return reranker
 
 
-@pytest.fixture(params=["loaded", "served", "fake"])
-def any_reranker(request: pytest.FixtureRequest, tmp_path: Path) -> Reranker:
-    if request.param == "fake":
+@pytest.fixture(params=["loaded", "served", "http", "fake"])
+def any_reranker(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Reranker]:
+    if request.param == "http":
+        with RerankServer() as server:
+            clock = system_clocks().stopwatch
+            one = HttpReranker(server.url, "m", "", timeout_s=1.8, stopwatch=clock)
+            yield one
+            one.close()
+        return
+    yield _other_reranker(request.param, tmp_path)
+
+
+def _other_reranker(kind: str, tmp_path: Path) -> Reranker:
+    """Return a reranker that is behind no server."""
+    if kind == "fake":
         return FakeReranker()
     folder = make_tiny_cross_encoder(tmp_path / "tiny")
-    if request.param == "served":
+    if kind == "served":
         return served(folder)
     reranker = local(folder)
     reranker.serve()

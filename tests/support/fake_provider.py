@@ -50,6 +50,9 @@ class FakeProvider:
     def reranker(self) -> None:
         """None is chosen."""
 
+    def close(self) -> None:
+        """Nothing is open."""
+
     def connect(self, space: VectorSpace, *, dims: int | None = None) -> FakeEmbedder:
         return self.embedder
 
