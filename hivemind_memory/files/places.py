@@ -171,6 +171,19 @@ def locks_folder(home: str) -> str:
     return os.path.join(home, LOCKS_FOLDER)
 
 
+def worktree_lock(locks: str, subject: str) -> str:
+    """Return the lock of what this program writes into a worktree, and its git folder.
+
+    Args:
+        locks: See ``locks_folder``.
+        subject: The git folder that the worktrees of a repository share, else a folder.
+    """
+    from hashlib import sha256  # a search locks nothing
+
+    digest = sha256(os.fsencode(subject)).hexdigest()[:16]
+    return os.path.join(locks, f"inject-{digest}.lock")
+
+
 def notes_locks(notes: str) -> str:
     """Return the folder of the locks of a notes folder, made if it is missing.
 

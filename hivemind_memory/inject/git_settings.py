@@ -12,26 +12,13 @@ ever committed or pushed. The caller holds the lock.
 
 from __future__ import annotations
 
-import os
-import stat
-from contextlib import suppress
-
-from hivemind_memory.errors import NotInjectedError
-from hivemind_memory.files.atomic import write_file
-from hivemind_memory.files.descriptors import open_regular
-from hivemind_memory.files.marked_section import (
-    SETTINGS_MARKS,
-    body_of,
-    put_section,
-    remove_section,
-)
+from hivemind_memory.files.marked_section import SETTINGS_MARKS
+from hivemind_memory.git.own_lines import EXCLUDE, OwnLines, exclude_pattern
 from hivemind_memory.inject.section import CREATED
 from hivemind_memory.inject.section_form import HEADLINE, line_pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from hivemind_memory.git.repository import Repository
 
 FILTER = "hivemind"
@@ -63,9 +50,7 @@ _STEPS = (
 CLEAN = "LC_ALL=C sed " + " ".join(f"-e '{step}'" for step in _STEPS)
 """The command that git runs; it removes the section and keeps every other byte."""
 
-_EXCLUDE = "info/exclude"
 _ATTRIBUTES = "info/attributes"
-_GLOB = frozenset("\\*?[")
 
 
 class GitSettings:
@@ -88,11 +73,11 @@ class GitSettings:
 
     def exclude(self, file: str) -> None:
         """Have git ignore a file that is not tracked."""
-        self._add(_EXCLUDE, exclude_pattern(file))
+        self._own(EXCLUDE).add(exclude_pattern(file))
 
     def is_excluding(self, file: str) -> bool:
         """Return whether git ignores a file because of us."""
-        return exclude_pattern(file) in self._lines(_EXCLUDE)
+        return exclude_pattern(file) in self._own(EXCLUDE).all()
 
     def add_filter(self, file: str) -> bool:
         """Have git remove the section from what it reads from a file.
@@ -104,12 +89,11 @@ class GitSettings:
         set_now = run("config", "--local", "--get", _OPTION).stdout
         if set_now != CLEAN.encode() + b"\n":
             ask("config", "--local", _OPTION, CLEAN)
-        return self._add(_ATTRIBUTES, _attribute(file))
+        return self._own(_ATTRIBUTES).add(_attribute(file))
 
     def remove_filter(self, file: str) -> None:
         """Undo ``add_filter`` for a file."""
-        lines = self._lines(_ATTRIBUTES)
-        self._write(_ATTRIBUTES, [line for line in lines if line != _attribute(file)])
+        self._own(_ATTRIBUTES).remove(_attribute(file))
 
     def exist(self) -> bool:
         """Return whether the repository has any setting that we added."""
@@ -118,70 +102,21 @@ class GitSettings:
 
     def files(self) -> list[str]:
         """Return the files that the settings name."""
-        lines = [*self._lines(_EXCLUDE), *self._lines(_ATTRIBUTES)]
+        lines = [*self._own(EXCLUDE).all(), *self._own(_ATTRIBUTES).all()]
         names = [line.removesuffix(f" filter={FILTER}") for line in lines]
         return list(dict.fromkeys(map(_file_of, names)))
 
     def remove(self) -> None:
         """Remove every setting, ``SWITCH`` apart."""
-        for name in (_EXCLUDE, _ATTRIBUTES):
-            self._write(name, ())
+        for name in (EXCLUDE, _ATTRIBUTES):
+            self._own(name).write(())
         if self._repository.run("config", "--local", "--get", _OPTION).stdout:
             section = f"filter.{FILTER}"
             self._repository.ask("config", "--local", "--remove-section", section)
 
-    def _add(self, name: str, line: str) -> bool:
-        """Add a line to one of git's files, once; return whether it is new."""
-        lines = self._lines(name)
-        if line in lines:
-            return False
-        self._write(name, (*lines, line))
-        return True
-
-    def _lines(self, name: str) -> list[str]:
+    def _own(self, name: str) -> OwnLines:
         """Return our lines in one of git's files."""
-        body = body_of(self._read(name), SETTINGS_MARKS)
-        return [line for line in body.split("\n") if line]
-
-    def _read(self, name: str) -> bytes:
-        """Return one of git's files; empty if it does not exist."""
-        try:
-            with open(self._path(name), "rb", opener=open_regular) as file:
-                return file.read()
-        except FileNotFoundError:
-            return b""
-
-    def _write(self, name: str, lines: Iterable[str]) -> None:
-        """Replace our lines in one of git's files."""
-        before = self._read(name)
-        body = "\n".join(lines)
-        if body:
-            after = put_section(before, body, SETTINGS_MARKS)
-        else:
-            after = remove_section(before, SETTINGS_MARKS)
-        path = self._path(name)
-        if after == before:
-            return
-        if not after:
-            os.unlink(path)
-            with suppress(OSError):  # the folder may have been missing before
-                os.rmdir(os.path.dirname(path))
-            return
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        replace_small(path, after)
-
-    def _path(self, name: str) -> str:
-        """Return the path of one of git's files."""
-        return os.path.join(self._repository.common_dir, *name.split("/"))
-
-
-def exclude_pattern(file: str) -> str:
-    r"""Return the pattern that matches exactly *file* in ``info/exclude``.
-
-    >>> exclude_pattern("docs/a*b.md")
-    '/docs/a\\*b.md'
-    """
-    return "/" + _escaped(file)
+        return OwnLines(self._repository.common_dir, name, SETTINGS_MARKS)
 
 
 def attribute_pattern(file: str) -> str:
@@ -190,34 +125,16 @@ def attribute_pattern(file: str) -> str:
     >>> attribute_pattern("CLAUDE.md"), attribute_pattern("my notes.md")
     ('/CLAUDE.md', '"/my notes.md"')
     """
-    pattern = "/" + _escaped(file)
+    pattern = exclude_pattern(file)
     if not any(character.isspace() or character in '"\\' for character in pattern):
         return pattern
     quoted = pattern.replace("\\", "\\\\").replace('"', '\\"').replace("\t", "\\t")
     return f'"{quoted}"'
 
 
-def replace_small(path: str, data: bytes) -> None:
-    """Replace one of git's files, keeping its mode."""
-    try:
-        mode = stat.S_IMODE(os.stat(path).st_mode) if os.path.exists(path) else 0o644
-        write_file(path, data, mode=mode)
-    except OSError as error:
-        message = f"git's settings cannot be changed: {error.strerror}: {path}"
-        raise NotInjectedError(message) from error
-
-
 def _attribute(file: str) -> str:
     """Return the line that names our filter for a file."""
     return f"{attribute_pattern(file)} filter={FILTER}"
-
-
-def _escaped(file: str) -> str:
-    """Return a path in which no character is special in a pattern."""
-    if "\n" in file:
-        raise NotInjectedError("git cannot be configured for a path with a newline")
-    text = "".join(f"\\{letter}" if letter in _GLOB else letter for letter in file)
-    return text[:-1] + "\\ " if text.endswith(" ") else text
 
 
 def _file_of(pattern: str) -> str:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from hashlib import sha256
 
 from hivemind_memory.errors import HivemindError, NotInjectedError, UsageError
 from hivemind_memory.files.atomic import PARTIAL_FILE
 from hivemind_memory.files.locks import exclusive
+from hivemind_memory.files.places import worktree_lock
 from hivemind_memory.git.repository import find_repository
 from hivemind_memory.git.worktree import worktree_state
 from hivemind_memory.inject.active_text import ActiveTexts
@@ -347,9 +347,8 @@ class Injector:
 
     def lock_of(self, subject: str) -> AbstractContextManager[None]:
         """Be the only process that injects into a folder or below a git folder."""
-        digest = sha256(os.fsencode(subject)).hexdigest()[:16]
         return exclusive(
-            os.path.join(self._memory.places.locks, f"inject-{digest}.lock"),
+            worktree_lock(self._memory.places.locks, subject),
             wait_s=_LOCK_TIMEOUT_S,
             refused=lambda why, hint: NotInjectedError(why, hint=hint),
         )
