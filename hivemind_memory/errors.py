@@ -28,6 +28,7 @@ HivemindError
 │   └── ProgramMissingError   there is no such program
 ├── HookNotChangedError   no hook was changed; git runs what it ran before
 ├── NotConnectedError     that file of an agent's settings is as it was
+├── SkillNotWrittenError  that file of a skill is as it was
 ├── IndexUnusableError    the index cannot be used; the notes are untouched
 │   ├── IndexBusyError    another process held the index for longer than we waited
 │   ├── IndexDamagedError SQLite says that the file is not a sound database
@@ -243,6 +244,10 @@ class HookNotChangedError(HivemindError):
 
 class NotConnectedError(HivemindError):
     """A file of an agent's settings cannot be used; it is as it was."""
+
+
+class SkillNotWrittenError(HivemindError):
+    """A ``SKILL.md`` could not be written or removed; it is as it was."""
 
 
 class IndexUnusableError(HivemindError):

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from hivemind_memory.access.callers import ScopeRequest
     from hivemind_memory.access.rules import Caller
     from hivemind_memory.config.settings import Settings
+    from hivemind_memory.curation.skills import Skills
     from hivemind_memory.files.places import Places
     from hivemind_memory.git.worktree import WorktreeState
     from hivemind_memory.inject.injector import Injector
@@ -54,9 +55,7 @@ def open_memory(
     folder: str | None = None,
     is_look: bool = False,
 ) -> Memory:
-    """Return the memory in *memory_dir*, else that of the home folder.
-
-    Nothing is read or made before its first use.
+    """Return the memory in *memory_dir*, else that of the home; not opened yet.
 
     Args:
         memory_dir: Folder of notes; None: ``memory`` in the home folder.
@@ -195,11 +194,7 @@ def _caller_in(
     *,
     is_look: bool,
 ) -> Caller:
-    """Return the caller for whom a section of a worktree is made.
-
-    Its scopes are those of the environment, unless others are requested. To look
-    registers no project.
-    """
+    """Return the caller for whom a section is made; to look registers no project."""
     from hivemind_memory.access.callers import caller_of
     from hivemind_memory.access.rules import check_project_known
     from hivemind_memory.projects import folders
@@ -251,6 +246,7 @@ def diagnose(memory: Memory) -> Diagnosis:
     """Return the findings of the memory and of the rooms above it."""
     from hivemind_memory.connect.entry_findings import entry_findings
     from hivemind_memory.inject.hook_repair import hooks_findings
+    from hivemind_memory.inject.skills_here import skill_findings
     from hivemind_memory.model.results import Diagnosis
     from hivemind_memory.transcripts.findings import session_findings
     from hivemind_memory.watch.leader import leader_finding
@@ -259,7 +255,8 @@ def diagnose(memory: Memory) -> Diagnosis:
     hooks = hooks_findings(open_injector(memory), memory.state())
     with open_activity(memory) as activity:
         sessions = session_findings(activity)
-    found = (leader_finding(memory.places), *hooks, *entries, *sessions)
+    skills = skill_findings(open_skills(memory))
+    found = (leader_finding(memory.places), *hooks, *skills, *entries, *sessions)
     return memory.diagnose(Diagnosis(findings=found))
 
 
@@ -307,6 +304,14 @@ def open_activity(memory: Memory) -> Activity:
     )
 
 
+def open_skills(memory: Memory) -> Skills:
+    """Return what makes skills of memories, in the worktree of the current folder."""
+    from hivemind_memory.inject.skills_here import skills_here
+
+    injector, home = open_injector(memory), os.path.expanduser("~")
+    return skills_here(memory, injector, folder=os.getcwd(), user_home=home)
+
+
 def open_injection_records(memory: Memory) -> InjectionRecords:
     """Return what worktrees were shown of a memory, so that a purge reaches it."""
     from hivemind_memory.access.callers import AUTO, ScopeRequest
@@ -346,10 +351,7 @@ def _may_use(memory: Memory, worktree: str) -> bool:
 
 
 def check_folder(folder: str, memory_dir: str | None = None) -> None:
-    """Raise as ``check_worktree`` does, for a command that needs no memory else.
-
-    Where all scopes are seen, nothing is opened: the command works without a memory.
-    """
+    """Raise as ``check_worktree`` does; opens nothing where all scopes are seen."""
     if shell_scope_request() is None:
         return
     with open_memory(memory_dir=memory_dir) as memory:
@@ -361,8 +363,7 @@ def open_launcher(
 ) -> Launcher:
     """Return what starts agents, and finds those that run.
 
-    *scope_request*: scopes of who asks, who sees only sessions whose worktree
-    ``check_worktree`` lets them use; None: all.
+    *scope_request*: of who asks, who sees sessions in usable worktrees; None: all.
     """
     from hivemind_memory.launch.launcher import Launcher
 

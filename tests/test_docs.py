@@ -36,6 +36,7 @@ PLAYED = (
     "agents.md",
     "launching.md",
     "working-memory.md",
+    "skills.md",
     "stores.md",
 )
 """Pages with terminals."""

@@ -73,6 +73,7 @@ FLOORS = {
     "projects": 6,
     "backup": 7,
     "transcripts": 7,
+    "skills": 7,
     "index": 6,
     "providers": 6,
     "search": 6,

@@ -86,6 +86,7 @@ _FILES = (
         {"undo": "Take back the last change: write, save, forget, link or learn."},
     ),
     (CURATE, "done", {"done": "Mark a todo or a goal as done."}),
+    (CURATE, "used", {"used": "Record whether a memory helped."}),
     (
         CURATE,
         "inbox",
@@ -127,6 +128,17 @@ _FILES = (
             "eject": "Remove the injected section and restore git's settings.",
         },
     ),
+    (
+        AGENTS,
+        "skill",
+        {
+            "skill promote": "Make a memory a skill that agents run through.",
+            "skill list": "List the skills, and the memories that can become one.",
+            "skill show": "Show a skill and its copies.",
+            "skill sync": "Bring skills up to date with their memories.",
+            "skill demote": "Remove a skill from all folders; its memory stays.",
+        },
+    ),
     (AGENTS, "why", {"why": "Show what was injected, what was left out, and why."}),
     (
         AGENTS,
@@ -154,11 +166,7 @@ _FILES = (
         "mcp",
         {"mcp": "Serve agents over the Model Context Protocol; run by agents."},
     ),
-    (
-        AGENTS,
-        "dashboard",
-        {"dashboard": "Open the memory in your browser."},
-    ),
+    (AGENTS, "dashboard", {"dashboard": "Open the memory in your browser."}),
     (
         AGENTS,
         "serve",
@@ -326,6 +334,7 @@ GROUPS = {
     "git-hook": ("Git's hook that injects into new worktrees.", AGENTS, "status"),
     "context": ("Build the context of a task; keep blocks for it.", AGENTS, "build"),
     "project": ("Show, list, rename, adopt and merge projects.", AGENTS, "show"),
+    "skill": ("Make skills of memories, and keep them up to date.", AGENTS, "list"),
     "token": ("Make, list and revoke tokens for clients of hm serve.", AGENTS, "list"),
     "kv": ("Keep values for programs under keys, with versions.", WRITE, "list"),
     "vault": ("Keep secrets, and give them to commands.", MAINTAIN, "list"),

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-TOOLSETS = ("context", "briefing")
+TOOLSETS = ("context", "briefing", "skills")
 """What ``toolsets`` may name; ``mcp_server/toolsets.py`` says what is in them."""
 
 
@@ -326,8 +326,12 @@ class Settings(ScopeSettings):
         [],
         "Further tools that hm mcp offers to agents. context: context_build, which"
         " returns what a task needs within a budget of tokens. briefing:"
-        " get_memory_bulletin, which returns the briefing of a scope.",
+        " get_memory_bulletin, which returns the briefing of a scope. skills:"
+        " memory_record_use, which records whether a memory helped.",
         choices=TOOLSETS,
+    )
+    skill_uses: int = _option(
+        3, "Sessions that apply a memory before it is offered as a skill.", low=1
     )
     memory_chars: int = _option(
         4_000, "Maximum length of a typed memory, in characters.", low=100, high=100_000

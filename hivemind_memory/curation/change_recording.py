@@ -6,6 +6,7 @@ was killed before, can still be hidden with ``forget``; ``undo`` does not know i
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from hivemind_memory.errors import StateUnusableError
@@ -21,12 +22,14 @@ from hivemind_memory.model.changes import (
 )
 from hivemind_memory.model.curation import ENTRY, MEMORY
 from hivemind_memory.model.display import not_indexed_text
+from hivemind_memory.model.memories import ACTIVE, STATUSES
 from hivemind_memory.notes.memory_file import fit_content
 from hivemind_memory.state.change_log import ChangeLog
+from hivemind_memory.state.skills import SkillStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from hivemind_memory.access.rules import Caller
     from hivemind_memory.curation.context import CurationContext
@@ -130,11 +133,24 @@ def record_saved(
     if left := context.notes_left():
         was, were = "its text was not compared", "their texts were not compared"
         warnings += (not_indexed_text(left, was, were),)
+    if saved.is_new and saved.status == STATUSES[ACTIVE]:
+        warnings += tuple(_outdated_skills(context, saved))
     return replace(
         saved,
         is_indexed=context.update_index(saved.changed_paths),
         warnings=(*warnings, *saved.warnings),
     )
+
+
+def _outdated_skills(context: CurationContext, saved: SaveResult) -> Iterator[str]:
+    """Yield that a skill was made from the version before."""
+    with suppress(StateUnusableError):
+        for skill in SkillStore(context.state()).all():
+            if (skill.scope, skill.key) == (saved.scope, saved.key):
+                yield (
+                    f"the skill {skill.name} still has the text before;"
+                    " a person updates it with `hm skill sync`"
+                )
 
 
 def record_accepted(

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from hivemind_memory.curation.inbox import AcceptedClaim
     from hivemind_memory.curation.key_values import KeyValues
     from hivemind_memory.curation.projects import Projects
+    from hivemind_memory.curation.skill_memory import SkillSurroundings
+    from hivemind_memory.curation.skills import Skills
     from hivemind_memory.curation.stored import StoredMemories
+    from hivemind_memory.curation.uses import Uses
     from hivemind_memory.model.changes import Change, DoneResult, UndoResult
     from hivemind_memory.model.curation import (
         ForgetResult,
@@ -230,12 +233,14 @@ class Curation:
     ) -> DoneResult:
         """Mark a memory as done today, or as open again; see ``done.mark_done``."""
         from hivemind_memory.curation.done import mark_done
+        from hivemind_memory.curation.follow_skills import follow_skills
 
         with self._context.changing():
             done = mark_done(
                 self._context, ref, scope=self._scope(scope), is_open=is_open
             )
             is_indexed = self._context.update_index(done.changed_paths)
+            follow_skills(self._context)
             return replace(done, is_indexed=is_indexed)
 
     def forget(
@@ -256,25 +261,9 @@ class Curation:
         Raises:
             HivemindError: Nothing was changed; the message says why.
         """
-        from hivemind_memory.curation.change_recording import record_forgotten
-        from hivemind_memory.curation.forget import forget
-        from hivemind_memory.curation.purge_injections import (
-            find_injections,
-            refresh_sections,
-        )
+        from hivemind_memory.curation.hide import hide
 
-        with self._context.changing():
-            forgotten = forget(self._context, selector, is_dry_run=is_dry_run)
-            if not is_dry_run:
-                forgotten = record_forgotten(self._context, forgotten)
-        if is_dry_run or injected is None or not forgotten.memories:
-            return forgotten
-        quoting = find_injections(
-            self._context, injected, {memory.path for memory in forgotten.memories}
-        )
-        failed = quoting.seen_of(refresh_sections(injected, quoting))
-        left = (*forgotten.failed, *quoting.unread, *failed)
-        return replace(forgotten, failed=left)
+        return hide(self._context, selector, injected, is_dry_run=is_dry_run)
 
     def record_written(self, path: str, entry_id: str, content: str) -> None:
         """Record an entry that was written, so that ``undo`` can take it back."""
@@ -298,22 +287,15 @@ class Curation:
         Raises:
             HivemindError: Nothing was changed; the message says why.
         """
-        from hivemind_memory.curation.change_recording import record_restored
-        from hivemind_memory.curation.forget import restore
-        from hivemind_memory.curation.undo import find_forget, restore_change
+        from hivemind_memory.curation.hide import show_again
 
-        with self._context.changing():
-            change = find_forget(self._context, selector.name)
-            if change is not None:
-                return restore_change(self._context, change)
-            return record_restored(self._context, restore(self._context, selector))
+        return show_again(self._context, selector)
 
     def undo(self, change_id: str = "", *, is_dry_run: bool = False) -> UndoResult:
         """Take back a change; see ``undo.undo``."""
-        from hivemind_memory.curation.undo import undo
+        from hivemind_memory.curation.hide import take_back
 
-        with self._context.changing():
-            return undo(self._context, change_id, is_dry_run=is_dry_run)
+        return take_back(self._context, change_id, is_dry_run=is_dry_run)
 
     def changes(self) -> tuple[Change, ...]:
         """Return the changes that the caller may take back, newest first.
@@ -365,6 +347,18 @@ class Curation:
 
         with self._context.changing():
             return apply_relations(self._context, start, relations, model=model)
+
+    def uses(self, needed: int) -> Uses:
+        """Return what records uses; *needed* of them make a skill be offered."""
+        from hivemind_memory.curation.uses import Uses
+
+        return Uses(self._context, needed)
+
+    def skills(self, surroundings: SkillSurroundings) -> Skills:
+        """Return what makes memories skills, in these surroundings."""
+        from hivemind_memory.curation.skills import Skills
+
+        return Skills(self._context, surroundings)
 
     @property
     def events(self) -> ChangeEvents:

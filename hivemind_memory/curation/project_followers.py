@@ -31,8 +31,10 @@ from hivemind_memory.state.injection_log import InjectionLog
 from hivemind_memory.state.key_values import KeyValueStore
 from hivemind_memory.state.namespaces import Namespaces
 from hivemind_memory.state.recall_log import RecallLog
+from hivemind_memory.state.skills import SkillStore
 from hivemind_memory.state.state_file import StateFile
 from hivemind_memory.state.tokens import Tokens
+from hivemind_memory.state.use_log import UseLog
 from hivemind_memory.transcripts.erase import rename_scope
 from hivemind_memory.transcripts.store import TranscriptStore
 
@@ -187,6 +189,8 @@ def _rename_state(renaming: Renaming) -> None:
         _rename_changes(state, renaming)
         InjectionLog(state).rename(renaming.new_path)
         RecallLog(state).rename_scope(renaming.new_path)
+        UseLog(state).rename_scope(renaming.new_path)
+        SkillStore(state).rename_scope(renaming.new_path)
         Namespaces(state).rename_scopes(
             lambda scope: scopes[1] if scope == scopes[0] else scope
         )
@@ -233,8 +237,8 @@ FOLLOWERS = (
             f"state.db:{table}"
             for table in (
                 *("activity", "changes", "erased", "injections", "key_values", "meta"),
-                *("namespaces", "recalls"),
-                *("tokens", "tombstones", "unfinished"),
+                *("namespaces", "recalls", "skill_copies", "skills"),
+                *("tokens", "tombstones", "unfinished", "uses"),
             )
         ),
         _rename_state,

@@ -111,6 +111,9 @@ class PurgeReport:
         self.transcripts: set[str] = set()
         """Files of agents that hold what was removed from ``transcripts.db``."""
 
+        self.skills: list[FailedItem] = []
+        """Skills that may still hold the text, and files beside those removed."""
+
         self.links: list[FailedItem] = []
         """Links to the targets in the text of other notes."""
 
@@ -267,6 +270,7 @@ class PurgeReport:
             yield from find_repositories(
                 self.context, self.injected, self.injections, named=repository or ""
             )
+        yield from self.skills[:_MAX_QUOTED]
         for path in sorted(self.transcripts)[:_MAX_QUOTED]:
             why = "the agent's own transcript keeps it; delete it there if it must go"
             yield FailedItem(what=path, why=why)

@@ -33,11 +33,9 @@ from hivemind_memory.curation.purge_rows import (
     count_model_rows,
     count_namespaces,
 )
+from hivemind_memory.curation.purge_skills import clean_skills, count_skills
 from hivemind_memory.errors import HivemindError, StateUnusableError
-from hivemind_memory.files.atomic import (
-    partial_copies,
-    partial_files,
-)
+from hivemind_memory.files.atomic import partial_copies, partial_files
 from hivemind_memory.files.paths import PARTIAL_PREFIX
 from hivemind_memory.model.note_path import GLOBAL_NOTE
 from hivemind_memory.notes.edge import names_of_note
@@ -76,6 +74,9 @@ class Store(NamedTuple):
 
     git_files: tuple[str, ...] = ()
     """Patterns of paths below the folder of git of a repository."""
+
+    worktree_files: tuple[str, ...] = ()
+    """Patterns of paths below a worktree, or below the user's home."""
 
 
 def count_index(report: PurgeReport) -> None:
@@ -346,6 +347,8 @@ STORES = (
     Store(("injections.jsonl*",), count_injections, clean_injections),
     # Behind the notes: what they still say stays.
     Store((), count_hashes, clean_hashes, git_files=("info/hivemind-words",)),
+    # Outside the home, as the sections; also rows of state.db, before its vacuum.
+    Store((), count_skills, clean_skills, worktree_files=("*/skills/*/SKILL.md",)),
     # With the log of injections. Vacuumed at the end of the purge, with the plan and
     # what else was deleted in it.
     Store(("state.db*",), count_changes, clean_changes),
@@ -359,12 +362,9 @@ FILES_WITHOUT_TEXT = (
     # What it keeps was never in a note: whatever is written passes its values.
     "vault/*",
     "locks/*.lock",
-    "memory/.index/.gitignore",
-    "memory/.index/compared",
-    "memory/.index/cookie",
-    "memory/.index/*.hold",
-    "memory/.index/*.lock",
-    "memory/.index/watch.json",
+    *("memory/.index/.gitignore", "memory/.index/watch.json"),
+    *("memory/.index/compared", "memory/.index/cookie"),
+    *("memory/.index/*.hold", "memory/.index/*.lock"),
     "memory/projects/*/.project",
     # Paths of notes, for the seconds that a move takes; each command finishes it first.
     "project-move.json",

@@ -9,10 +9,12 @@ from mcp.server.mcpserver.tools import Tool
 from hivemind_memory.mcp_server.tools import ToolRunner, Tools
 from hivemind_memory.mcp_server.tools_briefing import BriefingTool
 from hivemind_memory.mcp_server.tools_context import ContextTool
+from hivemind_memory.mcp_server.tools_use import UseTool
 
 _TOOLS: dict[str, Callable[[ToolRunner], Tools]] = {
     "context": lambda runner: ContextTool(runner).tools(),
     "briefing": lambda runner: BriefingTool(runner).tools(),
+    "skills": lambda runner: UseTool(runner).tools(),
 }
 """Name in ``TOOLSETS`` of the settings -> what makes its tools; a test compares."""
 

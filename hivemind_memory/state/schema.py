@@ -15,8 +15,8 @@ _SWITCH_WAIT_MS = 1_000
 
 _TABLES_OF_NOTES = (
     *("activity", "changes", "erased", "injections", "jobs", "key_values"),
-    *("link_proposals", "namespaces", "recalls", "refused_links", "tokens"),
-    *("tombstones", "unfinished"),
+    *("link_proposals", "namespaces", "recalls", "refused_links", "skill_copies"),
+    *("skills", "tokens", "tombstones", "unfinished", "uses"),
 )
 
 STEPS = (
@@ -218,6 +218,40 @@ STEPS = (
       to_ref   TEXT NOT NULL,
       kind     TEXT NOT NULL,
       PRIMARY KEY (notes, from_ref, to_ref, kind)
+    ) WITHOUT ROWID;
+    """,
+    """
+    CREATE TABLE uses(
+      ref     TEXT    NOT NULL, -- id of a memory
+      scope   TEXT    NOT NULL, -- of its note
+      notes   TEXT    NOT NULL, -- its folder
+      session TEXT    NOT NULL, -- in which it was used, or the day
+      outcome TEXT    NOT NULL, -- see model/uses.py
+      at      INTEGER NOT NULL, -- seconds since the epoch
+      PRIMARY KEY (ref, scope, notes, session, outcome)
+    ) WITHOUT ROWID;
+    CREATE TABLE skills(
+      notes       TEXT    NOT NULL, -- folder of its memory
+      scope       TEXT    NOT NULL, -- of its memory
+      name        TEXT    NOT NULL,
+      ref         TEXT    NOT NULL, -- id of the version that it was made from
+      key         TEXT    NOT NULL, -- of its memory
+      description TEXT    NOT NULL, -- of a person's own; empty: from the memory
+      version     INTEGER NOT NULL,
+      PRIMARY KEY (notes, scope, name)
+    ) WITHOUT ROWID;
+    CREATE TABLE skill_copies(
+      notes      TEXT    NOT NULL,
+      folder     TEXT    NOT NULL, -- in which its SKILL.md is, absolute
+      scope      TEXT    NOT NULL,
+      name       TEXT    NOT NULL,
+      root       TEXT    NOT NULL, -- worktree, or home of the user
+      git_folder TEXT    NOT NULL, -- of the worktree; '': there is none
+      made       TEXT    NOT NULL, -- the highest folder that was made for it
+      base       TEXT    NOT NULL, -- SKILL.md as it was last written
+      kept       BLOB,             -- as a person edited it, while it is taken away
+      is_placed  INTEGER NOT NULL, -- 0: it was taken away with its memory
+      PRIMARY KEY (notes, folder)
     ) WITHOUT ROWID;
     """,
 )

@@ -37,6 +37,8 @@ COMMANDS = {
     "contradicts": ("save", "--contradicts", "NAME", "third", "A third thing."),
     "forget": ("forget", "NAME"),
     "done": ("done", "NAME"),
+    "used": ("used", "NAME"),
+    "skill promote": ("skill", "promote", "NAME", "--user", "--dry-run"),
     "restore": ("restore", "NAME"),
     "purge": ("forget", "NAME", "--purge", "--yes"),
     "inbox accept": ("inbox", "accept", "NAME"),
@@ -118,7 +120,7 @@ def test_every_command_that_takes_a_name_is_in_the_table() -> None:
             taking.add(one.name)
 
     assert taking == {
-        "inbox " + words[1] if words[0] == "inbox" else words[0]
+        " ".join(words[:2]) if words[0] in {"inbox", "skill"} else words[0]
         for words in COMMANDS.values()
     }
 
@@ -168,7 +170,7 @@ def test_a_memory_is_named_as_it_is_printed(
     source = ("--source", "external") if command.startswith("inbox") else ()
     _, saved, *_ = begin(
         ("save", "other", "Quite another thing"),
-        ("save", *source, "deploy-day", "We deploy on Tuesdays."),
+        ("save", *source, "deploy-day", "1. Is it Tuesday?\n2. We deploy."),
         ("save", "--related", "deploy-day", "linked", "Something linked"),
         ("link", "deploy-day", "linked"),
     )

@@ -52,10 +52,10 @@ def test_every_file_below_the_home_belongs_to_a_store(
     assert {"connections.json", "mcp-token"} <= set(files)
     for store in STORES:
         # A killed process leaves the one, an earlier version of the program the other.
-        # Another is in no file of the home, but in folders of git.
+        # Others are in no file of the home, but in folders of git or worktrees.
         if {*store.files[:1]} - {"memory/*.tmp", "injections.jsonl*"}:
             assert any(fnmatch(one, store.files[0]) for one in files), store.files
-        assert store.files or store.git_files
+        assert store.files or store.git_files or store.worktree_files
 
 
 def test_a_purge_deletes_what_a_killed_backup_left(sandbox: Sandbox) -> None:

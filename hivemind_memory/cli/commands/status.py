@@ -39,6 +39,7 @@ def status(request: CommandRequest) -> int:
     from hivemind_memory.access.rules import check_owner
     from hivemind_memory.cli.commands.activity import status_lines
     from hivemind_memory.cli.commands.search import print_pending, print_too_new_state
+    from hivemind_memory.cli.commands.skill import status_of_skills
     from hivemind_memory.jobs.status import read_model_status
     from hivemind_memory.memory.visible_recovered_entries import recovered_entries
 
@@ -51,16 +52,19 @@ def status(request: CommandRequest) -> int:
         recovered = recovered_entries(memory)
         with opening.open_activity(memory) as opened:
             activity = opened.status()
+        skills = status_of_skills(memory)
         if request.values["json"]:
             names = [entry.notice for entry in recovered]
             more = {"project": here, "recovered": names, "activity": activity}
             more["language_model"] = plain_value(model)
+            more["skills"] = skills
             print_json({**plain_value(found), **more})
             return 0
         rows = [*_status_rows(found), ("project here", here)]
         rows.append(("language model", model.line))
         rows += [("recovered", entry.notice) for entry in recovered]
         rows += [("activity", line) for line in status_lines(activity)]
+        rows += [("skills", line) for line in skills]
         if is_terminal(sys.stdout):
             from hivemind_memory.cli.terminal import facts, rendered
 

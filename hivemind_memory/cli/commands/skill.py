@@ -1,0 +1,327 @@
+"""hm skill: makes skills of memories, keeps them up to date, and removes them."""
+
+from __future__ import annotations
+
+from shlex import quote
+
+from hivemind_memory.cli.command import Argument, CommandRequest, Flag, command
+from hivemind_memory.cli.options import DRY_RUN, JSON, SCOPE
+from hivemind_memory.cli.output import (
+    print_json,
+    print_line,
+    print_notices,
+    print_table,
+    write_stdout,
+)
+from hivemind_memory.model.display import count_text, escape_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hivemind_memory.curation.uses import OfferedSkill
+    from hivemind_memory.memory import Memory
+    from hivemind_memory.model.skills import (
+        PromotedSkill,
+        SkillInfo,
+        SkillSync,
+        SyncedCopy,
+    )
+
+_NAME = Argument("name", "Name of the skill, or key of its memory.")
+
+
+@command(
+    "skill promote",
+    description=(
+        "Writes the memory as a SKILL.md into .claude/skills and .agents/skills of this"
+        " worktree, where Claude Code, Codex, Gemini CLI, OpenCode, Cursor and others"
+        " read it; git ignores the folder. With --user it goes into your home folder,"
+        " for every project; only a global memory can. The memory must be active and"
+        " trusted, and have numbered steps. A skill or command that is there already is"
+        " never replaced. This is for a person to decide; agents cannot run it."
+    ),
+    arguments=(Argument("ref", "Key, id or path of the memory.", completes="keys"),),
+    flags=(
+        Flag(
+            ("--name",),
+            "text",
+            "Name of the skill; made of the key if you give none.",
+            metavar="NAME",
+        ),
+        Flag(
+            ("--description",),
+            "text",
+            "What it does and when to use it; agents choose by this.",
+            metavar="TEXT",
+        ),
+        Flag(
+            ("--to",),
+            "text",
+            "Only .claude/skills (claude) or .agents/skills (codex).",
+            choices=("claude", "codex", "all"),
+        ),
+        Flag(("--user",), "flag", "In your home folder, for every project."),
+        SCOPE,
+        DRY_RUN,
+        JSON,
+    ),
+    examples=(
+        "hm skill promote deploy-shop",
+        "hm skill promote deploy-shop --dry-run",
+        "hm skill promote release --user --to claude",
+    ),
+)
+def promote(request: CommandRequest) -> int:
+    """Make a memory a skill."""
+    from hivemind_memory import opening
+    from hivemind_memory.model.skills import TO_ALL, SkillRequest
+
+    values = request.values
+    with request.open_memory() as memory:
+        done = opening.open_skills(memory).promote(
+            SkillRequest(
+                ref=values["ref"],
+                scope=values["scope"] or "",
+                name=values["name"] or "",
+                description=values["description"] or "",
+                to=values["to"] or TO_ALL,
+                is_for_user=values["user"],
+                is_dry_run=values["dry_run"],
+            )
+        )
+    if values["json"]:
+        print_json(done)
+        return 0
+    verb = "would write" if done.is_dry_run else "wrote"
+    for file in done.written:
+        print_line(f"{verb} {file}", keep=[file])
+    for file in done.already:
+        print_line(f"unchanged: {file}", keep=[file])
+    if done.is_dry_run:
+        write_stdout(f"\n{escape_text(done.text)}")
+    print_notices(_after_promotion(done))
+    return 0
+
+
+@command(
+    "skill list",
+    description=(
+        "With the memories that can become skills, because they were applied often"
+        " enough: see hm used."
+    ),
+    flags=(JSON,),
+)
+def list_(request: CommandRequest) -> int:
+    """List the skills."""
+    from hivemind_memory import opening
+
+    with request.open_memory() as memory:
+        found = opening.open_skills(memory).list()
+        offers = memory.curation.uses(memory.settings.skill_uses).offers()
+    if request.values["json"]:
+        print_json({"skills": found, "offered": list(map(_offer_row, offers))})
+        return 0
+    print_table(
+        ("name", "memory", "version", "copies", "state"),
+        [
+            (
+                skill.name,
+                skill.path or skill.key,
+                str(skill.version),
+                str(len(skill.places)),
+                _state_text(skill),
+            )
+            for skill in found
+        ],
+        is_cut=True,
+    )
+    for offer in offers:
+        print_line(_offer_text(offer))
+    if not found and not offers:
+        print_notices(["no skills yet; `hm skill promote KEY` makes a memory one"])
+    return 0
+
+
+@command(
+    "skill show",
+    description="Its SKILL.md, as it is made from the memory now, and its copies.",
+    arguments=(_NAME,),
+    flags=(SCOPE, JSON),
+    examples=("hm skill show deploy-shop",),
+)
+def show(request: CommandRequest) -> int:
+    """Show a skill."""
+    from hivemind_memory import opening
+
+    values = request.values
+    with request.open_memory() as memory:
+        skill = opening.open_skills(memory).show(
+            values["name"], scope=values["scope"] or ""
+        )
+    if values["json"]:
+        print_json(skill)
+        return 0
+    for place in skill.places:
+        print_line(f"{place.file}: {place.state}", keep=[place.file])
+    if skill.text:
+        write_stdout(f"\n{escape_text(skill.text)}")
+    if skill.problem:
+        print_notices([f"{skill.problem}; see `hm skill sync`"])
+    return 0
+
+
+@command(
+    "skill sync",
+    description=(
+        "Writes each skill anew whose memory has changed, places those of this"
+        " repository in this worktree, and takes those away whose memory is forgotten."
+        " What you have edited in a copy is kept: merged with the new text, or left"
+        " alone if both change the same lines. Exits with 1 if something needs you."
+    ),
+    arguments=(
+        Argument(
+            "name",
+            "Name of one skill (all of them).",
+            is_required=False,
+        ),
+    ),
+    flags=(
+        Flag(
+            ("--edited",),
+            "text",
+            "keep: leave edited copies in conflict as they are; replace: write all"
+            " edited copies anew.",
+            choices=("keep", "replace"),
+        ),
+        DRY_RUN,
+        JSON,
+    ),
+    examples=("hm skill sync", "hm skill sync deploy-shop --edited keep"),
+)
+def sync(request: CommandRequest) -> int:
+    """Bring skills up to date."""
+    from hivemind_memory import opening
+
+    values = request.values
+    with request.open_memory() as memory:
+        done = opening.open_skills(memory).sync(
+            values["name"] or "",
+            edited=values["edited"] or "",
+            is_dry_run=values["dry_run"],
+        )
+    if values["json"]:
+        print_json(done)
+    else:
+        _print_sync(done)
+    return 0 if done.is_complete else 1
+
+
+@command(
+    "skill demote",
+    description=(
+        "Removes its files and what was made for them; the memory stays. An edited copy"
+        " is not removed unless you say so. This is for a person to decide."
+    ),
+    arguments=(_NAME,),
+    flags=(
+        Flag(("--discard-edits",), "flag", "Remove edited copies, too."),
+        SCOPE,
+        JSON,
+    ),
+    examples=("hm skill demote deploy-shop",),
+)
+def demote(request: CommandRequest) -> int:
+    """Take a skill back."""
+    from hivemind_memory import opening
+
+    values = request.values
+    with request.open_memory() as memory:
+        removed = opening.open_skills(memory).demote(
+            values["name"],
+            scope=values["scope"] or "",
+            discards_edits=values["discard_edits"],
+        )
+    if values["json"]:
+        print_json({"removed": removed})
+        return 0
+    for file in removed:
+        print_line(f"removed {file}", keep=[file])
+    if not removed:
+        print_notices(["demoted; none of its files was there any more"])
+    return 0
+
+
+def status_of_skills(memory: Memory) -> list[str]:
+    """Return what ``hm status`` says of skills; nothing if there is nothing to say."""
+    from hivemind_memory import opening
+    from hivemind_memory.errors import HivemindError
+
+    try:
+        found = opening.open_skills(memory).list()
+        offers = memory.curation.uses(memory.settings.skill_uses).offers()
+    except HivemindError as error:
+        return [str(error)]
+    lines = []
+    if found:
+        outdated = [skill.name for skill in found if skill.problem]
+        more = f"{len(outdated)} out of date: `hm skill sync`" if outdated else ""
+        lines = [", ".join((f"{len(found):,}", more or "up to date"))]
+    return [*lines, *map(_offer_text, offers)]
+
+
+def _after_promotion(done: PromotedSkill) -> Iterator[str]:
+    """Yield what a person should know of a promotion."""
+    if done.is_dry_run:
+        return
+    if done.late_folders:
+        yield (
+            "the folder of skills is new: running agents see it after a restart,"
+            " Claude Code after /reload-skills"
+        )
+    if done.written:
+        yield f"`hm skill demote {quote(done.name)}` takes it back"
+
+
+def _print_sync(done: SkillSync) -> None:
+    """Print what a sync did."""
+    for copy in done.copies:
+        outcome = f"would be {copy.outcome}" if done.is_dry_run else copy.outcome
+        if copy.outcome == "up to date":
+            outcome = copy.outcome
+        print_line(f"{copy.file}: {outcome}{_why(copy)}", keep=[copy.file])
+    if not done.copies:
+        print_notices(["no skills; `hm skill promote KEY` makes a memory one"])
+    print_notices(done.problems)
+
+
+def _why(copy: SyncedCopy) -> str:
+    """Return the reason of an outcome, as it follows it."""
+    return f" ({copy.why})" if copy.why else ""
+
+
+def _state_text(skill: SkillInfo) -> str:
+    """Return the state of a skill in a few words."""
+    if skill.problem:
+        return f"{skill.problem}: `hm skill sync`"
+    return "up to date, edited" if skill.is_edited else "up to date"
+
+
+def _offer_row(offer: OfferedSkill) -> dict[str, object]:
+    """Return an offer as JSON shows it."""
+    return {
+        "key": offer.memory.key,
+        "path": offer.memory.path,
+        "applied": offer.counts.applied,
+        "days": offer.counts.days,
+    }
+
+
+def _offer_text(offer: OfferedSkill) -> str:
+    """Return an offer in a sentence."""
+    sessions = count_text(offer.counts.applied, "session")
+    days = count_text(offer.counts.days, "day")
+    return (
+        f"{offer.memory.path} was applied in {sessions} on {days}:"
+        f" `hm skill promote {quote(offer.memory.key)}`"
+    )

@@ -1,0 +1,73 @@
+"""Forgets, restores and takes back, with what follows from it outside the notes.
+
+Sections in worktrees are written again, and skills follow their memories.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hivemind_memory.curation.change_recording import record_forgotten, record_restored
+from hivemind_memory.curation.follow_skills import follow_skills
+from hivemind_memory.curation.forget import forget, restore
+from hivemind_memory.curation.purge_injections import find_injections, refresh_sections
+from hivemind_memory.curation.undo import find_forget, restore_change, undo
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.curation.context import CurationContext
+    from hivemind_memory.model.changes import UndoResult
+    from hivemind_memory.model.curation import (
+        ForgetResult,
+        MemorySelector,
+        RestoreResult,
+    )
+    from hivemind_memory.model.ports import InjectionRecords
+
+
+def hide(
+    context: CurationContext,
+    selector: MemorySelector,
+    injected: InjectionRecords | None,
+    *,
+    is_dry_run: bool,
+) -> ForgetResult:
+    """Forget memories; see ``Curation.forget``."""
+    with context.changing():
+        forgotten = forget(context, selector, is_dry_run=is_dry_run)
+        if is_dry_run:
+            return forgotten
+        forgotten = record_forgotten(context, forgotten)
+        left = (*forgotten.failed, *follow_skills(context))
+        forgotten = replace(forgotten, failed=left)
+    if injected is None or not forgotten.memories:
+        return forgotten
+    quoting = find_injections(
+        context, injected, {memory.path for memory in forgotten.memories}
+    )
+    failed = quoting.seen_of(refresh_sections(injected, quoting))
+    left = (*forgotten.failed, *quoting.unread, *failed)
+    return replace(forgotten, failed=left)
+
+
+def show_again(context: CurationContext, selector: MemorySelector) -> RestoreResult:
+    """Restore memories; see ``Curation.restore``."""
+    with context.changing():
+        change = find_forget(context, selector.name)
+        if change is not None:
+            restored = restore_change(context, change)
+        else:
+            restored = record_restored(context, restore(context, selector))
+        left = (*restored.failed, *follow_skills(context))
+        return replace(restored, failed=left)
+
+
+def take_back(
+    context: CurationContext, change_id: str, *, is_dry_run: bool
+) -> UndoResult:
+    """Take back a change; see ``undo.undo``."""
+    with context.changing():
+        undone = undo(context, change_id, is_dry_run=is_dry_run)
+        if not is_dry_run:
+            follow_skills(context)
+        return undone

@@ -1,0 +1,309 @@
+"""Brings skills up to date with their memories, and keeps what a person edited.
+
+Each copy is compared with what was written there last. Where only the memory has
+changed, the copy is written anew; where only a person has changed it, it stays; where
+both have, the two are merged, unless they change the same lines.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from hivemind_memory.curation.skill_memory import (
+    SkillNow,
+    find_skill,
+    visible_skills,
+)
+from hivemind_memory.curation.skill_places import check_free
+from hivemind_memory.errors import HivemindError, SkillNotWrittenError, UsageError
+from hivemind_memory.model.skills import (
+    AWAY,
+    CONFLICT,
+    FAILED,
+    GONE,
+    KEEP,
+    KEPT,
+    MERGED,
+    REPLACE,
+    UP_TO_DATE,
+    WRITTEN,
+    SkillSync,
+    SyncedCopy,
+)
+from hivemind_memory.model.value import replaced
+from hivemind_memory.skills.files import (
+    is_root_there,
+    read_copy,
+    remove_copy,
+    show_to_git,
+    skill_file,
+    top_made,
+    write_copy,
+)
+from hivemind_memory.skills.merge import merge
+from hivemind_memory.state.skills import SkillStore
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from hivemind_memory.curation.context import CurationContext
+    from hivemind_memory.curation.skill_memory import SkillSurroundings
+    from hivemind_memory.state.skills import Skill, SkillCopy
+
+
+def sync_skills(
+    context: CurationContext,
+    around: SkillSurroundings,
+    name: str,
+    *,
+    edited: str,
+    is_dry_run: bool,
+) -> SkillSync:
+    """Bring skills up to date; the caller holds the locks.
+
+    Args:
+        context: Of the caller.
+        around: The worktree, in which skills of its repository are placed too.
+        name: Of one skill; empty: all that the caller sees.
+        edited: What to do with a copy where a merge fails: ``keep`` or ``replace`` it;
+            empty: leave it alone, and say so.
+        is_dry_run: Only say what would be done.
+
+    Raises:
+        MemoryNotFoundError: There is no such skill.
+        StateUnusableError: They cannot be read now.
+    """
+    if edited not in ("", KEEP, REPLACE):
+        raise UsageError(f"An edited copy can be told to {KEEP} or {REPLACE}.")
+    skills = [find_skill(context, name, None)] if name else visible_skills(context)
+    if not skills:
+        return SkillSync(is_dry_run=is_dry_run)
+    index = context.index.fresh(is_lookup=True)
+    done: list[SyncedCopy] = []
+    problems: list[str] = []
+    for skill in skills:
+        now = SkillNow(context, index, skill)
+        work = _SkillWork(context, skill, now, edited=edited, is_dry_run=is_dry_run)
+        done += work.sync(around)
+        if now.problem and not now.why_away:
+            problems.append(f"The skill {skill.name} stays as it is: {now.problem}.")
+    return SkillSync(
+        copies=tuple(done), problems=tuple(problems), is_dry_run=is_dry_run
+    )
+
+
+def take_away(
+    copy: SkillCopy,
+    save: Callable[[SkillCopy], None],
+    *,
+    others: Sequence[SkillCopy],
+    locks: str,
+) -> None:
+    """Remove a copy whose memory does not count; what was edited in it is kept.
+
+    Raises:
+        SkillNotWrittenError: It is still there.
+    """
+    data = read_copy(copy)
+    is_edited = data is not None and data != copy.base.encode()
+    kept = replaced(copy, kept=data if is_edited else None)
+    save(kept)  # before the edits are gone from the disk
+    remove_copy(copy, before=data, others=others, locks=locks)
+    save(replaced(kept, is_placed=False))
+
+
+def put_back(copy: SkillCopy, save: Callable[[SkillCopy], None], *, locks: str) -> None:
+    """Place a copy again that was taken away, as it was.
+
+    Raises:
+        SkillNotWrittenError: It is not there, as when something else is.
+    """
+    data = copy.base.encode() if copy.kept is None else copy.kept
+    _write_away(copy, data, locks=locks)
+    save(replaced(copy, is_placed=True, kept=None))
+
+
+def _write_away(copy: SkillCopy, data: bytes, *, locks: str) -> None:
+    """Write a copy that is not placed, unless something else is there by now."""
+    if os.path.lexists(copy.folder):
+        if read_copy(copy) == data:
+            return  # a killed process has written it
+        raise SkillNotWrittenError(f"{copy.folder} is there, and hm did not make it.")
+    write_copy(copy, data, before=None, locks=locks)
+
+
+class _SkillWork:
+    """The work on one skill."""
+
+    def __init__(
+        self,
+        context: CurationContext,
+        skill: Skill,
+        now: SkillNow,
+        *,
+        edited: str,
+        is_dry_run: bool,
+    ) -> None:
+        self._store = SkillStore(context.state())
+        self._locks = context.places.locks
+        self._skill = skill
+        self._now = now
+        self._edited = edited
+        self._is_dry_run = is_dry_run
+
+    def sync(self, around: SkillSurroundings) -> Iterator[SyncedCopy]:
+        """Bring all copies up to date, and yield what was done with each."""
+        if self._now.is_valid and not self._is_dry_run:
+            self._save(replaced(self._now.new, copies=self._skill.copies))
+        for copy in self._skill.copies:
+            try:
+                yield self._told(copy, self._synced(copy))
+            except SkillNotWrittenError as error:
+                yield self._told(copy, FAILED, error.problem)
+        if self._now.is_valid and not self._is_dry_run:
+            yield from self._placed_here(around)
+
+    def _save(self, skill: Skill) -> None:
+        """Save the skill as it is now."""
+        if not self._is_dry_run:
+            self._store.put(skill)
+            self._skill = skill
+
+    def _save_copy(self, new: SkillCopy) -> None:
+        """Save a copy of the skill as it is now."""
+        copies = [copy for copy in self._skill.copies if copy.folder != new.folder]
+        self._save(replaced(self._skill, copies=(*copies, new)))
+
+    def _told(self, copy: SkillCopy, outcome: str, why: str = "") -> SyncedCopy:
+        """Return what is told of a copy."""
+        if outcome == CONFLICT:
+            why = (
+                "its text and your edits change the same lines;"
+                " `hm skill sync --edited keep` or `--edited replace` settles it"
+            )
+        elif outcome == AWAY:
+            why = self._now.why_away
+        return SyncedCopy(
+            name=self._skill.name, file=skill_file(copy), outcome=outcome, why=why
+        )
+
+    def _synced(self, copy: SkillCopy) -> str:
+        """Bring a copy up to date; return what was done."""
+        if not is_root_there(copy):
+            self._leave(copy)
+            return GONE
+        if not self._now.is_valid and self._now.why_away:
+            if copy.is_placed and not self._is_dry_run:
+                others = self._others(copy)
+                take_away(copy, self._save_copy, others=others, locks=self._locks)
+            return AWAY
+        data = read_copy(copy) if copy.is_placed else copy.kept
+        decided = self._decided(copy, data)
+        if not self._is_dry_run and (copy.is_placed or decided.outcome != CONFLICT):
+            self._write(copy, data, decided)
+        return decided.outcome
+
+    def _decided(self, copy: SkillCopy, data: bytes | None) -> _Decision:
+        """Return what a copy shall hold that holds *data* now; None: it is missing."""
+        base = copy.base
+        if not self._now.is_valid:
+            is_edited = data is not None and data != base.encode()
+            return _Decision(None, base, KEPT if is_edited else UP_TO_DATE)
+        text = self._now.text_of(copy) if self._now.is_outdated(copy) else base
+        is_plain = data is None or data == base.encode() or self._edited == REPLACE
+        if data == text.encode():
+            return _Decision(None, text, UP_TO_DATE)
+        if data is None or is_plain:
+            return _Decision(text.encode(), text, WRITTEN)
+        merged = None if text == base else _merged_text(base, data, text)
+        if merged is not None:
+            return _Decision(merged.encode(), text, MERGED)
+        if text == base or self._edited == KEEP:
+            return _Decision(None, text, KEPT)
+        return _Decision(None, base, CONFLICT)
+
+    def _write(self, copy: SkillCopy, data: bytes | None, decided: _Decision) -> None:
+        """Write a copy as it was decided, and save what it was written from."""
+        new = replaced(copy, base=decided.base, is_placed=True, kept=None)
+        if not copy.is_placed:
+            text = data if decided.data is None else decided.data
+            if text is not None:
+                _write_away(copy, text, locks=self._locks)
+        elif decided.data is not None:
+            write_copy(copy, decided.data, before=data, locks=self._locks)
+        if new != copy:
+            self._save_copy(new)
+
+    def _leave(self, copy: SkillCopy) -> None:
+        """Forget a copy whose worktree is gone.
+
+        The last one of a repository is kept: by it, new worktrees get the skill.
+        """
+        same = [c for c in self._skill.copies if c.git_folder == copy.git_folder]
+        is_last = len(same) == 1 and os.path.isdir(copy.git_folder)
+        if self._is_dry_run or is_last:
+            return
+        show_to_git(copy, self._others(copy), self._locks)
+        copies = [c for c in self._skill.copies if c.folder != copy.folder]
+        self._save(replaced(self._skill, copies=tuple(copies)))
+
+    def _others(self, copy: SkillCopy) -> list[SkillCopy]:
+        """Return all other copies of all skills."""
+        return [
+            other
+            for skill in self._store.all()
+            for other in skill.copies
+            if other.folder != copy.folder
+        ]
+
+    def _placed_here(self, around: SkillSurroundings) -> Iterator[SyncedCopy]:
+        """Place the skill in this worktree if another one of its repository has it."""
+        repository = around.repository_of(around.folder)
+        if repository is None:
+            return
+        copies = self._skill.copies
+        same = [c for c in copies if c.git_folder == repository.common_dir]
+        known = {c.folder for c in same}
+        for path in sorted({os.path.relpath(c.folder, c.root) for c in same}):
+            folder = os.path.join(repository.top, path)
+            if folder in known:
+                continue
+            others = [c for each in self._store.all() for c in each.copies]
+            copy = replaced(same[0], folder=folder, root=repository.top)
+            copy = replaced(copy, kept=None, is_placed=True)
+            copy = replaced(
+                copy,
+                base=self._now.text_of(copy),
+                made=top_made(copy.root, folder, others),
+            )
+            before = self._skill
+            try:
+                check_free(around, copy, others)
+                self._save_copy(copy)
+                write_copy(copy, copy.base.encode(), before=None, locks=self._locks)
+                yield self._told(copy, WRITTEN)
+            except HivemindError as error:
+                self._save(before)
+                yield self._told(copy, FAILED, error.problem)
+
+
+class _Decision(NamedTuple):
+    """What a copy shall hold."""
+
+    data: bytes | None
+    """To be written; None: it stays as it is."""
+
+    base: str
+    """The text of the memory that it has then."""
+
+    outcome: str
+
+
+def _merged_text(base: str, mine: bytes, theirs: str) -> str | None:
+    """Return a merge; None: the same lines are changed, or the edit is no text."""
+    try:
+        return merge(base, mine.decode(), theirs)
+    except UnicodeDecodeError:
+        return None

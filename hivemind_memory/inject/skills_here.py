@@ -1,0 +1,60 @@
+"""Opens the skills of a memory in a worktree, and says which of them need attention."""
+
+from __future__ import annotations
+
+from hivemind_memory.curation.skill_memory import SkillSurroundings
+from hivemind_memory.errors import HivemindError
+from hivemind_memory.model.display import count_text
+from hivemind_memory.model.results import Finding
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.curation.skills import Skills
+    from hivemind_memory.inject.injector import Injector
+    from hivemind_memory.memory import Memory
+
+_MAX_NAMED = 5
+
+
+def skills_here(
+    memory: Memory, injector: Injector, *, folder: str, user_home: str
+) -> Skills:
+    """Return what makes skills of memories.
+
+    Args:
+        memory: The memory.
+        injector: Knows repositories, and what the agents of a worktree may see.
+        folder: In whose worktree skills are placed.
+        user_home: In which they are placed if that is asked for.
+    """
+    around = SkillSurroundings(
+        folder=folder,
+        user_home=user_home,
+        repository_of=injector.repository_of,
+        caller_in=injector.caller_in,
+    )
+    return memory.curation.skills(around)
+
+
+def skill_findings(skills: Skills) -> list[Finding]:
+    """Return for ``hm doctor`` whether skills are up to date; nothing without any."""
+    try:
+        found = skills.list()
+    except HivemindError as error:
+        return [Finding(name="skills", is_ok=False, detail=str(error), hint=error.hint)]
+    if not found:
+        return []
+    problems = [f"{skill.name}: {skill.problem}" for skill in found if skill.problem]
+    if not problems:
+        count = count_text(len(found), "skill")
+        return [Finding(name="skills", is_ok=True, detail=f"{count}, up to date")]
+    more = len(problems) - _MAX_NAMED
+    others = f"; and {more} more" if more > 0 else ""
+    return [
+        Finding(
+            name="skills",
+            is_ok=False,
+            detail="; ".join(problems[:_MAX_NAMED]) + others,
+            hint="`hm skill sync` brings them up to date, and says what it cannot do.",
+        )
+    ]

@@ -1,0 +1,1 @@
+"""Skills: memories as files for agents. Which memory may be one: ``curation``."""

@@ -1,0 +1,287 @@
+"""Skills follow their memories; what a person edited is never overwritten unasked."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from hivemind_memory import opening
+from hivemind_memory.errors import SkillNotWrittenError
+from hivemind_memory.model.curation import MemorySelector
+from hivemind_memory.model.skills import (
+    AWAY,
+    CONFLICT,
+    EDITED,
+    FAILED,
+    GONE,
+    KEPT,
+    MERGED,
+    MISSING,
+    OUTDATED,
+    UP_TO_DATE,
+    WRITTEN,
+    SkillSync,
+)
+from tests.skills.bench import FOLDERS, LONGER, Bench, git
+
+
+@pytest.fixture
+def made(bench: Bench) -> Bench:
+    """A skill for Claude Code alone."""
+    bench.save()
+    bench.promote(to="claude")
+    return bench
+
+
+def edit(bench: Bench, before: str, after: str) -> str:
+    """Edit the skill as a person does; return the whole file."""
+    text = bench.file().read_text()
+    assert before in text
+    bench.file().write_text(text.replace(before, after))
+    return text.replace(before, after)
+
+
+def supersede(bench: Bench, text: str = LONGER) -> tuple[str, ...]:
+    """Save another text; return the warnings."""
+    return bench.save(text=text, reason="it takes longer").warnings
+
+
+def outcomes(done: SkillSync) -> list[str]:
+    return [copy.outcome for copy in done.copies]
+
+
+def test_a_new_text_is_told_and_written_when_a_person_asks(made: Bench) -> None:
+    """An agent may have saved it: no agent follows it before a person has looked."""
+    warnings = supersede(made)
+
+    assert any("`hm skill sync`" in warning for warning in warnings)
+    assert "ten minutes" in made.file().read_text()
+    assert made.state() == {FOLDERS[0]: OUTDATED}
+    finding = next(
+        one for one in opening.diagnose(made.memory).findings if one.name == "skills"
+    )
+    assert not finding.is_ok
+    assert "deploy-shop" in finding.detail
+
+    assert outcomes(made.skills.sync()) == [WRITTEN]
+
+    text = made.file().read_text()
+    assert "twenty minutes" in text
+    assert 'hivemind-version: "2"' in text
+    assert made.state() == {FOLDERS[0]: UP_TO_DATE}
+    assert made.skills.sync().is_complete
+    assert made.file().read_text() == text
+
+
+def test_an_edit_stays_if_the_memory_has_not_changed(made: Bench) -> None:
+    """However often it is asked."""
+    text = edit(made, "make test", "make -j test")
+
+    for _ in range(2):
+        assert outcomes(made.skills.sync()) == [KEPT]
+        assert made.file().read_text() == text
+    assert made.state() == {FOLDERS[0]: EDITED}
+
+
+def test_an_edit_and_a_new_text_are_merged(made: Bench) -> None:
+    """If they are on other lines."""
+    edit(made, "make test", "make -j test")
+    supersede(made)
+
+    assert outcomes(made.skills.sync()) == [MERGED]
+
+    text = made.file().read_text()
+    assert "make -j test" in text
+    assert "twenty minutes" in text
+    assert outcomes(made.skills.sync()) == [KEPT]
+    assert made.file().read_text() == text
+
+
+def test_an_edited_description_survives_a_new_version(made: Bench) -> None:
+    """It is near the lines that change with each version."""
+    edit(made, "How the zanzibar shop is deployed.", "Deploys it. Use it on Tuesdays.")
+    supersede(made)
+
+    assert outcomes(made.skills.sync()) == [MERGED]
+    assert "Use it on Tuesdays." in made.file().read_text()
+
+
+def test_a_conflict_is_told_and_nothing_is_overwritten(made: Bench) -> None:
+    """Until a person says what counts."""
+    text = edit(made, "ten minutes", "an hour")
+    supersede(made)
+
+    done = made.skills.sync()
+    assert outcomes(done) == [CONFLICT]
+    assert not done.is_complete
+    assert "--edited keep" in done.copies[0].why
+    assert made.file().read_text() == text
+
+    assert outcomes(made.skills.sync(edited="keep")) == [KEPT]
+    assert made.file().read_text() == text
+    assert outcomes(made.skills.sync()) == [KEPT]
+
+    assert outcomes(made.skills.sync(edited="replace")) == [WRITTEN]
+    assert "twenty minutes" in made.file().read_text()
+    assert made.state() == {FOLDERS[0]: UP_TO_DATE}
+
+
+def test_bytes_that_are_no_text_are_an_edit_like_any_other(made: Bench) -> None:
+    """They can only be kept or replaced."""
+    made.file().write_bytes(b"\xff\xfe mine")
+    supersede(made)
+
+    assert outcomes(made.skills.sync()) == [CONFLICT]
+    assert made.file().read_bytes() == b"\xff\xfe mine"
+
+
+def test_a_missing_copy_is_put_back(made: Bench) -> None:
+    """As after `git clean -fdx`; whoever wants it gone demotes it."""
+    shutil.rmtree(made.shop / ".claude")
+    assert made.state() == {FOLDERS[0]: MISSING}
+
+    assert outcomes(made.skills.sync()) == [WRITTEN]
+
+    assert made.state() == {FOLDERS[0]: UP_TO_DATE}
+
+
+def test_a_dry_run_of_a_sync_changes_nothing(made: Bench) -> None:
+    """It says what would be done."""
+    edit(made, "make test", "make -j test")
+    supersede(made)
+    before = made.file().read_bytes()
+
+    assert outcomes(made.skills.sync(is_dry_run=True)) == [MERGED]
+
+    assert made.file().read_bytes() == before
+    assert outcomes(made.skills.sync()) == [MERGED]
+
+
+def test_a_text_that_can_be_no_skill_leaves_it_as_it_is(made: Bench) -> None:
+    """The sync says why."""
+    supersede(made, "We deploy no more.")
+
+    done = made.skills.sync()
+
+    assert outcomes(done) == [UP_TO_DATE]
+    assert "has no steps" in done.problems[0]
+    assert "ten minutes" in made.file().read_text()
+
+
+def test_forgetting_takes_it_from_agents_and_restoring_gives_it_back(
+    made: Bench,
+) -> None:
+    """With what was edited in it; nothing of it is left on the disk meanwhile."""
+    text = edit(made, "make test", "make -j test")
+
+    made.forget()
+    assert not (made.shop / ".claude").exists()
+    assert "hivemind-skills" not in (made.shop / ".git/info/exclude").read_text()
+    assert made.state() == {FOLDERS[0]: AWAY}
+
+    made.memory.curation.restore(MemorySelector(name="deploy-shop"))
+    assert made.file().read_text() == text
+    assert made.status() == ""
+
+    made.memory.curation.undo()  # the restore
+    assert not made.file().exists()
+
+
+def test_a_note_that_is_deleted_takes_its_skill_with_it_at_the_next_sync(
+    made: Bench,
+) -> None:
+    """A person may delete it by hand."""
+    (made.sandbox.notes / "deploy-shop.md").unlink()
+
+    done = made.skills.sync()
+
+    assert outcomes(done) == [AWAY]
+    assert "gone" in done.copies[0].why
+    assert not made.file().exists()
+
+
+def test_what_was_done_is_no_skill_until_it_is_open_again(made: Bench) -> None:
+    """It does not count meanwhile."""
+    made.memory.curation.mark_done("deploy-shop")
+    assert not made.file().exists()
+
+    made.memory.curation.mark_done("deploy-shop", is_open=True)
+    assert made.file().exists()
+
+
+def test_a_forgotten_version_is_never_shown_again(made: Bench) -> None:
+    """A session replaced the text, a person synced, and then forgot that session."""
+    made.save(text=LONGER, reason="a page said so", session="3f9a")
+    made.skills.sync()
+    assert "twenty minutes" in made.file().read_text()
+
+    made.memory.forget(MemorySelector(session="3f9a"))
+    assert not made.file().exists()
+
+    assert outcomes(made.skills.sync()) == [WRITTEN]
+    assert "ten minutes" in made.file().read_text()
+    assert "twenty" not in made.file().read_text()
+
+
+def test_a_place_that_was_taken_meanwhile_is_not_overwritten(made: Bench) -> None:
+    """A person wrote a skill of that name while ours was away."""
+    made.forget()
+    made.file().parent.mkdir(parents=True)
+    made.file().write_text("mine")
+
+    restored = made.memory.curation.restore(MemorySelector(name="deploy-shop"))
+
+    assert "hm did not make it" in restored.failed[0].why
+    assert made.file().read_text() == "mine"
+    assert outcomes(made.skills.sync()) == [FAILED]
+    assert made.file().read_text() == "mine"
+
+
+def test_another_worktree_gets_it_with_a_sync_there(
+    made: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And git does not see it there either."""
+    other = (tmp_path / "other").resolve()
+    git(made.shop, "worktree", "add", "-q", str(other))
+    monkeypatch.chdir(other)
+
+    assert outcomes(made.skills.sync()) == [UP_TO_DATE, WRITTEN]
+
+    assert (other / FOLDERS[0] / "deploy-shop/SKILL.md").exists()
+    assert git(other, "status", "--porcelain") == ""
+    monkeypatch.chdir(made.shop)
+    git(made.shop, "worktree", "remove", "--force", str(other))
+    assert sorted(outcomes(made.skills.sync())) == [GONE, UP_TO_DATE]
+    assert outcomes(made.skills.sync()) == [UP_TO_DATE]
+    assert made.status() == ""
+
+
+def test_a_link_in_its_path_is_told(made: Bench) -> None:
+    """Whoever put it there, nothing is written behind it."""
+    outside = made.shop.parent / "outside"
+    shutil.move(made.shop / ".claude", outside)
+    (made.shop / ".claude").symlink_to(outside)
+    supersede(made)
+
+    done = made.skills.sync()
+
+    assert outcomes(done) == [FAILED]
+    assert "link" in done.copies[0].why
+    with pytest.raises(SkillNotWrittenError, match="link"):
+        made.skills.demote("deploy-shop")
+
+
+def test_a_project_that_is_renamed_keeps_its_skills(bench: Bench) -> None:
+    """And the uses that were counted."""
+    bench.save(scope="project/shop")
+    bench.use(session="a")
+    bench.promote(to="claude")
+
+    bench.memory.curation.projects.move("shop", "store", is_merge=False)
+
+    [skill] = bench.skills.list()
+    assert (skill.scope, skill.problem) == ("projects/store", "")
+    bench.use(scope="project/store", session="b")
+    assert bench.use(scope="project/store", session="c").counts.applied == 3
