@@ -27,13 +27,7 @@ PANELS = FIND, WRITE, CURATE, AGENTS, MAINTAIN, SET_UP = (
 _FILES = (
     (FIND, "search", {"search": "Search the notes with a question in your own words."}),
     (FIND, "get", {"get": "Print a note, or some of its lines."}),
-    (
-        FIND,
-        "list",
-        {
-            "list": "List the notes, or typed memories by type, status or day.",
-        },
-    ),
+    (FIND, "list", {"list": "List the notes, or memories by type, status or day."}),
     (FIND, "bulletin", {"bulletin": "Print the briefing of a scope."}),
     (FIND, "tags", {"tags": "List the tags, and how many items have each."}),
     (
@@ -239,11 +233,7 @@ _FILES = (
             "jobs retry": "Run jobs again that failed or were interrupted.",
         },
     ),
-    (
-        MAINTAIN,
-        "watch",
-        {"watch": "Watch the notes and index changes as they happen."},
-    ),
+    (MAINTAIN, "watch", {"watch": "Watch the notes and index changes as they happen."}),
     (
         MAINTAIN,
         "eval",

@@ -69,7 +69,8 @@ WITHOUT_FOLDER = {
     # Of the notes folder; see test_access_matrix.
     *("get", "show", "history", "edit", "write", "search", "list", "log", "save"),
     *("tags", "learn", "link", "unlink", "forget", "restore", "undo", "done"),
-    "bulletin",
+    *("bulletin", "used", "skill list", "skill show", "skill promote"),
+    *("skill sync", "skill demote"),
     *("inbox list", "inbox accept", "inbox edit", "inbox reject"),
     # Of the current folder, and for it.
     *("connect", "disconnect", "exec", "git-hook run", "hook session-start", "mcp"),

@@ -155,7 +155,8 @@ def test_the_briefing_is_a_tool_that_is_asked_for(home: Path) -> None:
 
     told, refused = anyio.run(use)
     shown = told.structured_content
-    assert (shown["scope"], shown["is_model"]) == ("global", False)
+    assert shown["scope"] == "global"
+    assert "is_model" not in shown  # what has its default is left out
     assert "Decision: We deploy on Mondays." in shown["body"].split("\n")
     assert len(shown["sources"]) >= 1
     assert "\n| Decision: We deploy on Mondays." in told.content[0].text
