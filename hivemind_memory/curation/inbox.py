@@ -48,7 +48,7 @@ from hivemind_memory.notes.writer import NoteWriter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.curation.lookup import CurationTarget
@@ -86,9 +86,14 @@ def pending_claims(context: CurationContext) -> tuple[StoredMemory, ...]:
     """
     if not context.caller.is_member:
         return ()
+    paths: Iterable[NotePath] | None = context.index.run_whole(
+        lambda index, _: index.lists().pending_notes()
+    )
+    if paths is None:
+        paths = context.folder.signatures()
     found = [
         claim.memory
-        for path in context.folder.signatures()
+        for path in paths
         if place_in_scope(path) == INBOX and may_read(context.caller, path)
         for claim in _claims_in(context, path)
         if claim.memory.status == STATUSES[PENDING]

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from hivemind_memory.access.rules import may_read
 from hivemind_memory.curation.lookup import load_memory, notes_in, parse_memory
-from hivemind_memory.curation.status_names import as_of, status_name
+from hivemind_memory.curation.status_names import as_of
 from hivemind_memory.curation.without_secrets import items_for, memories_for
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.markdown.text import decode
-from hivemind_memory.model.clocks import is_since, seconds_of
+from hivemind_memory.model.clocks import first_day_anywhere, is_since, seconds_of
 from hivemind_memory.model.curation import ENTRY, MEMORY
-from hivemind_memory.model.listing import WrittenItem, folder_named, is_below
+from hivemind_memory.model.listing import RowFilter, WrittenItem, folder_named
 from hivemind_memory.model.scope import scope_of
 from hivemind_memory.model.tags import has_tags
 from hivemind_memory.notes.entry_edits import entries_in
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from hivemind_memory.curation.context import CurationContext
+    from hivemind_memory.index.port import Index
     from hivemind_memory.model.curation import StoredMemory
     from hivemind_memory.model.listing import MemoryFilter
     from hivemind_memory.model.memories import MemoryRow
     from hivemind_memory.model.note_path import NotePath
-    from hivemind_memory.model.ports import MemoryIndex
 
 
 def list_memories(
@@ -48,7 +48,8 @@ def list_memories(
     today = context.clocks.today()
     source_ref = wanted.source_ref.strip()
     found = []
-    for row in fitting_rows(context, index, wanted):
+    rows, _ = fitting_rows(context, index, wanted)
+    for row in rows:
         memory = load_memory(context, row.path)
         if memory is None or not _is_by(wanted.by, memory.by):
             continue
@@ -64,11 +65,24 @@ def list_memories(
 
 
 def fitting_rows(
-    context: CurationContext, index: MemoryIndex, wanted: MemoryFilter
-) -> list[MemoryRow]:
-    """Return the typed memories that fit, newest first, as the index knows them.
+    context: CurationContext,
+    index: Index,
+    wanted: MemoryFilter,
+    *,
+    offset: int = 0,
+    limit: int | None = None,
+) -> tuple[list[MemoryRow], int]:
+    """Return the typed memories that fit, as the index knows them, and how many do.
 
-    Who wrote them, from what, and with which tags, only their notes say.
+    The newest come first. Who wrote them, from what, and with which tags, only their
+    notes say.
+
+    Args:
+        context: Of the caller.
+        index: Up to date.
+        wanted: Which fit.
+        offset: How many to pass over.
+        limit: How many to return; None: all.
 
     Raises:
         ScopeError: The filter names a scope that the caller does not have.
@@ -77,21 +91,28 @@ def fitting_rows(
     from hivemind_memory.model.memory_types import resolve_type
 
     types = {resolve_type(name, context.types).name for name in wanted.types}
-    rows = index.memories(scopes=_scopes(context, wanted.scope))
+    scopes, folder = _scopes(context, wanted.scope), ""
     if wanted.folder:
         paths = context.folder.signatures()
         seen = {path for path in paths if may_read(context.caller, path)}
         folder = folder_named(wanted.folder, seen)
-        rows = [row for row in rows if is_below(row.path, folder)]
-    today, local_iso = context.clocks.today(), context.clocks.local_iso
-    return [
-        row
-        for row in rows
-        if (row.type in types if types else bool(row.type))
-        and status_name(row, today) in wanted.statuses
-        and wanted.source in ("", row.source)
-        and is_since(row.created, wanted.since, local_iso)
-    ]
+    fitting = RowFilter(
+        today=context.clocks.today(),
+        scopes=scopes,
+        types=frozenset(types),
+        statuses=wanted.statuses,
+        source=wanted.source,
+        folder=folder,
+        first_day=first_day_anywhere(wanted.since),
+    )
+    lists = index.lists()
+    if not wanted.since:
+        return lists.memory_page(fitting, offset=offset, limit=limit)
+    # Which day it was here, the time zone of each decides.
+    local_iso = context.clocks.local_iso
+    rows, _ = lists.memory_page(fitting)
+    later = [row for row in rows if is_since(row.created, wanted.since, local_iso)]
+    return later[offset : None if limit is None else offset + limit], len(later)
 
 
 def read_log(context: CurationContext, wanted: MemoryFilter) -> tuple[WrittenItem, ...]:

@@ -33,14 +33,13 @@ def memory_page(
         UnknownTypeError: There is no such type.
     """
     index = context.index.fresh(is_lookup=True)
-    rows = fitting_rows(context, index, wanted)
     words = wanted.words.casefold().split()
     if context.caller.is_member and not words:
-        loaded = [
-            load_memory(context, row.path) for row in rows[offset : offset + limit]
-        ]
-        found, total = [memory for memory in loaded if memory is not None], len(rows)
+        rows, total = fitting_rows(context, index, wanted, offset=offset, limit=limit)
+        loaded = [load_memory(context, row.path) for row in rows]
+        found = [memory for memory in loaded if memory is not None]
     else:
+        rows, _ = fitting_rows(context, index, wanted)
         every = (load_memory(context, row.path) for row in rows)
         fitting = [
             memory

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -94,19 +95,21 @@ _STATUS_LIST = ", ".join(STATUSES)
 
 def _choices(call: PageCall) -> dict[str, Any]:
     """Return what the filters offer: types with their numbers, and scopes."""
-    try:
-        rows = call.memory.memories() if call.memory.caller.is_member else ()
-    except NotesMissingError:
-        rows = ()
-    active = [row for row in rows if row.status == ACTIVE]
-    types = Counter(row.type for row in active)
+    counts, newest = {}, None
+    if call.memory.caller.is_member:
+        with suppress(NotesMissingError):
+            counts = call.memory.lists.count("scope", "type", "status")
+            newest = call.memory.lists.newest_scope()
+    types: Counter[str] = Counter()
+    for (_, name, status), count in counts.items():
+        types[name] += count if status == ACTIVE else 0
     known = [name for name in all_types(call.memory.settings.own_types()) if name]
     return {
         "types": [(name, types[name]) for name in known if types[name]],
-        "scopes": sorted({scope_text(row.scope) for row in rows}),
+        "scopes": sorted({scope_text(scope) for scope, _, _ in counts}),
         "statuses": STATUSES,
-        "newest_scope": next((scope_text(row.scope) for row in active), ""),
-        "is_empty": not rows,
+        "newest_scope": scope_text(newest) if newest is not None else "",
+        "is_empty": not counts,
     }
 
 
@@ -123,7 +126,10 @@ def _briefing(
     if any(others.values()) or not scope or not call.memory.caller.is_member:
         return None
     try:
-        return find_briefing(call.memory, scope)
+        return call.memory.lists.kept(
+            ("briefing", scope, call.memory.clocks.today()),
+            lambda: find_briefing(call.memory, scope),
+        )
     except NotesMissingError:
         return None
 

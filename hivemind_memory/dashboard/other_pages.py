@@ -11,6 +11,7 @@ from hivemind_memory.dashboard.page import ROOT, Page, PageCall, PageGroup, Redi
 from hivemind_memory.errors import NotesMissingError
 from hivemind_memory.http_api.failures import Failure
 from hivemind_memory.model.filters import SearchFilter
+from hivemind_memory.model.listing import FolderPage
 from hivemind_memory.model.memories import ACTIVE
 from hivemind_memory.model.query import Hit, Query
 from hivemind_memory.redaction import mask
@@ -27,16 +28,17 @@ pages = PageGroup()
 @pages.get("/notes")
 def notes(call: PageCall) -> Page:
     """List the folders, and the notes of one of them."""
-    found = _unless_missing(call.memory.list) if _is_member(call) else ()
-    folders = Counter(note.path.rpartition("/")[0] for note in found)
     folder = call.query.get("folder", "")
-    here = [note for note in found if note.path.rpartition("/")[0] == folder]
+    page = None
+    if _is_member(call):
+        page = _unless_missing(lambda: call.memory.lists.folder(folder, MAX_NOTES))
+    page = page or FolderPage(folders=(), notes=(), total=0)
     values = {
-        "folders": sorted(folders.items()),
+        "folders": page.folders,
         "folder": folder,
-        "notes": [(note, mask(note.title)) for note in here[:MAX_NOTES]],
-        "total": len(found),
-        "left": max(0, len(here) - MAX_NOTES),
+        "notes": [(note, mask(note.title)) for note in page.notes],
+        "total": sum(count for _, count in page.folders),
+        "left": page.total - len(page.notes),
     }
     return Page(template="notes.html", values=values)
 
@@ -101,21 +103,31 @@ def log(call: PageCall) -> Page:
 @pages.get("/figures")
 def figures(call: PageCall) -> Page:
     """Show what the memory holds, and how it grows."""
-    rows = _unless_missing(call.memory.memories) if _is_member(call) else ()
-    active = [row for row in rows if row.status == ACTIVE]
-    clocks = call.memory.clocks
+    lists, clocks = call.memory.lists, call.memory.clocks
     today = date.fromisoformat(clocks.local_iso(clocks.now())[:10])
-    by_day = Counter(row.created[:10] for row in rows)
     days = [today - timedelta(days=back) for back in range(DAYS - 1, -1, -1)]
-    growth = [(day.isoformat(), by_day[day.isoformat()]) for day in days]
+    by_day: dict[tuple[Any, ...], int] = {}
+    by_kind: dict[tuple[Any, ...], int] = {}
+    if _is_member(call):
+        by_day = _unless_missing(lambda: lists.count("day")) or {}
+        by_kind = _unless_missing(
+            lambda: lists.count("scope", "type", "status", "source")
+        )
+    growth = [(day.isoformat(), by_day.get((day.isoformat(),), 0)) for day in days]
+    scopes, types, sources = Counter[str](), Counter[str](), Counter[str]()
+    for (scope, name, status, source), count in by_kind.items():
+        if status == ACTIVE:
+            scopes[scope] += count
+            types[name] += count
+            sources[source or "unknown"] += count
     values = {
         "growth": growth,
         "most_a_day": max(count for _, count in growth),
-        "by_type": Counter(row.type for row in active).most_common(),
-        "by_source": Counter(row.source or "unknown" for row in active).most_common(),
-        "by_scope": Counter(row.scope for row in active).most_common(_MOST),
-        "memories": len(active),
-        "versions": len(rows),
+        "by_type": types.most_common(),
+        "by_source": sources.most_common(),
+        "by_scope": scopes.most_common(_MOST),
+        "memories": types.total(),
+        "versions": sum(by_day.values()),
     }
     return Page(template="figures.html", values=values)
 
@@ -126,7 +138,7 @@ def health(call: PageCall) -> Page:
     if call.memory.caller.scopes is not None:
         raise Failure(404, "")
     findings = call.memory.diagnose().findings if call.query.get("check") else None
-    values = {"status": call.memory.status(), "findings": findings}
+    values = {"status": call.memory.status(is_updated=True), "findings": findings}
     return Page(template="health.html", values=values)
 
 

@@ -227,7 +227,4 @@ def _signatures_of(memory: Memory) -> _Signatures:
 
 def _notes_of(memory: Memory) -> dict[str, tuple[object, ...]]:
     """Return path -> what the index knows of each note, as far as it shows a change."""
-    return {
-        note.path: (note.size_bytes, note.updated_at, note.chunk_count, note.title)
-        for note in memory.list()
-    }
+    return {path: tuple(more) for path, *more in memory.lists.note_rows()}

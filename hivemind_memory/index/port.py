@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-from hivemind_memory.model.ports import HitSource, MemoryIndex, VectorStore
+from hivemind_memory.model.ports import HitSource, ListSource, MemoryIndex, VectorStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,6 +56,9 @@ class FileRecord(NamedTuple):
     scope: str = ""
     header: MemoryHeader | None = None
     """What its front matter says; None: nothing."""
+
+    is_utf8: bool = True
+    """Whether all of its bytes are UTF-8."""
 
 
 class TouchedNote(NamedTuple):
@@ -189,10 +192,6 @@ class NotesIndex(Protocol):
         """Delete what a killed process left half written, unless one is writing."""
         ...
 
-    def chunk_counts(self) -> dict[str, int]:
-        """Return note -> how many chunks it has."""
-        ...
-
     def count_chunks(self) -> int:
         """Return how many chunks can be found."""
         ...
@@ -314,7 +313,9 @@ class SearchIndex(Protocol):
 
     def hit_source(self) -> HitSource:
         """Return the source of hits without a query, and of details of hits."""
-        ...
+
+    def lists(self) -> ListSource:
+        """Return what lists memories and notes a part at a time."""
 
 
 class VectorIndex(VectorStore, Protocol):

@@ -49,6 +49,10 @@ class Freshness:
     skipped: tuple[str, ...] = ()
     """Paths of files that were passed over."""
 
+    passed_over: tuple[SkippedNote, ...] | None = None
+    """The same files with the reasons, if the index has every note of the folder as it
+    is; None: what the folder holds, only a scan tells."""
+
     warning: str = ""
     """Why the index could not be updated."""
 
@@ -156,7 +160,9 @@ class FreshnessCheck:
                 changed=changed,
             )
             if not (freshness.stale or freshness.outdated or freshness.warning):
-                self._last = Freshness(skipped=freshness.skipped)
+                self._last = Freshness(
+                    skipped=freshness.skipped, passed_over=freshness.passed_over
+                )
                 is_rest_named = self._proof.forget_before(
                     self._behind, self._unreadable, may_ask=self._verified is None
                 )
@@ -326,6 +332,9 @@ class FreshnessCheck:
             left=tuple(sorted(large)),
             outdated=tuple(sorted(outdated)),
             skipped=skipped,
+            passed_over=None
+            if self._behind or self._unreadable or left or snapshot.unlisted
+            else snapshot.skipped,
             recovered=result.recovered_entries,
         )
 
@@ -338,7 +347,10 @@ class FreshnessCheck:
     def _equal(self, version: object, snapshot: FolderSnapshot) -> Freshness:
         """Return that the index, as it was at a version, is equal to a scan."""
         self._looked_at = self._verified = version
-        self._last = Freshness(skipped=_paths(snapshot.skipped))
+        passed_over = None if snapshot.unlisted else snapshot.skipped
+        self._last = Freshness(
+            skipped=_paths(snapshot.skipped), passed_over=passed_over
+        )
         return self._last
 
     def _within_budget(self) -> LargeNoteRule:

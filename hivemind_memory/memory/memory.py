@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hivemind_memory.curation.curation import Curation
     from hivemind_memory.files.places import Places
     from hivemind_memory.memory.embed import EmbeddingService
+    from hivemind_memory.memory.lists import MemoryLists
     from hivemind_memory.memory.note_indexer import Progress
     from hivemind_memory.model.clocks import Clocks
     from hivemind_memory.model.curation import (
@@ -168,16 +169,19 @@ class Memory:
 
     def list(self, below: str = "") -> list[ListedNote]:
         """Return the notes below a folder, or every one that the caller may see."""
-        from hivemind_memory.memory.read import list_notes
+        return self.lists.notes(below)
+
+    @property
+    def lists(self) -> MemoryLists:
+        """What lists notes, and counts memories."""
+        from hivemind_memory.memory.lists import MemoryLists
 
         clock, caller = self.clocks.local_iso, self.caller
-        return list_notes(self.folder, self.index_handle, caller, clock, below=below)
+        return MemoryLists(self.folder, self.index_handle, caller, clock)
 
     def memories(self) -> tuple[MemoryRow, ...]:
         """Return the typed memories that the caller may see, newest first."""
-        return self.index_handle.run_fresh(
-            lambda index: tuple(index.memories(scopes=self.access.scopes))
-        )
+        return self.lists.memories()
 
     def count_pending(self, *, is_fresh: bool) -> int:
         """Return how many claims wait in the inboxes that the caller may see."""
@@ -243,14 +247,8 @@ class Memory:
                 state=self.state(),
                 is_forced=is_forced,
             )
-            return append_entry(
-                new,
-                self.folder,
-                self.places.journal,
-                self.index_handle,
-                self.clocks,
-                record=self.curation.record_written,
-            )
+            where = (self.folder, self.places.journal, self.index_handle, self.clocks)
+            return append_entry(new, *where, record=self.curation.record_written)
 
     def save(self, wanted: NewMemory, *, is_forced: bool = False) -> SaveResult:
         """Save a memory under its key; see ``Curation.save``."""
@@ -297,16 +295,7 @@ class Memory:
     def sync(
         self, progress: Progress | None = None, *, is_whole: bool = True
     ) -> SyncResult:
-        """Update the index, and clear what killed processes left.
-
-        Args:
-            progress: Called with the progress.
-            is_whole: Large notes too; other threads search meanwhile.
-
-        Raises:
-            IndexUnusableError: The index cannot be written, and why.
-            NotesMissingError: There is no notes folder.
-        """
+        """Update the index, and clear what killed processes left; see its handle."""
         return self.index_handle.sync(progress, is_whole=is_whole)
 
     def rebuild(self, progress: Progress | None = None) -> SyncResult:
@@ -335,13 +324,20 @@ class Memory:
 
     # -- looking after ---------------------------------------------------------
 
-    def status(self, *, should_ask: bool = False) -> MemoryStatus:
-        """Return what there is and what is missing; *should_ask*: ask the provider."""
+    def status(
+        self, *, should_ask: bool = False, is_updated: bool = False
+    ) -> MemoryStatus:
+        """Return what there is and what is missing.
+
+        *should_ask*: ask the provider; *is_updated*: update the index first.
+        """
         from hivemind_memory.memory.status import read_status
 
         service = self._embedding_service() if should_ask else None
         parts = (self.places, self.syncer, self.provider, self.clocks.now())
-        return read_status(self.index_handle, *parts, service=service)
+        return read_status(
+            self.index_handle, *parts, service=service, is_updated=is_updated
+        )
 
     def diagnose(self, above: Diagnosis | None = None) -> Diagnosis:
         """Look for what is wrong; *above*: what the rooms above have found."""

@@ -194,6 +194,7 @@ class NoteIndexer:
         """Return what the index records of a note besides its chunks."""
         # What parses and cuts notes loads only when one has changed.
         from hivemind_memory.index.port import FileRecord
+        from hivemind_memory.markdown.text import is_utf8
         from hivemind_memory.notes.memory_header import day_of_note, header_of
 
         return FileRecord(
@@ -208,6 +209,7 @@ class NoteIndexer:
                 (chunk.body for chunk in note.chunks),
                 self._types,
             ),
+            is_utf8=is_utf8(read.data),
         )
 
     def _blocks(self) -> BlockReader:

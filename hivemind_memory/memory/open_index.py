@@ -32,7 +32,7 @@ from hivemind_memory.model.value import replaced
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import TypeVar
+    from typing import Any, TypeVar
 
     from hivemind_memory.files.places import Places
     from hivemind_memory.index.port import Index
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from hivemind_memory.model.clocks import Clocks
     from hivemind_memory.model.filters import Access
     from hivemind_memory.model.results import SyncResult
+    from hivemind_memory.model.snapshot import SkippedNote
 
     T = TypeVar("T")
 
@@ -66,6 +67,9 @@ class IndexHandle:
         self._background: BackgroundSync | None = None
         self.left: tuple[str, ...] = ()
         """Paths of the large notes that the last ``fresh`` left to the background."""
+
+        self.kept: tuple[object, Any] | None = None
+        """What was made of the notes, and of which state; see ``MemoryLists.kept``."""
 
         self._beyond_repair: tuple[tuple[int, ...], ...] | None = None
 
@@ -169,6 +173,35 @@ class IndexHandle:
         with self.lock:
             return self.run_with_fallback(of_fresh)
 
+    def run_whole(
+        self, answer: Callable[[Index, tuple[SkippedNote, ...]], T]
+    ) -> T | None:
+        """Return an answer of the index if it has every note of the folder, as it is.
+
+        It is updated first, as before a search.
+
+        Args:
+            answer: Asks the index; takes the files that are passed over, too.
+
+        Returns:
+            None: A note is not in it, or it cannot be used now. Only a scan of the
+            folder tells what there is.
+        """
+        with self.lock:
+            opened = self.opened()
+            if opened.error is not None:
+                return None
+            rule = self.syncer.holds_memory
+            try:
+                freshness = self.freshness_check().ensure_fresh(
+                    opened.index, may_take_large=rule, leaves_outdated=True
+                )
+                if freshness.passed_over is None:
+                    return None
+                return answer(opened.index, freshness.passed_over)
+            except IndexUnusableError:
+                return None
+
     def freshness_check(self) -> FreshnessCheck:
         """Return what updates the index before an answer."""
         if self._fresh is None:
@@ -222,7 +255,16 @@ class IndexHandle:
             opened.index.close()
 
     def sync(self, progress: Progress | None, *, is_whole: bool) -> SyncResult:
-        """Update the index; see ``Memory.sync``."""
+        """Update the index, and clear what killed processes left.
+
+        Args:
+            progress: Called with the progress.
+            is_whole: Large notes too; other threads search meanwhile.
+
+        Raises:
+            IndexUnusableError: The index cannot be written, and why.
+            NotesMissingError: There is no notes folder.
+        """
         started = self._clocks.stopwatch()
         left: set[NotePath] = set()
         with self.lock:

@@ -1,25 +1,21 @@
-"""Reads notes as they are: the lines of one, and a list of all."""
+"""Reads the lines of a note as they are."""
 
 from __future__ import annotations
 
-from hivemind_memory.access.rules import check_readable, may_read
+from hivemind_memory.access.rules import check_readable
 from hivemind_memory.errors import NoteTooLargeError, UsageError
 from hivemind_memory.files.errors import no_such_line
 from hivemind_memory.files.paths import parse_note_path
 from hivemind_memory.files.scan import too_large
 from hivemind_memory.markdown.text import decode
-from hivemind_memory.model.listing import folder_named, is_below
-from hivemind_memory.model.memories import FORGOTTEN
-from hivemind_memory.model.results import ListedNote, NoteLines
+from hivemind_memory.model.results import NoteLines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from hivemind_memory.access.rules import Caller
     from hivemind_memory.files.folder import NotesFolder
-    from hivemind_memory.index.port import Index
-    from hivemind_memory.memory.open_index import IndexHandle
     from hivemind_memory.model.note_path import NotePath
 
 MASK_CONTEXT = 80_000
@@ -135,58 +131,6 @@ def _near(lines: Iterator[str], *, last: bool) -> list[str]:
         near.append(line[-room:] if last else line[:room])
         room -= len(line) + 1
     return near
-
-
-def list_notes(
-    folder: NotesFolder,
-    handle: IndexHandle,
-    caller: Caller,
-    local_iso: Callable[[float], str],
-    *,
-    below: str = "",
-) -> list[ListedNote]:
-    """Return the notes that a caller may see and that are not forgotten, by path.
-
-    Args:
-        folder: The notes.
-        handle: Their index, which knows how many chunks each note has.
-        caller: Who asks.
-        local_iso: Returns a time as ISO 8601 in the local time zone.
-        below: The folder that they are in or below, as a person names it; empty: any.
-
-    Raises:
-        NoteNotFoundError: No note is below a folder of that name.
-    """
-
-    def known(index: Index) -> tuple[dict[str, int], dict[str, str], set[str]]:
-        hidden = index.memories(statuses={FORGOTTEN})
-        # Old rows may hold a secret that only the current rules find.
-        is_current = handle.syncer.has_current_chunking(index)
-        return (
-            index.chunk_counts(),
-            index.hit_source().titles() if is_current else {},
-            {row.path for row in hidden},
-        )
-
-    with handle.lock:
-        # The rows of earlier rules know no title, and nothing else of them is shown.
-        counts, titles, hidden = handle.run_fresh(known, leaves_outdated=True)
-        signatures = folder.snapshot().signatures
-    seen = {
-        name for name in signatures if name not in hidden and may_read(caller, name)
-    }
-    named = folder_named(below, seen)
-    return [
-        ListedNote(
-            path=path,
-            size_bytes=signature[2],
-            updated_at=local_iso(signature[0] / 1e9),
-            chunk_count=counts.get(path, 0),
-            title=titles.get(path, ""),
-        )
-        for path, signature in sorted(signatures.items())
-        if path in seen and is_below(path, named)
-    ]
 
 
 def _blank_forgotten(path: NotePath, text: str) -> str:

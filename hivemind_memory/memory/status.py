@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from hivemind_memory.providers.provider import Provider
 
 _MAX_READ_BYTES = 64 * 1024 * 1024
-"""Of all notes together, read to find those that are not UTF-8."""
+"""Of all notes together of which it is not known whether they are UTF-8."""
 
 
 def read_status(
@@ -42,8 +42,9 @@ def read_status(
     now_s: float,
     *,
     service: EmbeddingService | None,
+    is_updated: bool = False,
 ) -> MemoryStatus:
-    """Return the state of a memory; changes nothing in it.
+    """Return the state of a memory; changes nothing in it unless *is_updated*.
 
     Args:
         handle: The index.
@@ -52,12 +53,23 @@ def read_status(
         provider: Who makes vectors.
         now_s: Seconds since 1970.
         service: Asks the provider first whether it answers; None: it is not asked.
+        is_updated: Update the index first, as a search does: what is asked again and
+            again need not scan the folder.
     """
     is_asked = service is not None and service.check(handle)
     with handle.lock:
+        whole = (
+            handle.run_whole(lambda _, passed_over: passed_over) if is_updated else None
+        )
         return handle.run_with_fallback(
             lambda opened: _status_of(
-                places, opened, syncer, provider, now_s, is_asked=is_asked
+                places,
+                opened,
+                syncer,
+                provider,
+                now_s,
+                is_asked=is_asked,
+                passed_over=whole,
             ),
             may_repair=False,
         )
@@ -71,14 +83,24 @@ def _status_of(
     now_s: float,
     *,
     is_asked: bool,
+    passed_over: tuple[SkippedNote, ...] | None,
 ) -> MemoryStatus:
-    """Return the state of a memory from its open index."""
+    """Return the state of a memory from its open index.
+
+    *passed_over*: the files that are no notes, if the index has all others as they
+    are; None: the folder is scanned.
+    """
     index = opened.index
     known = index.files()
-    # A note too young to be sure of is not behind: the next search reads it.
-    certain = IndexedFiles(signatures=known.signatures)
-    changes, snapshot = syncer.find_changes(certain)
-    unread, forbidden = _unread(changes, snapshot, syncer)
+    stale = 0
+    unread: list[SkippedNote] = []
+    if passed_over is None:
+        # A note too young to be sure of is not behind: the next search reads it.
+        certain = IndexedFiles(signatures=known.signatures)
+        changes, snapshot = syncer.find_changes(certain)
+        unread, forbidden = _unread(changes, snapshot, syncer)
+        stale = len(changes.changed) + len(changes.gone) - forbidden
+        passed_over = snapshot.skipped
     vectors, pending, name, reason = _vectors(opened, provider)
     problem = ""
     if pending or is_asked:
@@ -98,26 +120,28 @@ def _status_of(
         vectors_problem=problem,
         retrievers=("words", "vectors") if vectors else ("words",),
         leader=KernelLock(places.leader_lock).holder(),
-        stale_notes=len(changes.changed) + len(changes.gone) - forbidden,
-        skipped=(
-            *_skipped(opened, snapshot.skipped),
-            *unread,
-        ),
-        not_utf8=_not_utf8(syncer.folder, known),
+        stale_notes=stale,
+        skipped=(*_skipped(opened, passed_over), *unread),
+        not_utf8=_not_utf8(syncer.folder, opened, known),
         unsettled_entries=_unsettled(places, now_s),
     )
 
 
-def _not_utf8(folder: NotesFolder, known: IndexedFiles) -> tuple[NotePath, ...]:
+def _not_utf8(
+    folder: NotesFolder, opened: OpenIndex, known: IndexedFiles
+) -> tuple[NotePath, ...]:
     """Return the indexed notes whose bytes are not UTF-8.
 
-    Large memories are not read to the end: a person waits for the figures.
+    An older index does not know it of all. Those are read, but large memories not to
+    the end: a person waits for the figures.
     """
-    found = []
+    found, unknown = opened.index.lists().not_utf8()
+    if not unknown:
+        return tuple(found)
     left_bytes = _MAX_READ_BYTES
     with NoteReader(folder) as reader:
-        for path, signature in known.signatures.items():
-            left_bytes -= signature[2]
+        for path in unknown:
+            left_bytes -= known.signatures[path][2] if path in known.signatures else 0
             if left_bytes < 0:
                 break
             try:
@@ -125,7 +149,7 @@ def _not_utf8(folder: NotesFolder, known: IndexedFiles) -> tuple[NotePath, ...]:
                     found.append(path)
             except HivemindError:
                 continue  # it is among those that could not be read
-    return tuple(found)
+    return tuple(sorted(found))
 
 
 def _vectors(opened: OpenIndex, provider: Provider) -> tuple[int, int, str, str]:

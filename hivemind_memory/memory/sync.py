@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 MAX_LOOKED_THROUGH = 5_000  # notes, in about 3 s; more are read in the background
-BODY_VERSION = "bodies 6"
+BODY_VERSION = "bodies 7"
 """Version of the rules for terms and searched text; a new name rereads all notes."""
 
 REDACTION_VERSION = "secrets 7"

@@ -119,6 +119,22 @@ def in_zone(moment: str, local_iso: Callable[[float], str]) -> str:
     return moment if seconds is None else local_iso(seconds)
 
 
+def first_day_anywhere(first: str) -> str:
+    """Return the first day that *first*, a day or a moment, may be in any time zone.
+
+    Empty if *first* names no day.
+
+    >>> first_day_anywhere("2026-11-21T09:30:00+01:00"), first_day_anywhere("soon")
+    ('2026-11-19', '')
+    """
+    from datetime import date, timedelta
+
+    try:
+        return (date.fromisoformat(first[:10]) - timedelta(days=2)).isoformat()
+    except (ValueError, OverflowError):
+        return ""
+
+
 def is_since(at: str, first: str, local_iso: Callable[[float], str]) -> bool:
     """Return whether a time is not before *first*, a day or a moment; empty: any is.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from shlex import quote
+from typing import NamedTuple
 
 from hivemind_memory.errors import NoteNotFoundError, ScopeError
 from hivemind_memory.model.keys import closest
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from hivemind_memory.model.curation import StoredMemory
+    from hivemind_memory.model.results import ListedNote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +50,52 @@ class MemoryFilter:
 
     words: str = ""
     """Words that the key or the text contains, in any case; for a page of a list."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowFilter:
+    """Which typed memories the index lists: those that fit all that is given."""
+
+    today: int
+    """Days since the epoch; what is over by then is expired or done."""
+
+    scopes: frozenset[str] | None = None
+    """Only these; None: all."""
+
+    types: frozenset[str] = frozenset()
+    """Names; empty: any."""
+
+    statuses: tuple[str, ...] = ("active", "pending")
+    """As in ``MemoryFilter``."""
+
+    source: str = ""
+    folder: str = ""
+    """The folder that they are below; empty: any."""
+
+    first_day: str = ""
+    """Only what says that it was created on this day or later, in whatever time zone;
+    ISO 8601, empty: any."""
+
+
+class NoteRow(NamedTuple):
+    """A note as the index knows it."""
+
+    path: NotePath
+    mtime_ns: int
+    size_bytes: int
+    chunk_count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderPage:
+    """The first notes that lie in one folder, and which folders there are."""
+
+    folders: tuple[tuple[str, int], ...]
+    """Each with the number of its notes, by name; empty: the notes folder itself."""
+
+    notes: tuple[ListedNote, ...]
+    total: int
+    """Notes in the folder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

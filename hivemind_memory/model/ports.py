@@ -7,11 +7,14 @@ from typing import Protocol
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
+    from typing import Any
 
     from hivemind_memory.model.chat import ChatMessage
     from hivemind_memory.model.filters import Access, SearchFilter
+    from hivemind_memory.model.listing import NoteRow, RowFilter
     from hivemind_memory.model.matches import ChunkLocation, HitDetails
     from hivemind_memory.model.memories import EdgeRow, MemoryRow
+    from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.snapshot import FileSignature
 
 
@@ -212,6 +215,69 @@ class MemoryIndex(Protocol):
         ...
 
 
+class ListSource(Protocol):
+    """Lists memories and notes a part at a time, and counts them.
+
+    Of *scopes*, None means all.
+    """
+
+    def memory_page(
+        self, wanted: RowFilter, *, offset: int = 0, limit: int | None = None
+    ) -> tuple[list[MemoryRow], int]:
+        """Return some of the typed memories that fit, and how many do.
+
+        The newest created come first, of one moment the later path.
+
+        Args:
+            wanted: Which fit.
+            offset: How many to pass over, at least 0.
+            limit: How many to return; None: all.
+        """
+        ...
+
+    def count_memories(
+        self, *fields: str, scopes: frozenset[str] | None
+    ) -> dict[tuple[Any, ...], int]:
+        """Return the values of some fields -> how many memories have them.
+
+        Args:
+            fields: ``scope``, ``type``, ``status``, ``source`` or ``day``.
+            scopes: Where to count.
+        """
+        ...
+
+    def count_by_folder(self, scopes: frozenset[str] | None) -> dict[str, int]:
+        """Return folder -> how many notes lie in it, not below it.
+
+        Forgotten memories are left out.
+        """
+        ...
+
+    def notes_in(
+        self, folder: str, scopes: frozenset[str] | None, limit: int
+    ) -> list[NoteRow]:
+        """Return the first notes that lie in a folder, by path, without forgotten ones.
+
+        Args:
+            folder: A path; empty: the notes folder itself.
+            scopes: Of the notes.
+            limit: Notes at most.
+        """
+        ...
+
+    def note_rows(self) -> list[NoteRow]:
+        """Return every indexed note, forgotten ones too, in no order."""
+        ...
+
+    def pending_notes(self) -> list[NotePath]:
+        """Return the notes in all inboxes, without forgotten ones, by path."""
+        ...
+
+    def not_utf8(self) -> tuple[list[NotePath], list[NotePath]]:
+        """Return the notes that are not UTF-8, and those of which it is not known."""
+        ...
+
+
 class HitSource(Protocol):
     """Lists hits without a query, and returns their details and titles."""
 
@@ -224,8 +290,10 @@ class HitSource(Protocol):
         """
         ...
 
-    def titles(self) -> dict[str, str]:
+    def titles(self, paths: Collection[str] | None = None) -> dict[str, str]:
         """Return note -> its first heading, else the first line of its text.
+
+        *paths*: of these notes; None: of all.
 
         Claims in an inbox and text of untrusted sources have none: a title is shown
         without quotes.

@@ -172,7 +172,12 @@ def is_done(done_day: int | None, *, today: int) -> bool:
     The day is the one on which it was done where it was done: further east it may be
     a day that has not begun yet here. A day in the future does not count.
     """
-    return done_day is not None and done_day <= today + _DAYS_BETWEEN_ZONES
+    return done_day is not None and done_day <= last_done_day(today)
+
+
+def last_done_day(today: int) -> int:
+    """Return the last day on which what is done today was done; see ``is_done``."""
+    return today + _DAYS_BETWEEN_ZONES
 
 
 def is_expired_or_done(

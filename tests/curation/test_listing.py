@@ -16,7 +16,7 @@ from tests.support.typed_memory import Shelf
 
 @pytest.fixture
 def shelf(tmp_path: Path) -> Shelf:
-    return Shelf(tmp_path)
+    return Shelf(tmp_path, is_scanned=False)
 
 
 def test_a_note_that_loses_its_type_meanwhile_is_listed_as_it_was_found(

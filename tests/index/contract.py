@@ -7,6 +7,7 @@ another process would.
 
 from __future__ import annotations
 
+from tests.index.contract_lists import ListsContract
 from tests.index.contract_memories import MemoriesContract
 from tests.index.contract_notes import NotesContract
 from tests.index.contract_vectors import VectorsContract
@@ -21,6 +22,7 @@ class IndexContract(
     VectorsContract,
     VisibilityContract,
     MemoriesContract,
+    ListsContract,
 ):
     """Run against one engine by a subclass."""
 

@@ -19,7 +19,7 @@ SPACE = "a space"
 TODAY = 20_000
 
 
-def put(index: Index, path: str, text: str) -> int:
+def put(index: Index, path: str, text: str, *, is_utf8: bool = True) -> int:
     """Index a note as a sync does; return the chunks written."""
     name = NotePath(path)
     note = parse_note(name, text.encode(), limit_chars=800)
@@ -31,6 +31,7 @@ def put(index: Index, path: str, text: str) -> int:
         day=TODAY - 10,
         scope=scope_of(path),
         header=header_of(name, note.front_matter, bodies, {}),
+        is_utf8=is_utf8,
     )
     return index.replace([(note, record)])
 

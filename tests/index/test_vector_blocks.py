@@ -291,6 +291,12 @@ def test_vectors_of_an_index_without_blocks_answer_and_are_packed(
         ALTER TABLE spaces DROP COLUMN listed;
         ALTER TABLE files DROP COLUMN tags;
         ALTER TABLE chunks DROP COLUMN tags;
+        DROP INDEX files_not_utf8;
+        DROP INDEX files_newest;
+        DROP INDEX files_counted;
+        DROP INDEX files_pending;
+        DROP INDEX chunks_by_entry;
+        ALTER TABLE files DROP COLUMN is_utf8;
         """
     )
     index.connection.pragma("user_version", 4)

@@ -20,7 +20,7 @@ from hivemind_memory.errors import HivemindError, IndexUnusableError, KeyTakenEr
 from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.markdown import blocks
 from hivemind_memory.memory import background_sync, note_indexer, open_index, sync
-from hivemind_memory.memory.freshness import FreshnessCheck
+from hivemind_memory.memory.freshness import Freshness, FreshnessCheck
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.memory.outdated_hits import _masked_headings
 from hivemind_memory.model.curation import NewMemory
@@ -150,7 +150,8 @@ def test_the_lines_of_a_hit_are_those_of_its_note(
 def test_a_list_shows_no_old_title_while_the_index_cannot_be_written(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(FreshnessCheck, "ensure_fresh", lambda *_, **__: None)
+    busy = Freshness(warning="another process keeps it locked")
+    monkeypatch.setattr(FreshnessCheck, "ensure_fresh", lambda *_, **__: busy)
 
     listed = memory.list()
 

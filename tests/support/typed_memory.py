@@ -158,6 +158,9 @@ class ShelfHandle:
     def index_named(self, _: str) -> None:
         pass
 
+    def run_whole(self, _: object) -> None:
+        pass
+
     def index_note(self, _: str) -> bool:
         return True
 

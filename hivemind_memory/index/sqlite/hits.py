@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from hivemind_memory.index.sqlite.filters import query_filter
 from hivemind_memory.index.sqlite.notes import OUTDATED
 from hivemind_memory.index.sqlite.words import LOCATION
@@ -52,7 +54,8 @@ SELECT path, min(start_line), headings,
   CASE headings WHEN '' THEN ltrim(coalesce(body, text), char(10, 13, 32)) END,
   files.status, files.source, chunks.source
 FROM chunks JOIN files ON files.id = file_id AND state = 0
-WHERE file_id NOT IN (SELECT id FROM files WHERE {OUTDATED}) GROUP BY file_id
+WHERE file_id NOT IN (SELECT id FROM files WHERE {OUTDATED}){{among}}
+GROUP BY file_id
 """
 
 
@@ -115,12 +118,17 @@ class SqliteHits:
                 )
             }
 
-    def titles(self) -> dict[str, str]:
+    def titles(self, paths: Collection[str] | None = None) -> dict[str, str]:
         """Return note -> its first heading or line; see the port."""
         found = {}
+        among, values = "", []
+        if paths is not None:
+            among = " AND path IN (SELECT value FROM json_each(?))"
+            values = [json.dumps(list(paths))]
+        sql = _TITLES.format(among=among)
         with translated_errors(self._path):
             for path, _, headings, text, status, *sources in self._connection.execute(
-                _TITLES
+                sql, values
             ):
                 if status == PENDING or any(map(untrusted_source, sources)):
                     continue

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         TouchedNote,
     )
     from hivemind_memory.index.sqlite.hits import SqliteHits
+    from hivemind_memory.index.sqlite.lists import SqliteLists
     from hivemind_memory.index.sqlite.rows import PlacedRow, RowMaker
     from hivemind_memory.index.sqlite.vector_store import SqliteVectorStore
     from hivemind_memory.index.sqlite.view import SqliteView, Views
@@ -230,15 +231,6 @@ class SqliteIndex:
         except IndexBusyError:
             return  # another process is writing, and sweeps when it is done
 
-    def chunk_counts(self) -> dict[str, int]:
-        """Return note -> how many chunks it has."""
-        with translated_errors(self.path):
-            return dict(
-                self._connection.execute(
-                    "SELECT path, chunk_count FROM files WHERE state = 0"
-                )
-            )
-
     def count_chunks(self) -> int:
         """Return how many chunks can be found."""
         with translated_errors(self.path):
@@ -314,6 +306,12 @@ class SqliteIndex:
         return SqliteHits(self._connection, self.path, self._contents)
 
     # -- memories --------------------------------------------------------------
+
+    def lists(self) -> SqliteLists:
+        """Return what lists memories and notes a part at a time."""
+        from hivemind_memory.index.sqlite.lists import SqliteLists
+
+        return SqliteLists(self._connection, self.path, self._cached)
 
     def memories(
         self,

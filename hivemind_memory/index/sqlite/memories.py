@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-_COLUMNS = """
+COLUMNS = """
   path, scope, coalesce(memory_id, ''), coalesce(type, ''), coalesce(key, ''), status,
   coalesce(importance, 0.5), coalesce(created, ''), coalesce(source, ''),
   coalesce(session, ''), is_pinned, expires_day, done_day, coalesce(claim, '')
@@ -19,7 +19,7 @@ _ID_CHARS = 26
 """Characters of a ULID, which only a memory can have as its name."""
 
 _BY_NAME = f"""
-SELECT {_COLUMNS} FROM files
+SELECT {COLUMNS} FROM files
 WHERE state = 0 AND (path = ?1 OR path = ?1 || '.md' OR path LIKE '%/' || ?2 || '.md'
   ESCAPE '\\')
 """
@@ -50,7 +50,7 @@ def select_memories(
         if allowed is not None:
             parts.append(f" AND {column} IN ({','.join('?' * len(allowed))})")
             values += sorted(allowed)
-    sql = f"SELECT {_COLUMNS} FROM files WHERE state = 0{''.join(parts)}"
+    sql = f"SELECT {COLUMNS} FROM files WHERE state = 0{''.join(parts)}"
     rows = [MemoryRow(*row) for row in connection.execute(sql, values)]
     return sorted(rows, key=lambda row: (row.created, row.path), reverse=True)
 
@@ -99,7 +99,7 @@ def select_edges(
 ) -> list[EdgeRow]:
     """Return the edges at a note, both ways; ends that may not be seen are nothing."""
     here = connection.execute(
-        f"SELECT {_COLUMNS} FROM files WHERE state = 0 AND path = ?", (path,)
+        f"SELECT {COLUMNS} FROM files WHERE state = 0 AND path = ?", (path,)
     ).fetchone()
     if here is None:
         return []

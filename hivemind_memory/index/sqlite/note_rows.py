@@ -27,7 +27,7 @@ _COLUMNS = (
     *("mtime", "ctime", "size", "inode", "is_settled", "hash", "day", "chunk_count"),
     *("scope", "status", "ages", "importance", "type", "key", "memory_id"),
     *("visibility", "source", "session", "created", "expires_day", "done_day"),
-    *("is_pinned", "source_ref", "claim", "tags"),
+    *("is_pinned", "source_ref", "claim", "tags", "is_utf8"),
 )
 """Of the table ``files``, without its path and state."""
 
@@ -70,6 +70,7 @@ def _values(file: FileRecord, chunk_count: int) -> tuple[object, ...]:
         header.source_ref or None,
         header.claim or None,
         header.tags or None,
+        int(file.is_utf8),
     )
 
 

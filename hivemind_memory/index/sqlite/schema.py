@@ -288,6 +288,23 @@ _STEPS: tuple[tuple[str, bool], ...] = (
         """,
         True,
     ),
+    (
+        # Lists are read a part at a time: memories by age, counted by what they are;
+        # an entry by its id; notes that are not UTF-8. The rows of ``BODY_VERSION``
+        # say which are: older ones are read again in the background.
+        """
+        ALTER TABLE files ADD COLUMN is_utf8 INTEGER;  -- NULL: not known yet
+        CREATE INDEX files_not_utf8 ON files(path) WHERE is_utf8 IS NOT 1;
+        CREATE INDEX files_newest ON files(
+          created, path, scope, type, status, source, expires_day, done_day
+        ) WHERE state = 0 AND type IS NOT NULL;
+        CREATE INDEX files_counted ON files(scope, type, status, source, created)
+          WHERE state = 0 AND (type IS NOT NULL OR memory_id IS NOT NULL);
+        CREATE INDEX files_pending ON files(path) WHERE state = 0 AND status = 2;
+        CREATE INDEX chunks_by_entry ON chunks(entry_id) WHERE entry_id IS NOT NULL;
+        """,
+        False,
+    ),
 )
 
 SCHEMA_VERSION = len(_STEPS)
