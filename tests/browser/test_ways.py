@@ -7,6 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from hivemind_memory import opening
+from hivemind_memory.model.curation import NewMemory
 from tests.browser.conftest import OpenPage
 from tests.http_api.served import Served, save
 
@@ -128,6 +129,25 @@ def test_what_agents_save_appears_by_itself(open_page: OpenPage) -> None:
         page.reload()
     save("new-one", "Just learned.")
     expect(page.locator("#results")).to_contain_text("new-one")
+
+
+def test_a_change_leaves_a_person_on_their_page_of_a_list(open_page: OpenPage) -> None:
+    """What an agent saves moves the list, and not the person to its beginning."""
+    with opening.open_memory() as memory:
+        for at in range(60):
+            memory.curation.save(
+                NewMemory(key=f"memory-{at:02}", content=f"It is {at}.")
+            )
+    page = open_page()
+    with page.expect_response("**/memory/events"):
+        page.goto("/memory?page=2")
+    results = page.locator("#results")
+    expect(results.locator("h2")).to_have_count(10)
+    save("new-one", "Just learned.")
+    expect(results.locator("h2")).to_have_count(11)
+    expect(results.locator("h2").last).to_have_text("memory-00")
+    expect(results).to_contain_text("page 2 of 2")
+    assert page.url.endswith("/memory?page=2")
 
 
 def test_typed_text_survives_a_server_that_is_killed(
