@@ -26,6 +26,9 @@ _STOP_S = 10.0
 _TIME_PARTS = 5
 """Words of a time of ps, as in ``Sat Nov 21 09:30:00 2026``."""
 
+_START_FIELD = 19
+"""Of the fields behind the name of a process in ``/proc/PID/stat``, see proc(5)."""
+
 
 def ask_for_link(
     port: int, token: str, notes: str, *, wait_s: float = 0.0
@@ -160,7 +163,9 @@ def _is_ours(line: str) -> bool:
 
 
 def _started_at(pid: int) -> str:
-    """Return when a server started, as ps says; empty: there is none."""
+    """Return when a server started, as the system says; empty: there is none."""
+    if os.path.isdir("/proc/self"):
+        return _ticks_at_start(pid)
     command = ["ps", "-o", "stat=,lstart=,args=", "-p", str(pid)]
     environ = {**os.environ, "LC_ALL": "C"}
     try:
@@ -172,6 +177,23 @@ def _started_at(pid: int) -> str:
     state, *parts = told.stdout.split() or [""]
     is_server = "serve" in parts[_TIME_PARTS:] and not state.startswith("Z")
     return " ".join(parts[:_TIME_PARTS]) if is_server else ""
+
+
+def _ticks_at_start(pid: int) -> str:
+    """Return the clock ticks from boot to the start of a server; empty: there is none.
+
+    The times of ps are off by a second now and then on Linux: it adds them up from
+    clocks that drift.
+    """
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            fields = file.read().rpartition(b")")[2].split()
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            words = file.read().split(b"\0")
+    except OSError:
+        return ""
+    is_server = b"serve" in words and fields[0] != b"Z"
+    return fields[_START_FIELD].decode() if is_server else ""
 
 
 def _lines(home: str) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from hivemind_memory.curation.skill_memory import SkillSurroundings
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.model.display import count_text
@@ -31,7 +33,8 @@ def skills_here(
         folder=folder,
         user_home=user_home,
         repository_of=injector.repository_of,
-        caller_in=injector.caller_in,
+        # A memory of a project has made the project known already.
+        caller_in=partial(injector.caller_in, is_look=True),
     )
     return memory.curation.skills(around)
 

@@ -56,7 +56,9 @@ class SkillRefusal:
 
     def as_error(self, name: str) -> UsageError:
         """Return the error for a memory of a name."""
-        return UsageError(f"{name} {self.why}.", hint=self.hint, effect=_EFFECT)
+        return UsageError(
+            f"The memory {name} {self.why}.", hint=self.hint, effect=_EFFECT
+        )
 
 
 def why_no_skill(memory: StoredMemory) -> SkillRefusal | None:

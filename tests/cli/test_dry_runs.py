@@ -20,6 +20,8 @@ DRY_RUNS = {
     "forget": "shop-db --scope project/shop",
     "inject": "",
     "context clean": "--blocks blocks.json",
+    "skill promote": "tidy-up",
+    "skill sync": "",
 }
 """Command -> its arguments."""
 
@@ -58,6 +60,13 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Path:
             assert main.main(words) == 0
             (root / name / "seen.md").unlink()
         assert main.main(["connect", "claude", "--yes"]) == 0
+        patch.chdir(root / "shop")
+        for key in ("tidy-up", "release"):
+            words = ["save", key, "-g", "--type", "lesson", "1. Look.\n2. Do it."]
+            assert main.main(words) == 0
+        assert main.main(["skill", "promote", "release"]) == 0
+        words = ["save", "release", "-g", "--reason", "new", "1. Look.\n2. Do more."]
+        assert main.main(words) == 0
     return root
 
 

@@ -255,11 +255,13 @@ def demote(request: CommandRequest) -> int:
 def status_of_skills(memory: Memory) -> list[str]:
     """Return what ``hm status`` says of skills; nothing if there is nothing to say."""
     from hivemind_memory import opening
-    from hivemind_memory.errors import HivemindError
+    from hivemind_memory.errors import HivemindError, StateTooNewError
 
     try:
         found = opening.open_skills(memory).list()
         offers = memory.curation.uses(memory.settings.skill_uses).offers()
+    except StateTooNewError:
+        return []  # said once, for all that is missing without it
     except HivemindError as error:
         return [str(error)]
     lines = []
