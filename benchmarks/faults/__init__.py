@@ -8,6 +8,7 @@ from __future__ import annotations
 from benchmarks.faults import (
     index,
     language_model,
+    redaction,
     sections,
     servers,
     storage,
@@ -24,4 +25,5 @@ FAULTS = (
     *sections.FAULTS,
     *transcripts.FAULTS,
     *language_model.FAULTS,
+    *redaction.FAULTS,
 )

@@ -16,6 +16,7 @@ from hivemind_memory.redaction.sentence_gate import (
     GATE_PATTERNS,
     GATE_WORDS,
     MIXED,
+    NAME_WORDS,
     may_be_spoken,
 )
 from hivemind_memory.redaction.spans import (
@@ -81,13 +82,14 @@ SHORTEST_ALONE = 16  # letters of a value that nothing assigns
 _GOES_ON = (":", "=", "|", ">", "-")
 _UNLIKE_A_WORD = frozenset("0123456789!@#$%^&*+?~")
 _LAYOUT_WORDS, _ASSIGNED = frozenset(LAYOUT_WORDS), frozenset(ASSIGNED)
+_PLACES = frozenset((*NAME_WORDS, *GATE_WORDS)) - {"/"}
 _HEADERS, _LOGINS = frozenset(HEADERS), frozenset(LOGINS)
 _ASSIGNED_ORDER = {
     word: place
     for place, word in enumerate(dict.fromkeys((*ASSIGNED, *ASSIGNED_NON_ASCII)))
 }
 _WORDS = (
-    *(*ASSIGNED, *ASSIGNED_NON_ASCII, *LAYOUT_WORDS, *HEADERS, *LOGINS),
+    *(*ASSIGNED, *ASSIGNED_NON_ASCII, *LAYOUT_WORDS, *HEADERS, *LOGINS, *NAME_WORDS),
     *(*GATE_WORDS, *_OF_NUMBERS),
     *("kennwort", "losung", "unlock", "diceware", "geheim"),
 )
@@ -197,6 +199,10 @@ def _spans(text: str, known: Iterable[str]) -> list[TextSpan]:
         from hivemind_memory.redaction.in_code.assignments import find_assigned
 
         spans += find_assigned(text, low, words)
+    if there.has_any(_PLACES) or '" "' in text:
+        from hivemind_memory.redaction.in_formats.letter_places import in_letter_places
+
+        spans += in_letter_places(there)
     spans += _by_layout(there, gate)
     long = [rows for piece, rows in there.tokens.items() if len(piece) >= LONG]
     if long:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hivemind_memory.redaction.lazy_pattern import lazy_re
+from hivemind_memory.redaction.vocabulary import PASSWORD_NAMES, PASSWORDS_ELSEWHERE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +43,30 @@ _LOGGED_IN = lazy_re(
 _NAMED, _ASSIGNED, _LOGIN = "an account", "an account:", "a login"
 MIXED = "letters and digits"
 DASHED = "words and dashes"
-GATE_WORDS = (*_OTHERS, "/")
+NAME_WORDS = (
+    *("pass", "pw", "contrase", "secret", "psk", ".auth"),
+    *(*PASSWORD_NAMES, *PASSWORDS_ELSEWHERE),
+)
+"""One of these is in each name of a password, in lower case."""
+LETTER_WORDS = (
+    "pptpd", "net user", "wpa_passphrase", "rar ", "curl", " -a ", "docker login",
+    "podman login", "sshpass", "mysql", "mariadb", "cqlsh", "mongo", "redis-cli",
+    "ldap", "rpcclient", ".py ", "schtasks", "qpdf", "tacacs", "radius", "chpasswd",
+    "rootpw", "password password", "machine ", "poetry config", "pulumi config",
+    "mysqldb", "getconnection", "wifi.begin", "331 ", "<auth-user-pass>", "smtp",
+    "_authtoken", "passphrase", "identified", "jwt", "salt", "ip addresses", "define",
+    "temporary password", " -u", " -pw ", "-password", "/password:", "upw ",
+    "_pw ", "reg_sz", "clear:s:", "authentication ", "md5 ", "key ", "option key",
+    "identified by", "set password", "~*", "mosquitto_passwd", "doveadm auth",
+    "p-secrets", "users=", "radtest", "sp_addlogin", "uci set", "ascii-text ",
+    "{plain}", "auth_users", "cwjap", "new pdo", "mysqli", "basicauth", "set_password",
+    "setpassword", "jwt.", "]:", "auth=", "-value", "password= ", "password ",
+    "echo ", "printf ", "send", "-u", "-a", "user", "auth", "login", "connect", "cred",
+    "key ", "http", "kind: secret", "stringdata:", 'kind: "secret', "kind:  secret",
+    "pin",
+)  # fmt: skip
+"""Words that ``letter_places`` needs, beside the names of passwords."""
+GATE_WORDS = (*_OTHERS, *LETTER_WORDS, "/")
 """Words that a text is searched for before ``may_be_spoken`` is asked."""
 
 _SIGN = "[!$%&*#?^~@]"

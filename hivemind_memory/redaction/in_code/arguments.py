@@ -37,13 +37,14 @@ _OPTION = lazy_re(
     r"secret-string|[\w-]{0,20}(?:key|token|password))[ \t=]{1,4}"
     r"|/(?:p|rp|pass|pwd|password)[: \t])" + _V
 )
-_ACCOUNT = lazy_re(
-    r"(?<=[ \t])(?:-u(?=\w)|(?:-\w{0,5}[uUay]|-auth|--(?:auth|user|userpass|creds?"
+ACCOUNT = lazy_re(
+    r"(?<=[ \t])(?:-u(?=\w)|(?:-\w{0,5}[uUay]|-auth"
+    r"|--(?:auth|user|userpass|[\w-]{0,12}creds?"
     r"|proxy-user|basic-auth|login))[ \t=]{1,4})"
     r"(?:hmac-[\w-]{1,12}:)?[\"']?[\w.@\\+-]{1,60}[\"']?[:%](?:\"(?P<double>[^\s\"]{6,200})\""
     r"|'(?P<single>[^\s']{6,200})'|(?P<value>[^\s\"'`]{6,200}))"
 )
-_SETTER = lazy_re(
+SETTER = lazy_re(
     r"(?i)\b(?:setx(?:[ \t]+/m)?|setenv|set[ \t]+-[gux]{1,3}|(?:config|env|secrets?|"
     r"variables?|vars?)[: ](?:set|put|add|create)|putenv"
     r"|defaults[ \t]+write[ \t]+[\w.]+)"
@@ -51,7 +52,7 @@ _SETTER = lazy_re(
     r")[\"']?"
     r"(?:[ \t]*(?:=|,|<<<|--(?:body|value)|-b)[ \t]*|[ \t]{1,4})" + _V
 )
-_PAIR = lazy_re(
+PAIR = lazy_re(
     r"(?i)[\"']?\b(?:name|key|field|label|id)[\"']?[ \t]{0,8}[:=][ \t]{0,8}[\"']?"
     r"(?P<name>[A-Za-z_][\w.:/-]{1,30}(?:[ ][\w.:/-]{1,30}){0,4}?)[\"']?[ \t]{0,8}"
     r"[,;]?[ \t\r]{0,4}+\n?[ \t,>]{0,20}+"
@@ -74,8 +75,8 @@ SENT = lazy_re(
     r"?\b"
     r"[ \t(]+(?:--[ \t]+)?[\"'](?P<value>[^\"'\n\\]{4,100})(?:\\[rn]|[\"'])"
 )
-_CALLED = lazy_re(
-    r"(?i)\b(?:auth|login|connect|authenticate|credentials?"
+CALLED = lazy_re(
+    r"(?i)\b(?:set|with)?_?(?:auth|login|connect|authenticate|credentials?"
     r"|basic_?auth)[\"']?[ \t]{0,8}[=:]?[ \t]{0,8}[(\[]"
     r"[ \t]{0,8}[\"'][\w.@+-]{1,60}[\"'][ \t]{0,8},"
     r"[ \t]{0,8}[\"'](?P<value>[^\"'\n]{6,100})[\"'][ \t]{0,8}[)\]]"
@@ -206,7 +207,7 @@ def _of(
             or (pattern not in _LOOSE and looks_chosen(value))
             or (pattern in _RANDOM and is_random(value))
             or (is_said and may_be(value))
-            or (pattern is _ACCOUNT and may_be_chosen(value))
+            or (pattern is ACCOUNT and may_be_chosen(value))
         ):
             yield (found.start(group), found.start(group) + len(value), _PASSWORD)
 
@@ -260,7 +261,7 @@ def _codes(there: LineWords) -> Iterator[TextSpan]:
             yield (*found.span("value"), "pin")
 
 
-_RANDOM = frozenset((_VERSIONED, _HOOK, _COOKIE, _ACCOUNT, _OPTION))
+_RANDOM = frozenset((_VERSIONED, _HOOK, _COOKIE, ACCOUNT, _OPTION))
 _LOOSE = frozenset((_VERSIONED, _HOOK, _COOKIE))
 _CERTAIN = frozenset((SENT, PIPED))
 _KEYPADS = (
@@ -300,7 +301,7 @@ _POSITIONAL_WORDS = (
 )  # fmt: skip
 _LOOKING: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
     ((" -", " /", "\t-"), _OPTION),
-    ((" -", "\t-"), _ACCOUNT),
+    ((" -", "\t-"), ACCOUNT),
     (
         (
             "auth",
@@ -324,11 +325,11 @@ _LOOKING: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
     (("-b ", "--cookie"), _COOKIE),
     (("== ", '=="', "=='"), _COMPARED),
     (("send",), SENT),
-    (("auth", "login", "connect", "cred"), _CALLED),
+    (("auth", "login", "connect", "cred"), CALLED),
 )
 _NAMED: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
-    (("set", "secret", "putenv", "variable", " write"), _SETTER),
-    (("value", "val:", "content", "secret"), _PAIR),
+    (("set", "secret", "putenv", "variable", " write"), SETTER),
+    (("value", "val:", "content", "secret"), PAIR),
 )
 
 WORDS = frozenset(

@@ -32,14 +32,14 @@ OPTIONS = (
 """Word -> the option that holds the password, anywhere on the line after the word; the
 last group is the value. Only placeholders are passed over. ``credentials`` reads it."""
 
-_V = r"[\"']?(?P<value>[^\s\"'`$<%|;{-][^\s\"'`|;]{3,200})"
+VALUE = r"[\"']?(?P<value>[^\s\"'`$<%|;{-][^\s\"'`|;]{3,200})"
 # No part of any length: where the command occurs often, each would be tried from each.
 _HTPASSWD = (
     r"htpasswd[ \t]{1,9}-\w{0,9}b\w{0,9}(?:[ \t]{1,9}-\w{1,9}){0,9}"
     r"[ \t]{1,9}\S{1,90}[ \t]{1,9}\S{1,90}[ \t]{1,9}"
 )
 FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (word, lazy_re(pattern + _V))
+    (word, lazy_re(pattern + VALUE))
     for word, pattern in (
         ("storepass", r"-(?:\w{0,12})storepass(?:word)?[ \t]+"),
         ("keypass", r"-(?:\w{0,12})keypass(?:word)?[ \t]+"),

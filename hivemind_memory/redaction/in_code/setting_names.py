@@ -43,6 +43,12 @@ KEY_OWNERS = frozenset(
         "recovery", "backup", "broker", "registration",
     )
 )  # fmt: skip
+NO_PASSWORD = frozenset(
+    ("bypass", "compass", "encompass", "overpass", "underpass", "surpass", "trespass",
+    "multipass", "keepass", "lastpass", "onpass", "onepass", "singlepass", "fullpass",
+    "repass", "outpass", "renderpass")
+)  # fmt: skip
+"""Words that end in *pass* and are no password."""
 NOT_AT_THE_END = frozenset(
     (
         "id", "ids", "identifier", "name", "names", "count", "counts", "counter",
@@ -144,7 +150,13 @@ def _one(word: str, before: str) -> ValueKind | None:
     single = word.removesuffix("s") if word not in {"pass", "dbpass"} else word
     # The key of a network is one that a person may have chosen.
     is_network = single == "key" and before in {"shared", "preshared"}
-    if is_network or word in PASSWORD_WORDS or single.endswith(PASSWORD_ENDS):
+    is_pass = word.endswith("pass") and len(word) > 6 and word not in NO_PASSWORD
+    if (
+        is_network
+        or is_pass
+        or word in PASSWORD_WORDS
+        or single.endswith(PASSWORD_ENDS)
+    ):
         return ValueKind.PASSWORD
     if any(part in word for part in PASSWORD_PARTS):
         return ValueKind.PASSWORD

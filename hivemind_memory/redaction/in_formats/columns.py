@@ -13,7 +13,7 @@ from hivemind_memory.redaction.values.value_check import is_real
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from hivemind_memory.redaction.line_words import LineWords
 
@@ -33,9 +33,19 @@ _PLAIN_HEAD = lazy_re(r"[\w -]+")
 _GAP = lazy_re(r"[ \t]{2,}|\t")
 
 
-def columns(there: LineWords) -> Iterator[TextSpan]:
-    """Yield the cells of columns whose head says that they hold secrets."""
-    heads_at = there.rows(NAME_PARTS)
+def columns(
+    there: LineWords,
+    words: Iterable[str] = NAME_PARTS,
+    chosen: Callable[[str], bool] | None = None,
+) -> Iterator[TextSpan]:
+    """Yield the cells of columns whose head says that they hold secrets.
+
+    Args:
+        there: The text.
+        words: One of them is in each such head.
+        chosen: Judges those of passwords in another way than by their look.
+    """
+    heads_at = there.rows(words)
     if not heads_at:
         return
     lines, starts, done = there.lines, there.starts, 0
@@ -62,7 +72,7 @@ def columns(there: LineWords) -> Iterator[TextSpan]:
                 if len(cells) != len(heads):
                     break
                 done = row
-                yield from _cells(cells, starts[row], heads, kinds)
+                yield from _cells(cells, starts[row], heads, kinds, chosen)
 
 
 def _is_head(line: str, below: str, sign: str) -> bool:
@@ -93,13 +103,24 @@ def _is_separator(line: str) -> bool:
 
 
 def _cells(
-    cells: list[str], start: int, heads: list[str], kinds: list[ValueKind | None]
+    cells: list[str],
+    start: int,
+    heads: list[str],
+    kinds: list[ValueKind | None],
+    chosen: Callable[[str], bool] | None,
 ) -> Iterator[TextSpan]:
     """Yield the secrets in a row of a table that begins at the place *start*."""
     for head, kind, cell in zip(heads, kinds, cells, strict=True):
         value = cell.strip(" \t*`\"'")
         name = head.replace(" ", "_")
-        if kind and value and is_real(name, value, kind, firm=True, tight=True):
+        is_secret = False
+        if kind and value:
+            is_secret = (
+                kind is ValueKind.PASSWORD and chosen(value)
+                if chosen
+                else is_real(name, value, kind, firm=True, tight=True)
+            )
+        if kind and is_secret:
             at = start + cell.index(value)
             yield (at, at + len(value), kind.value)
         start += len(cell) + 1

@@ -37,6 +37,10 @@ _KUBERNETES_BLOCK = lazy_re(
     r"(?m)^(?P<indent>[ \t>]*)(?:string)?[dD]ata:[ \t]*\r?\n"
     r"(?P<lines>(?:(?P=indent)[ \t]+[^\n]*(?:\n|\Z))+)"
 )
+KUBERNETES = frozenset(
+    ("kind: secret", 'kind: "secret', "kind:  secret", "stringdata:")
+)
+"""One of these is in each text with a Secret of Kubernetes, in lower case."""
 _KUBERNETES_LINE = lazy_re(r"(?m)^[ \t>]*[\w.-]{1,80}:[ \t]+[\"']?([^\s\"'|>]{4,4000})")
 _HCL = lazy_re(
     r"variable[ \t]+\"([\w-]{2,60})\"[ \t]*\{[^{}]{0,400}?\bdefault[ \t]*=[ \t]*"
@@ -147,7 +151,7 @@ def _pgpass(text: str) -> Iterator[TextSpan]:
             yield (*found.span(1), _PASSWORD)
 
 
-def _kubernetes(text: str) -> Iterator[TextSpan]:
+def kubernetes(text: str) -> Iterator[TextSpan]:
     """Yield the values of a Kubernetes Secret."""
     if "stringData:" not in text and not re.search(
         r"(?m)^[ \t>-]*kind:[ \t]*[\"']?Secret\b", text
@@ -284,10 +288,7 @@ _FORMS: tuple[tuple[frozenset[str], Callable[[str], Iterator[TextSpan]]], ...] =
     (frozenset(words), find)
     for words, find in (
         ((":5432:", ":*:", ":5433:", ":6432:", "pgpass", ":3306:"), _pgpass),
-        (
-            ("kind: secret", 'kind: "secret', "kind:  secret", "stringdata:"),
-            _kubernetes,
-        ),
+        (KUBERNETES, kubernetes),
         (('variable "',), _hcl),
         ((), _environment),
         ((".local.", ".public."), _tokens),

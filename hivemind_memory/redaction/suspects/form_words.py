@@ -8,7 +8,12 @@ from __future__ import annotations
 
 from hivemind_memory.redaction.in_code import arguments, literals
 from hivemind_memory.redaction.in_code.setting_names import NAME_PARTS
-from hivemind_memory.redaction.in_formats import labels, layouts, secret_fields
+from hivemind_memory.redaction.in_formats import (
+    labels,
+    layouts,
+    letter_places,
+    secret_fields,
+)
 from hivemind_memory.redaction.in_prose import dialog, phrases, sentences, statements
 from hivemind_memory.redaction.in_prose.seeds import SEED_WORDS
 from hivemind_memory.redaction.in_prose.statement_words import CHANGED_WORDS
@@ -23,6 +28,7 @@ FORM_WORDS = layouts.WORDS.union(
     arguments.WORDS,
     labels.WORDS,
     secret_fields.WORDS,
+    letter_places.WORDS,
     dialog.PASSWORD_WORDS,
     statements.VAULTS,
     NAME_PARTS,
