@@ -296,6 +296,7 @@ def test_vectors_of_an_index_without_blocks_answer_and_are_packed(
         DROP INDEX files_counted;
         DROP INDEX files_pending;
         DROP INDEX chunks_by_entry;
+        DROP INDEX chunks_of_file;
         ALTER TABLE files DROP COLUMN is_utf8;
         """
     )

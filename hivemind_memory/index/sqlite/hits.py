@@ -6,7 +6,7 @@ import json
 
 from hivemind_memory.index.sqlite.filters import query_filter
 from hivemind_memory.index.sqlite.notes import OUTDATED
-from hivemind_memory.index.sqlite.words import LOCATION
+from hivemind_memory.index.sqlite.words import chunk_locations
 from hivemind_memory.model.display import shorten
 from hivemind_memory.model.matches import ChunkLocation, HitDetails
 from hivemind_memory.model.memories import PENDING, SUPERSEDED
@@ -24,11 +24,14 @@ if TYPE_CHECKING:
     from hivemind_memory.model.snapshot import FileSignature
 
 MAX_TITLE_CHARS = 80
+_AT_ONCE = 10_000
+"""Chunks looked up in one statement."""
 
+# Note by note, so that the index of chunks is read in its order, and no text.
 _NEWEST = f"""
-SELECT {LOCATION}, count(*) OVER (), min(chunks.start_line) FROM chunks
-JOIN files ON files.id = file_id AND files.state = 0
-WHERE files.status <> {SUPERSEDED}{{where}}
+SELECT chunks.id, count(*) OVER (), min(chunks.start_line) FROM files
+CROSS JOIN chunks ON chunks.file_id = files.id
+WHERE files.state = 0 AND files.status <> {SUPERSEDED}{{where}}
 GROUP BY files.id, chunks.entry_id
 ORDER BY coalesce(chunks.day, files.day) DESC, coalesce(files.created, '') DESC,
   coalesce(chunks.entry_id, files.memory_id) DESC, files.path, chunks.start_line
@@ -89,8 +92,13 @@ class SqliteHits:
         sql = _NEWEST.format(where=matching.sql)
         with translated_errors(self._path):
             rows = list(self._connection.execute(sql, (*matching.values, limit)))
-        count = rows[0][-2] if rows else 0
-        return [ChunkLocation(*row[:-2]) for row in rows], count
+            chunks = [row[0] for row in rows]
+            places: dict[int, ChunkLocation] = {}
+            for at in range(0, len(chunks), _AT_ONCE):
+                step = chunks[at : at + _AT_ONCE]
+                places.update(chunk_locations(self._connection, step))
+        found = [places[chunk] for chunk in chunks if chunk in places]
+        return found, rows[0][1] if rows else 0
 
     def hit_details(self, chunks: Sequence[int]) -> dict[int, HitDetails]:
         """Return what the memories of chunks say of themselves; of others, nothing."""

@@ -305,6 +305,13 @@ _STEPS: tuple[tuple[str, bool], ...] = (
         """,
         False,
     ),
+    (
+        # The newest entries are found without the texts of all chunks.
+        """
+        CREATE INDEX chunks_of_file ON chunks(file_id, entry_id, day, start_line);
+        """,
+        False,
+    ),
 )
 
 SCHEMA_VERSION = len(_STEPS)
