@@ -213,7 +213,8 @@ def _form(
 ) -> Page:
     """Return the page of a form, with what was typed."""
     try:
-        scopes = sorted({scope_text(row.scope) for row in call.memory.memories()})
+        counts = call.memory.lists.count("scope")
+        scopes = sorted(scope_text(scope) for (scope,) in counts)
     except NotesMissingError:
         scopes = []
     values: dict[str, Any] = {
