@@ -11,7 +11,7 @@ FOLDER is where they were installed with npm, and aider in a virtual environment
         @google/gemini-cli@0.61.0 opencode-ai@1.18.33 @qwen-code/qwen-code@0.24.4 \\
         mcporter@0.12.3 @wong2/mcp-cli@2.0.0 @modelcontextprotocol/inspector@2.12.0 \\
         @modelcontextprotocol/conformance@0.2.0-alpha.12
-    python -m venv aider && aider/bin/pip install aider-chat==0.86.2
+    python -m venv aider && aider/bin/pip install aider-chat==0.86.2 skills-ref==0.1.1
 
 Each check has a home, notes, a repository and servers of its own, and no client needs
 the network or a key: the agents' model is a script on loopback. One line for each check
@@ -44,6 +44,7 @@ from benchmarks.real_clients import (
     inspectors,
     pane,
     registration,
+    skills,
 )
 from benchmarks.real_clients.check import FAILED, OK, SKIPPED, Check, Outcome, outcomes
 from benchmarks.real_clients.scratch import Setting, source_hm
@@ -63,6 +64,7 @@ def all_checks() -> list[Check]:
         folders,
         pane,
         hooks,
+        skills,
     )
     return [check for module in modules for check in module.checks()]
 

@@ -34,6 +34,7 @@ from hivemind_memory.model.skills import (
 from hivemind_memory.model.value import replaced
 from hivemind_memory.skills.files import (
     is_root_there,
+    other_files,
     read_copy,
     remove_copy,
     show_to_git,
@@ -107,8 +108,9 @@ def take_away(
         SkillNotWrittenError: It is still there.
     """
     data = read_copy(copy)
-    is_edited = data is not None and data != copy.base.encode()
-    kept = replaced(copy, kept=data if is_edited else None)
+    # A killed process has kept it, and removed the file.
+    edited = copy.kept if data is None else data
+    kept = replaced(copy, kept=None if edited == copy.base.encode() else edited)
     save(kept)  # before the edits are gone from the disk
     remove_copy(copy, before=data, others=others, locks=locks)
     save(replaced(kept, is_placed=False))
@@ -127,9 +129,10 @@ def put_back(copy: SkillCopy, save: Callable[[SkillCopy], None], *, locks: str) 
 
 def _write_away(copy: SkillCopy, data: bytes, *, locks: str) -> None:
     """Write a copy that is not placed, unless something else is there by now."""
-    if os.path.lexists(copy.folder):
-        if read_copy(copy) == data:
-            return  # a killed process has written it
+    found = read_copy(copy) if os.path.lexists(copy.folder) else None
+    if found == data:
+        return  # a killed process has written it
+    if found is not None or other_files(copy):
         raise SkillNotWrittenError(f"{copy.folder} is there, and hm did not make it.")
     write_copy(copy, data, before=None, locks=locks)
 
@@ -200,6 +203,8 @@ class _SkillWork:
                 take_away(copy, self._save_copy, others=others, locks=self._locks)
             return AWAY
         data = read_copy(copy) if copy.is_placed else copy.kept
+        if data is None and copy.kept is not None:  # see ``take_away``
+            copy, data = replaced(copy, is_placed=False), copy.kept
         decided = self._decided(copy, data)
         if not self._is_dry_run and (copy.is_placed or decided.outcome != CONFLICT):
             self._write(copy, data, decided)

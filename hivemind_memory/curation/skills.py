@@ -221,7 +221,18 @@ def _promote(
     )
     skill = _named_skill(request, memory, old, known)
     wanted = copies_wanted(context, around, request, memory, skill)
-    placed = {copy.folder for copy in skill.copies if copy.is_placed}
+    placed = {
+        copy.folder
+        for copy in skill.copies
+        if copy.is_placed and os.path.lexists(skill_file(copy))
+    }
+    waiting = {copy.folder for copy in skill.copies if copy.kept is not None}
+    if any(copy.folder in waiting and copy.folder not in placed for copy in wanted):
+        raise UsageError(
+            f"Edits of the skill {skill.name} wait to be put back.",
+            hint="`hm skill sync` does that.",
+            effect=_NOT_PROMOTED,
+        )
     others = [copy for each in known for copy in each.copies]
     new: list[SkillCopy] = []
     for copy in wanted:
@@ -326,7 +337,7 @@ def _demote(
     for copy in skill.copies:
         held[copy.folder] = read_copy(copy) if copy.is_placed else None
         data = held[copy.folder]
-        is_kept = copy.kept is not None and not copy.is_placed
+        is_kept = copy.kept is not None and data is None
         is_changed = data is not None and data != copy.base.encode()
         is_edited = is_kept or is_changed
         if is_edited and not discards_edits:

@@ -148,12 +148,7 @@ def remove_copy(
         pass
     except OSError as error:
         raise _failed(copy, "cannot be removed", error) from error
-    with suppress(OSError):
-        os.rmdir(copy.folder)
-        above = os.path.dirname(copy.folder)
-        while copy.made and (above + os.sep).startswith(copy.made + os.sep):
-            os.rmdir(above)
-            above = os.path.dirname(above)
+    _remove_made(copy)
     show_to_git(copy, others, locks)
 
 
@@ -161,7 +156,8 @@ def other_files(copy: SkillCopy) -> list[str]:
     """Return the files in the folder of a copy that are not ours."""
     found = []
     for parent, _, files in os.walk(copy.folder):
-        found += [os.path.join(parent, name) for name in files]
+        names = [name for name in files if not PARTIAL_FILE.fullmatch(name)]
+        found += [os.path.join(parent, name) for name in names]
     return sorted(path for path in found if path != skill_file(copy))
 
 
@@ -235,6 +231,19 @@ def _package(copy: SkillCopy) -> Iterator[OpenFolder]:
         finally:
             if folder is not root:
                 folder.close()
+
+
+def _remove_made(copy: SkillCopy) -> None:
+    """Remove the folder of a copy and those that were made for it, if empty.
+
+    A killed process may have removed some of them.
+    """
+    folder, top = copy.folder, copy.made or copy.folder
+    with suppress(OSError):
+        while (folder + os.sep).startswith(top + os.sep):
+            with suppress(FileNotFoundError):
+                os.rmdir(folder)
+            folder = os.path.dirname(folder)
 
 
 def _make_folders(copy: SkillCopy) -> None:

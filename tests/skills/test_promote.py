@@ -298,6 +298,24 @@ def test_promoting_again_only_adds_places(bench: Bench, tmp_path: Path) -> None:
         bench.promote("deploy_shop_2", name="deploy-shop")
 
 
+def test_edits_that_wait_for_a_restore_are_not_overwritten(bench: Bench) -> None:
+    """A person took the mark out of the note by hand, and promotes again."""
+    bench.save()
+    bench.promote(to="claude")
+    text = bench.file().read_text() + "4. Tell the team.\n"
+    bench.file().write_text(text)
+    note = bench.sandbox.notes / "deploy-shop.md"
+    before = note.read_bytes()
+    bench.forget()
+    note.write_bytes(before)
+
+    with pytest.raises(UsageError, match="wait to be put back"):
+        bench.promote(to="claude")
+    bench.skills.sync()
+
+    assert bench.file().read_text() == text
+
+
 def test_outside_a_repository_it_says_what_to_do(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
