@@ -66,6 +66,7 @@ def fill(home: Path, work: Path) -> None:
     """
     now = time.time()
     (home / "memory").mkdir(parents=True)
+    home.chmod(0o700)
     for name in ("shop", "web"):
         _repository(work / name)
     with opening.open_memory() as memory:
@@ -123,7 +124,9 @@ def _ask(memory: Memory, clocks: Clocks, now: float) -> None:
     chance = random.Random(7)
     for back in range(60, -1, -1):
         _at(memory, clocks, now - back * DAY_S)
-        for question in chance.sample(QUESTIONS, k=chance.randrange(0, 5)):
+        # Some are asked only at the beginning, so that not all is in use today.
+        asked = QUESTIONS[: 3 + back // 8]
+        for question in chance.sample(asked, k=chance.randrange(0, min(4, len(asked)))):
             answer = memory.search(Query(text=question, max_results=2))
             memory.record_recall(answer)
 

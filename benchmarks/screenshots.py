@@ -13,6 +13,7 @@ import argparse
 import os
 import shutil
 import sys
+from base64 import b64decode, b64encode
 from pathlib import Path
 from unittest import mock
 
@@ -23,6 +24,17 @@ from tests.http_api.served import Served, serving
 
 ROOT = Path(__file__).resolve().parent.parent
 BASE = Path("/tmp/hivemind-demo")
+MAX_HEIGHT = 900
+TO_WEBP = """async (address) => {
+  const image = new Image();
+  image.src = address;
+  await image.decode();
+  const canvas = document.createElement("canvas");
+  canvas.width = image.width;
+  canvas.height = image.height;
+  canvas.getContext("2d").drawImage(image, 0, 0);
+  return canvas.toDataURL("image/webp", 0.8);
+}"""
 PAGES = {
     "memories": "",
     "search": "?q=when+do+we+deploy",
@@ -31,8 +43,11 @@ PAGES = {
     "notes": "/notes",
     "note": "/notes/servers.md",
     "inbox": "/inbox",
+    "doubtful": "/doubtful?look=1",
     "injection": "/injection",
     "told": "/injection?worktree={work}/shop-checkout",
+    "sessions": "/sessions",
+    "session": "/sessions?session=4f1c2a90",
     "log": "/log",
     "figures": "/figures",
     "health": "/health?check=1",
@@ -85,24 +100,28 @@ def take(served: Served, out: Path, width: int, only: list[str]) -> None:
                 viewport={"width": width, "height": 700},
             )
             page = context.new_page()
+            converter = browser.new_page()
             code = served.ask("POST", "/memory/link").json()["code"]
             page.goto(f"/memory/login?code={code}")
             for name, path in PAGES.items():
                 if only != [""] and name not in only:
                     continue
+                page.set_viewport_size({"width": width, "height": 420})
                 page.goto("/memory" + path.replace("{work}", str(BASE)))
-                shoot(page, out / f"{name}-{theme}.png")
+                shoot(page, converter, out / f"{name}-{theme}.webp")
         browser.close()
 
 
-def shoot(page: Page, file: Path) -> None:
+def shoot(page: Page, converter: Page, file: Path) -> None:
     """Take a picture of what is seen first, and of what comes below it."""
     height = page.evaluate("document.documentElement.scrollHeight")
-    page.set_viewport_size(
-        {"width": page.viewport_size["width"], "height": max(420, min(height, 1400))}  # type: ignore[index]
-    )
+    width = page.viewport_size["width"] if page.viewport_size else 0
+    page.set_viewport_size({"width": width, "height": min(height, MAX_HEIGHT)})
     page.wait_for_load_state("load")
-    page.screenshot(path=file)
+    # A browser writes PNG only, and a canvas a picture of a third of its size.
+    picture = b64encode(page.screenshot()).decode()
+    converted = converter.evaluate(TO_WEBP, f"data:image/png;base64,{picture}")
+    file.write_bytes(b64decode(converted.partition(",")[2]))
 
 
 if __name__ == "__main__":

@@ -99,8 +99,11 @@ def _choose(memory: Memory, rows: Iterable[MemoryRow]) -> Iterator[BriefingSourc
     The types of a group take turns, so that many decisions leave room for a goal.
     """
     waiting: dict[str, deque[MemoryRow]] = {}
+    groups_of: dict[str, str] = {}
     for row in rows:
-        if group := _group_of(row, memory.types):
+        if row.type not in groups_of:
+            groups_of[row.type] = _group_of(row.type, memory.types)
+        if group := _PINNED if row.is_pinned else groups_of[row.type]:
             waiting.setdefault(group, deque()).append(row)
     rest = tuple(name for name in all_types(memory.types) if name not in _MAIN + _FILL)
     said = ChosenTexts()
@@ -123,11 +126,9 @@ def _choose(memory: Memory, rows: Iterable[MemoryRow]) -> Iterator[BriefingSourc
                 yield source
 
 
-def _group_of(row: MemoryRow, types: Mapping[str, MemoryType]) -> str:
-    """Return with which memories one takes turns; empty: only a search shows it."""
-    if row.is_pinned:
-        return _PINNED
-    kind = find_type(row.type, types) if row.type else None
+def _group_of(name: str, types: Mapping[str, MemoryType]) -> str:
+    """Return the type of a name; empty: only a search shows such memories."""
+    kind = find_type(name, types) if name else None
     return kind.name if kind and kind.injected != SEARCH_ONLY else ""
 
 

@@ -1,22 +1,26 @@
-"""The pages about agents: what each worktree was told."""
+"""The pages about agents: what each worktree was told, what they said and left."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import PurePath
 from typing import Any
-from urllib.parse import quote
 
 from hivemind_memory import opening
-from hivemind_memory.dashboard.page import ROOT, Page, PageCall, PageGroup
+from hivemind_memory.dashboard.memory_pages import links_to
+from hivemind_memory.dashboard.page import Page, PageCall, PageGroup
+from hivemind_memory.errors import NotesMissingError
 from hivemind_memory.http_api.failures import Failure
 from hivemind_memory.inject.told_worktrees import list_told, why_told
+from hivemind_memory.model.activity import ActivityQuery
 from hivemind_memory.model.injection_words import (
     LEFT_OUT_WORDS,
     SEARCHED_WORDS,
     reasons_text,
 )
-from hivemind_memory.redaction import mask
+from hivemind_memory.model.memories import ACTIVE, MemoryRow
+
+MAX_SESSIONS = 50
+MAX_SAID = 100
 
 pages = PageGroup()
 
@@ -36,6 +40,43 @@ def injection(call: PageCall) -> Page:
     if record is None:
         raise Failure(404, "")
     return Page(template="injection.html", values=_shown(call, record))
+
+
+@pages.get("/sessions")
+def sessions(call: PageCall) -> Page:
+    """List the sessions of agents, or show one with the memories that it left."""
+    if not call.memory.caller.is_member:
+        raise Failure(404, "")
+    asked = call.query.get("session", "")
+    left: dict[str, list[MemoryRow]] = {}
+    for row in _rows(call):
+        if row.session and row.status == ACTIVE:
+            left.setdefault(row.session, []).append(row)
+    with opening.open_activity(call.memory) as activity:
+        is_on = activity.status().is_on
+        if asked:
+            query = ActivityQuery(session=asked, max_results=MAX_SAID)
+            said = activity.search(query, budget_s=0).hits if is_on else ()
+            if not said and asked not in left:
+                raise Failure(404, "")
+            shown: dict[str, Any] = {"session": asked, "said": said[::-1]}
+            shown |= {"left": left.get(asked, []), "most": MAX_SAID}
+            return Page(template="session.html", values=shown)
+        found = activity.sessions(ActivityQuery(max_results=MAX_SESSIONS))
+    known = {row.session for row in found}
+    # A session whose transcript is not read is known by what it left.
+    others = [(name, rows) for name, rows in left.items() if name not in known]
+    values: dict[str, Any] = {"sessions": found, "left": left, "is_on": is_on}
+    values["others"] = others[:MAX_SESSIONS]
+    return Page(template="sessions.html", values=values)
+
+
+def _rows(call: PageCall) -> tuple[MemoryRow, ...]:
+    """Return the memories that the reader may see; none where there are no notes."""
+    try:
+        return call.memory.memories()
+    except NotesMissingError:
+        return ()
 
 
 def _shown(call: PageCall, record: dict[str, Any]) -> dict[str, Any]:
@@ -61,22 +102,6 @@ def _shown(call: PageCall, record: dict[str, Any]) -> dict[str, Any]:
         "left_out": left_out,
         "facets": [(name, text, weight) for (name, text), weight in facets.items()],
     }
-
-
-def links_to(call: PageCall, paths: Iterable[str]) -> dict[str, dict[str, str]]:
-    """Return for each note its name and the address of its page; empty: it is gone."""
-    scopes = call.memory.access.scopes
-    rows = call.memory.index_handle.run_fresh(
-        lambda index: {path: index.memories(path=path, scopes=scopes) for path in paths}
-    )
-    found = {}
-    for path, [*here] in rows.items():
-        row = here[0] if here else None
-        note = f"{ROOT}/notes/{quote(path)}"
-        address = f"{ROOT}/{row.memory_id}" if row and row.memory_id else note
-        name = mask(row.key) if row and row.key else mask(path)
-        found[path] = {"name": name, "address": address if row else ""}
-    return found
 
 
 def _name_of(record: dict[str, Any]) -> str:

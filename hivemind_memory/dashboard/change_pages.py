@@ -69,7 +69,7 @@ def save(call: PageCall) -> Page | Redirect:
 @pages.get("/{id}/edit")
 def edit(call: PageCall) -> Page:
     """Show the form that changes a memory."""
-    memory = _editable(call)
+    memory = editable_memory(call)
     typed = {"content": memory.text, "type": memory.type, "version": memory.id}
     return _form(call, typed, memory=memory)
 
@@ -124,7 +124,7 @@ def forget(call: PageCall) -> Redirect:
 def restore(call: PageCall) -> Redirect:
     """Show a forgotten memory again."""
     call.memory.curation.restore(MemorySelector(name=call.path["id"]))
-    return Redirect(path=_page_of(call), notice="Restored.")
+    return Redirect(path=page_of(call), notice="Restored.")
 
 
 @pages.post("/undo")
@@ -145,9 +145,9 @@ def link(call: PageCall) -> Redirect:
     other = call.form.get("other", "").strip()
     if call.form.get("end"):
         call.memory.curation.unlink(here, other, kind)
-        return Redirect(path=_page_of(call), notice="The link is removed.")
+        return Redirect(path=page_of(call), notice="The link is removed.")
     call.memory.curation.link(here, other, kind)
-    return Redirect(path=_page_of(call), notice="Linked.")
+    return Redirect(path=page_of(call), notice="Linked.")
 
 
 @pages.get("/{id}/purge")
@@ -181,7 +181,7 @@ def _purge_page(call: PageCall, problem: str = "") -> Page:
     )
 
 
-def _editable(call: PageCall) -> StoredMemory:
+def editable_memory(call: PageCall) -> StoredMemory:
     """Return the memory of the path, if it can be edited here.
 
     Raises:
@@ -248,7 +248,7 @@ def _conflict(call: PageCall, typed: dict[str, str], begun: StoredMemory) -> Pag
     )
 
 
-def _page_of(call: PageCall) -> str:
+def page_of(call: PageCall) -> str:
     """Return the page of the memory that the path names."""
     return f"{ROOT}/{quote(call.path['id'], safe='')}"
 

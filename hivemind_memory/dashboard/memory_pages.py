@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -14,8 +15,11 @@ from hivemind_memory.dashboard.page import ROOT, Page, PageCall, PageGroup
 from hivemind_memory.dashboard.render import words_of
 from hivemind_memory.dashboard.word_diff import word_diff
 from hivemind_memory.errors import NotesMissingError, UsageError
+from hivemind_memory.inject.told_worktrees import mentions_of
+from hivemind_memory.memory.doubts import copies_of_text
 from hivemind_memory.model.briefing import Briefing
 from hivemind_memory.model.curation import MemoryDetails, StoredMemory
+from hivemind_memory.model.injection_words import LEFT_OUT_WORDS
 from hivemind_memory.model.listing import MemoryFilter
 from hivemind_memory.model.memories import ACTIVE
 from hivemind_memory.model.memory_types import all_types
@@ -26,6 +30,7 @@ from hivemind_memory.redaction import mask
 PAGE_SIZE = 50
 MAX_HITS = 20
 STATUSES = ("active", "superseded", "pending", "forgotten", "expired", "done", "all")
+MAX_COPIES, MAX_MENTIONS = 5, 10
 _MAX_NEIGHBORS = 12
 _GRAPH = 320  # width and height of the drawing of edges, in its own units
 
@@ -67,9 +72,45 @@ def show(call: PageCall) -> Page:
             "graph": _graph_of(details),
             "versions": versions,
             "warnings": details.warnings,
+            **_beside(call, details.memory),
             "has_secret": memory.text != details.memory.text,
         },
     )
+
+
+def _beside(call: PageCall, memory: StoredMemory) -> dict[str, Any]:
+    """Return near copies of a memory, and what agents were told of it."""
+    if not call.memory.caller.is_member or memory.status != "active":
+        return {"copies": [], "mentions": []}
+    near = copies_of_text(call.memory, memory.path, memory.text)[:MAX_COPIES]
+    links = links_to(call, [path for path, _ in near])
+    copies = [{**links[path], "similarity": share} for path, share in near]
+    mentions = mentions_of(call.memory, memory.path)[:MAX_MENTIONS]
+    words = [
+        {
+            "worktree": mention.worktree,
+            "at": mention.at,
+            "why": LEFT_OUT_WORDS.get(mention.why_left_out, mention.why_left_out),
+        }
+        for mention in mentions
+    ]
+    return {"copies": copies, "mentions": words}
+
+
+def links_to(call: PageCall, paths: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Return for each note its name and the address of its page; empty: it is gone."""
+    scopes = call.memory.access.scopes
+    rows = call.memory.index_handle.run_fresh(
+        lambda index: {path: index.memories(path=path, scopes=scopes) for path in paths}
+    )
+    found = {}
+    for path, here in rows.items():
+        row = next(iter(here), None)
+        note = f"{ROOT}/notes/{quote(path)}"
+        address = f"{ROOT}/{row.memory_id}" if row and row.memory_id else note
+        name = mask(row.key) if row and row.key else mask(path)
+        found[path] = {"name": name, "address": address if row else ""}
+    return found
 
 
 def without_secrets(memory: StoredMemory) -> StoredMemory:

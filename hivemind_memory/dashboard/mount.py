@@ -37,6 +37,7 @@ def dashboard_mount(
         from hivemind_memory.dashboard import (
             agent_pages,
             change_pages,
+            doubt_pages,
             memory_pages,
             other_pages,
         )
@@ -44,7 +45,10 @@ def dashboard_mount(
         from hivemind_memory.dashboard.sessions import Sessions
         from hivemind_memory.http_api.callers import CallerMemories
 
-        modules = (other_pages, agent_pages, change_pages, memory_pages)
+        modules = (
+            *(other_pages, agent_pages, doubt_pages),
+            *(change_pages, memory_pages),
+        )
         return Dashboard(
             [route for module in modules for route in module.pages.routes],
             CallerMemories(state, memory_dir),

@@ -8,6 +8,7 @@ from typing import Any
 
 from hivemind_memory.dashboard.memory_pages import without_secrets
 from hivemind_memory.dashboard.page import ROOT, Page, PageCall, PageGroup, Redirect
+from hivemind_memory.dashboard.use import NO_USE, use_of
 from hivemind_memory.errors import NotesMissingError
 from hivemind_memory.http_api.failures import Failure
 from hivemind_memory.model.filters import SearchFilter
@@ -128,6 +129,7 @@ def figures(call: PageCall) -> Page:
         "by_scope": scopes.most_common(_MOST),
         "memories": types.total(),
         "versions": sum(by_day.values()),
+        **(use_of(call) if types else NO_USE),
     }
     return Page(template="figures.html", values=values)
 

@@ -17,6 +17,7 @@ from hivemind_memory.dashboard.reply import static_address
 from hivemind_memory.markdown.html import to_html
 from hivemind_memory.model.display import count_text, escape_text, shorten
 from hivemind_memory.model.scope import scope_text
+from hivemind_memory.redaction import mask
 
 _WORD = re.compile(r"\w{2,}")
 _MAX_WORDS = 20
@@ -36,10 +37,12 @@ class Renderer:
             lstrip_blocks=True,
         )
         self._environment.filters.update(
+            coded=coded,
             count=count_text,
             day=day_of,
             highlighted=highlighted,
             markdown=lambda text: Markup(to_html(escape_text(text))),  # noqa: S704
+            masked=mask,
             minute=minute_of,
             percent=lambda share: f"{share * 100:.0f} %",
             scope=scope_text,
@@ -65,6 +68,22 @@ def day_of(moment: str) -> str:
     '2026-11-21'
     """
     return moment[:10]
+
+
+def coded(text: str) -> Markup:
+    """Return a text as HTML in which commands between backticks are code.
+
+    >>> coded("`hm edit` <opens> it")
+    Markup('<code>hm edit</code> &lt;opens&gt; it')
+    """
+    parts = escape_text(text).split("`")
+    if len(parts) % 2 == 0:  # one of them is text
+        return escape(escape_text(text))
+    code = Markup("<code>{}</code>")
+    shown = [
+        code.format(part) if at % 2 else escape(part) for at, part in enumerate(parts)
+    ]
+    return Markup("").join(shown)
 
 
 def minute_of(moment: str) -> str:

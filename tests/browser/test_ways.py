@@ -14,6 +14,7 @@ from tests.http_api.served import Served, save
 PATHS = (
     *("", "?q=deploy", "/deploy-day", "/deploy-day/edit", "/new", "/notes", "/inbox"),
     *("/notes/deploy-day.md?view=source", "/log", "/figures", "/health?check=1"),
+    *("/injection", "/doubtful?look=1", "/sessions"),
     *("/rollback/purge", "/nothing", "/login"),
 )
 

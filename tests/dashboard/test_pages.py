@@ -15,7 +15,7 @@ from tests.support.hostile_texts import XSS_TEXTS
 PAGES = (
     *("", "?q=deploy", "/deploy-day", "/deploy-day/edit", "/new", "/notes"),
     *("/notes/deploy-day.md", "/notes/deploy-day.md?view=source", "/inbox", "/log"),
-    "/injection",
+    *("/injection", "/doubtful", "/doubtful?look=1", "/sessions"),
     *("/figures", "/health", "/health?check=1", "/deploy-day/purge", "/nothing"),
 )
 
@@ -414,3 +414,42 @@ def test_who_sees_which_briefing(served: Served) -> None:
         assert refused.status_code == unknown.status_code != 200
     with serving("--public") as public, Reader(public) as visitor:
         assert 'data-part="bulletin"' not in visitor.page("").text
+
+
+def test_figures_show_what_is_in_use(reader: Reader) -> None:
+    """What was never recalled is counted apart."""
+    save("deploy-day", "We deploy on Mondays.", type="fact")
+    save("other", "Nothing of this.", type="fact")
+    page = reader.page("/figures").text
+    assert 'class="heat"' in page
+    assert "shade5" not in page
+    reader.page("?q=when+do+we+deploy")
+    page = reader.page("/figures").text
+    assert '<td class="shade5" title="1">' in page
+    assert "Recalled, by type" in page
+
+
+def test_sessions_are_joined_to_the_memories_they_left(
+    served: Served, home: Path
+) -> None:
+    """Also one whose transcript is not read; each reader sees its own scopes."""
+    save("lion", "The lion.", "project/shop", type="fact", session="5e55a")
+    save("zebra", "The zebra.", "project/other", type="fact", session="5e55b")
+    with Reader(served) as owner:
+        owner.follow_link()
+        listed = owner.page("/sessions").text
+        assert "lion" in listed
+        assert "zebra" in listed
+        shown = owner.page("/sessions?session=5e55a").text
+        assert ">lion</a>" in shown
+        assert "zebra" not in shown
+        assert owner.page("/sessions?session=nothing").status_code == 404
+        assert "in this session" in owner.page("/lion").text
+    with Reader(served) as ci:
+        ci.log_in(add_token("ci", project="shop"))
+        assert "zebra" not in ci.page("/sessions").text
+        hidden = ci.page("/sessions?session=5e55b")
+        unknown = ci.page("/sessions?session=5e55c")
+        assert hidden.status_code == unknown.status_code == 404
+    with serving("--public") as public, Reader(public) as visitor:
+        assert visitor.page("/sessions").status_code == 404

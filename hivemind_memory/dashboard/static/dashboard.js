@@ -92,3 +92,8 @@ if (document.getElementById("memory-index") || document.getElementById("memory-s
   };
   for (const kind of ["saved", "superseded", "forgotten"]) events.addEventListener(kind, changed);
 }
+
+// Long work says that it has begun.
+document.querySelector("[data-slow]")?.addEventListener("click", () => {
+  document.querySelector("[data-part=progress]").hidden = false;
+});

@@ -1,0 +1,149 @@
+"""The page of what is doubtful, and the forms that put it right.
+
+A memory that is kept, pinned or disputed gets a new version or a second memory: nothing
+is changed in place, and each of it can be taken back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hivemind_memory.dashboard.change_pages import editable_memory, page_of
+from hivemind_memory.dashboard.page import ROOT, Page, PageCall, PageGroup, Redirect
+from hivemind_memory.errors import NotesMissingError, UsageError
+from hivemind_memory.http_api.failures import Failure
+from hivemind_memory.memory.doubts import CloseLook, Doubts, find_doubts, look_closely
+from hivemind_memory.model.curation import NewMemory, StoredMemory
+from hivemind_memory.model.memories import EDGE_KINDS
+from hivemind_memory.model.scope import scope_text
+from hivemind_memory.model.trust import is_trusted
+
+MAX_SHOWN = 50
+
+_UNTRUSTED = Failure(
+    409,
+    "Its source is a tool or outside, so it cannot be pinned or kept here.",
+    hint="Edit it, if you vouch for it.",
+)
+
+pages = PageGroup()
+
+
+@pages.get("/doubtful")
+def doubtful(call: PageCall) -> Page:
+    """List what is disputed, over or stale; on demand what a closer look finds."""
+    if not call.memory.caller.is_member:
+        raise Failure(404, "")
+    look = None
+    try:
+        found = find_doubts(call.memory)
+        if call.query.get("look"):
+            look = look_closely(call.memory)
+    except NotesMissingError:
+        found = Doubts()
+    values: dict[str, Any] = {"found": found, "look": look, "most": MAX_SHOWN}
+    values["today"] = call.memory.clocks.today()
+    return Page(
+        template="doubtful.html", values={**values, "total": _count(found, look)}
+    )
+
+
+def _count(found: Doubts, look: CloseLook | None) -> int:
+    """Return how many things are doubtful."""
+    lists = [found.disputed, found.expired, found.soon, found.stale]
+    if look is not None:
+        lists += [look.copies, look.secrets, look.dead_links]
+    return sum(map(len, lists))
+
+
+@pages.post("/{id}/pin")
+def pin(call: PageCall) -> Redirect:
+    """Show a memory to every agent, or no longer."""
+    memory = _kept_memory(call)
+    is_pinned = not call.form.get("end")
+    more = {} if is_pinned else {"pinned": None}
+    reason = "pinned" if is_pinned else "no longer pinned"
+    saved = _save_again(call, memory, reason, more, is_pinned=is_pinned)
+    text = "Pinned: every agent is told." if is_pinned else "No longer pinned."
+    return Redirect(path=f"{ROOT}/{saved}", notice=text)
+
+
+@pages.post("/{id}/keep")
+def keep(call: PageCall) -> Redirect:
+    """Let a memory no longer expire."""
+    memory = _kept_memory(call)
+    reason = "it is still true"
+    more = {"expires": ""}
+    _save_again(call, memory, reason, more, is_pinned=memory.is_pinned)
+    return Redirect(path=f"{ROOT}/doubtful", notice="Kept: it no longer expires.")
+
+
+@pages.post("/{id}/dispute")
+def dispute(call: PageCall) -> Redirect:
+    """Save what is true instead; both memories stay, and the older one is marked."""
+    memory = call.memory.curation.show(call.path["id"]).memory
+    said = call.form.get("content", "").strip()
+    if not said:
+        raise UsageError("Say what is true instead. Nothing was saved.")
+    wanted = NewMemory(
+        key=f"{memory.key or memory.id} disputed",
+        content=said,
+        type=memory.type,
+        scope=scope_text(memory.scope),
+        reason="disputed in the dashboard",
+        contradicts=(memory.id,),
+        **call.writer,
+    )
+    call.memory.curation.save(wanted)
+    return Redirect(path=page_of(call), notice="Disputed: searches show both, marked.")
+
+
+@pages.post("/{id}/unlink")
+def unlink(call: PageCall) -> Redirect:
+    """End a link from the page of what is doubtful."""
+    kind = call.form.get("kind", "")
+    if kind not in EDGE_KINDS:
+        raise UsageError(f"A link is one of {', '.join(EDGE_KINDS)}.")
+    call.memory.curation.unlink(call.path["id"], call.form.get("other", ""), kind)
+    return Redirect(path=f"{ROOT}/doubtful", notice="The link is removed.")
+
+
+def _kept_memory(call: PageCall) -> StoredMemory:
+    """Return the memory of the path, if it may be saved again as it is.
+
+    Raises:
+        Failure: It holds a secret, is not active, or comes from outside: who saves it
+            again would vouch for it.
+    """
+    memory = editable_memory(call)
+    if not is_trusted(memory.source):
+        raise _UNTRUSTED
+    return memory
+
+
+def _save_again(
+    call: PageCall,
+    memory: StoredMemory,
+    reason: str,
+    more: Mapping[str, object],
+    *,
+    is_pinned: bool,
+) -> str:
+    """Save a memory with the same text; return the id of the new version."""
+    wanted = NewMemory(
+        key=memory.key,
+        content=memory.text,
+        type=memory.type,
+        reason=reason,
+        scope=scope_text(memory.scope),
+        importance=memory.importance,
+        is_pinned=is_pinned,
+        visibility=memory.visibility,
+        expires="" if "expires" in more else memory.expires,
+        tags=memory.tags,
+        replaces=memory.id,
+        more=more,
+        **call.writer,
+    )
+    return call.memory.curation.save(wanted).id

@@ -1,0 +1,229 @@
+"""Finds the memories that a person should look at: disputed, over, old and unused.
+
+What the index and the counters know is found at once. For near copies, secrets and
+links to nothing every note has to be read: ``look_closely`` does that within a time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, field
+
+from hivemind_memory.errors import HivemindError
+from hivemind_memory.markdown.front_matter import split_front_matter
+from hivemind_memory.memory.retrieve import find_similar
+from hivemind_memory.model.memories import ACTIVE, CONTRADICTS, RELATED
+from hivemind_memory.model.memory_types import find_type
+from hivemind_memory.redaction import mask
+from hivemind_memory.search.similarity import (
+    NEAR_DUPLICATE,
+    similar_texts,
+    similarity,
+    words_in,
+)
+from hivemind_memory.state.recall_log import RecallLog
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Sequence
+
+    from hivemind_memory.memory.memory import Memory
+    from hivemind_memory.model.memories import MemoryRow
+
+SOON_DAYS = 14
+STALE_DAYS = 90
+MAX_STALE = 1_000
+"""Of the oldest are looked up."""
+
+LOOK_S = 6.0
+COMPARE_S = 3.0
+"""For near copies, after the texts are read."""
+_BATCH = 200
+_LEAST_WORDS = 4
+"""Of a text that is compared: shorter ones are alike by chance."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doubt:
+    """A memory, and what it is in doubt with."""
+
+    row: MemoryRow
+    other: MemoryRow | None = None
+    """The other side of a dispute, or the copy."""
+
+    target: str = ""
+    """What a link names that is not there."""
+
+    kind: str = RELATED
+    """Of that link."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Doubts:
+    """What is doubtful, by kind."""
+
+    disputed: list[Doubt] = field(default_factory=list)
+    expired: list[Doubt] = field(default_factory=list)
+    soon: list[Doubt] = field(default_factory=list)
+    """They expire within two weeks."""
+
+    stale: list[Doubt] = field(default_factory=list)
+    """Old, of a type that ages, and never recalled."""
+
+
+@dataclass(slots=True, kw_only=True)
+class CloseLook:
+    """What was found in the texts."""
+
+    copies: list[Doubt] = field(default_factory=list)
+    secrets: list[Doubt] = field(default_factory=list)
+    dead_links: list[Doubt] = field(default_factory=list)
+    looked_at: int = 0
+    total: int = 0
+
+
+def find_doubts(memory: Memory) -> Doubts:
+    """Return what the index and the counters know to be doubtful.
+
+    Raises:
+        NotesMissingError: There is no notes folder.
+    """
+    access, today = memory.access, memory.clocks.today()
+    rows = [row for row in memory.memories() if row.status == ACTIVE and row.type]
+    found = Doubts()
+    for row in rows:
+        if row.expires_day is not None and row.expires_day <= today + SOON_DAYS:
+            is_over = row.expires_day <= today
+            (found.expired if is_over else found.soon).append(Doubt(row=row))
+    paths = {row.path: row for row in rows}
+    ids = {row.memory_id: row for row in rows if row.memory_id}
+    edges = memory.index_handle.run_fresh(
+        lambda index: (
+            index.strong_edges(list(paths), access) if index.has_strong_edges() else []
+        )
+    )
+    seen = set()
+    for path, kind, target in edges:
+        other = ids.get(target) or paths.get(target)
+        pair = frozenset({path, other.path if other else ""})
+        if kind == CONTRADICTS and other and path in paths and pair not in seen:
+            seen.add(pair)
+            found.disputed.append(Doubt(row=paths[path], other=other))
+    found.stale = [Doubt(row=row) for row in _stale(memory, rows, today)]
+    return found
+
+
+def _stale(memory: Memory, rows: Sequence[MemoryRow], today: int) -> list[MemoryRow]:
+    """Return what is old, ages, and was never recalled; the oldest first."""
+    last = memory.clocks.local_iso((today - STALE_DAYS) * 86_400.0)[:10]
+    ages: dict[str, bool] = {}
+    for name in {row.type for row in rows}:
+        kind = find_type(name, memory.types)
+        ages[name] = kind is not None and kind.does_age
+    old = [
+        row
+        for row in rows
+        if ages[row.type] and not row.is_pinned and row.created[:10] < last
+    ][-MAX_STALE:]
+    counts = RecallLog(memory.state()).counts(
+        [(row.scope, row.memory_id) for row in old]
+    )
+    return [row for row in reversed(old) if (row.scope, row.memory_id) not in counts]
+
+
+def look_closely(memory: Memory, budget_s: float = LOOK_S) -> CloseLook:
+    """Read the active memories, the newest first, and return what is odd about them.
+
+    Args:
+        memory: As its caller sees it.
+        budget_s: Ends the look; ``looked_at`` says how far it came.
+
+    Raises:
+        NotesMissingError: There is no notes folder.
+    """
+    stopwatch = memory.clocks.stopwatch
+    started = stopwatch()
+    rows = [row for row in memory.memories() if row.status == ACTIVE and row.type]
+    found = CloseLook(total=len(rows))
+    texts: list[tuple[MemoryRow, frozenset[str]]] = []
+    for at in range(0, len(rows), _BATCH):
+        batch = rows[at : at + _BATCH]
+        found.dead_links += _dead_links(memory, batch)
+        for row in batch:
+            try:
+                text = memory.read(row.path).text
+            except HivemindError:
+                continue
+            body = "\n".join(text.split("\n")[split_front_matter(text).line_count :])
+            if mask(body) != body:
+                found.secrets.append(Doubt(row=row))
+            texts.append((row, words_in(body)))
+        found.looked_at = at + len(batch)
+        if stopwatch() - started > budget_s:
+            break
+    pairs = near_copies(texts, lambda: stopwatch() - started < budget_s + COMPARE_S)
+    found.copies = [Doubt(row=new, other=old) for new, old in pairs]
+    return found
+
+
+def copies_of_text(memory: Memory, path: str, text: str) -> list[tuple[str, float]]:
+    """Return the notes that say nearly the same as one, and how much of it: 0..1."""
+    access, today = memory.access, memory.clocks.today()
+    candidates = memory.index_handle.run_fresh(
+        lambda index: find_similar(index, text, access=access, today=today)
+    )
+    found = {
+        candidate.path: share
+        for candidate, share in similar_texts(text, candidates)
+        if candidate.path != path
+    }
+    return list(found.items())
+
+
+def _dead_links(memory: Memory, rows: Collection[MemoryRow]) -> list[Doubt]:
+    """Return the links of some memories that lead to nothing."""
+    scopes = memory.access.scopes
+    edges = memory.index_handle.run_fresh(
+        lambda index: [
+            (row, edge)
+            for row in rows
+            for edge in index.edges_of(row.path, scopes=scopes)
+        ]
+    )
+    return [
+        Doubt(row=row, target=edge.to_id, kind=edge.kind)
+        for row, edge in edges
+        if not edge.to_path and edge.from_path == row.path
+    ]
+
+
+def near_copies(
+    texts: Sequence[tuple[MemoryRow, frozenset[str]]],
+    has_time: Callable[[], bool] = lambda: True,
+) -> Iterator[tuple[MemoryRow, MemoryRow]]:
+    """Yield the pairs that say nearly the same, each older memory once.
+
+    Texts as alike as that share one of their rarest words, so only such pairs are
+    compared.
+
+    Source:
+        Chaudhuri, Ganti, Kaushik: A primitive operator for similarity joins, ICDE 2006.
+    """
+    known = Counter(word for _, words in texts for word in words)
+    by_word: dict[str, list[int]] = {}
+    for at, (row, words) in enumerate(texts):
+        if not has_time():
+            return
+        if len(words) < _LEAST_WORDS:
+            continue
+        rare = sorted(words, key=lambda word: (known[word], word))
+        first = rare[: len(words) - math.ceil(NEAR_DUPLICATE * len(words)) + 1]
+        near = dict.fromkeys(other for word in first for other in by_word.get(word, ()))
+        for other in near:
+            there, theirs = texts[other]
+            if similarity(words, theirs) >= NEAR_DUPLICATE and row.scope == there.scope:
+                yield there, row
+                break
+        for word in first:
+            by_word.setdefault(word, []).append(at)

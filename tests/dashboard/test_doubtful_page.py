@@ -1,0 +1,184 @@
+"""The page of what is doubtful, and the two clicks that put each of it right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hivemind_memory import opening
+from hivemind_memory.memory.doubts import near_copies
+from hivemind_memory.model.memories import MemoryRow
+from hivemind_memory.search.similarity import NEAR_DUPLICATE, similarity, words_in
+from tests.dashboard.reader import Reader
+from tests.http_api.served import Served, add_token, save, serving
+
+LOOK = "/doubtful?look=1"
+
+
+def put(home: Path, name: str, text: str, **front: str) -> None:
+    """Write a memory as it may be in a folder that is years old."""
+    head = "".join(f"{key}: {value}\n" for key, value in front.items())
+    (home / "memory" / f"{name}.md").write_text(
+        f"---\nkey: {name}\n{head}---\n{text}\n", encoding="utf-8"
+    )
+
+
+def active(key: str) -> str:
+    """Return the status of a memory, or that it is gone."""
+    with opening.open_memory() as memory:
+        rows = [row for row in memory.memories() if row.key == key]
+        return "active" if any(row.status == 0 for row in rows) else "hidden"
+
+
+def test_a_dispute_is_ended_by_one_button(reader: Reader) -> None:
+    """Both are right; or one is forgotten, which can be taken back."""
+    old = save("port", "The port is 5432.", type="fact")
+    new = save("new-port", "The port is 5433.", type="fact", contradicts=("port",))
+    page = reader.page("/doubtful").text
+    assert 'id="disputed"' in page
+    assert page.index(new) < page.index(old)
+
+    fields = {"other": old, "kind": "contradicts"}
+    done = reader.send(f"/{new}/unlink", on="/doubtful", **fields)
+    assert "The link is removed." in done.text
+    assert 'id="disputed"' not in done.text
+    assert "Nothing here is doubtful." in done.text
+
+
+def test_a_memory_is_disputed_from_its_page(reader: Reader) -> None:
+    """What is true instead is a memory of its own; both stay."""
+    old = save("port", "The port is 5432.", type="fact")
+    assert "Dispute it" in reader.page(f"/{old}").text
+    reader.send(f"/{old}/dispute", on=f"/{old}", content="The port is 5433.")
+    page = reader.page("/doubtful").text
+    assert 'id="disputed"' in page
+    assert active("port") == active("port disputed") == "active"
+    empty = reader.send(f"/{old}/dispute", on=f"/{old}", content=" ")
+    assert (empty.status_code, "Nothing was saved" in empty.text) == (400, True)
+
+
+def test_what_expires_is_kept_or_forgotten(reader: Reader, home: Path) -> None:
+    """Keeping it takes the day away and leaves the rest as it was."""
+    fields = {"type": "todo", "expires": "2020-01-01", "tags": "[ops]"}
+    put(home, "renew", "Renew the certificate.", id="01K" + "A" * 23, **fields)
+    assert 'id="expired"' in reader.page("/doubtful").text
+    known = "01K" + "A" * 23
+    reader.send(f"/{known}/keep", on="/doubtful")
+    assert 'id="expired"' not in reader.page("/doubtful").text
+    with opening.open_memory() as memory:
+        shown = memory.curation.show("renew").memory
+    assert (shown.text, shown.tags, shown.expires) == (
+        "Renew the certificate.",
+        ("ops",),
+        "",
+    )
+
+
+def test_what_is_old_and_unused_is_pinned_or_forgotten(
+    reader: Reader, home: Path
+) -> None:
+    """A pinned memory is not stale; the pin is taken off on its page."""
+    day = "2020-01-01T10:00:00+00:00"
+    put(home, "ports", "Ports.", id="01K" + "B" * 23, type="fact", created=day)
+    page = reader.page("/doubtful").text
+    assert 'id="stale"' in page
+    pinned = reader.send(f"/01K{'B' * 23}/pin", on="/doubtful")
+    assert "Pinned: every agent is told." in pinned.text
+    assert ">Unpin<" in pinned.text
+    assert 'id="stale"' not in reader.page("/doubtful").text
+    known = str(pinned.url).rpartition("/")[2]
+    unpinned = reader.send(f"/{known}/pin", on=f"/{known}", end="1")
+    assert ">Pin<" in unpinned.text
+
+
+def test_a_closer_look_reads_the_texts(reader: Reader, home: Path) -> None:
+    """Near copies, secrets and links to nothing."""
+    save("one", "The payment service answers within 8 seconds, or never.", type="fact")
+    copy = "The payment service answers within 8 seconds or never!"
+    save("two", copy, type="fact")
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    put(home, "token", f"It is {secret}.", id="01K" + "C" * 23, type="fact")
+    put(home, "lost", "See.", id="01K" + "D" * 23, type="fact", related="[nowhere]")
+    assert 'id="copies"' not in reader.page("/doubtful").text
+
+    page = reader.page(LOOK).text
+
+    for name in ("copies", "secrets", "dead-links"):
+        assert f'id="{name}"' in page, name
+    assert secret not in page
+    assert "Looked at 4 memories." in page
+    fields = {"other": "nowhere", "kind": "related_to"}
+    reader.send(f"/01K{'D' * 23}/unlink", on=LOOK, **fields)
+    assert 'id="dead-links"' not in reader.page(LOOK).text
+    shown = reader.page("/one").text
+    assert 'data-part="copies"' in shown
+
+
+def test_who_saves_again_does_not_vouch_for_text_from_outside(
+    reader: Reader,
+) -> None:
+    """It would be told to agents afterwards as a person's own."""
+    claim = save("claim", "The port is 1.", type="fact", source="external")
+    reader.send("/inbox/accept", on="/inbox", ref=claim)
+    assert ">Pin<" not in reader.page("/claim").text
+    for what in ("pin", "keep"):
+        assert reader.send(f"/{claim}/{what}", on="/claim").status_code == 409
+
+
+def test_who_sees_what_is_doubtful(served: Served, home: Path) -> None:
+    """A token of its scopes; a visitor nothing; a token that reads has no buttons."""
+    day = "2020-01-01T10:00:00+00:00"
+    save("here", "Here.", "project/shop", type="fact")
+    (home / "memory/projects/other").mkdir(parents=True)
+    for scope in ("shop", "other"):
+        name = f"projects/{scope}/old-{scope}"
+        put(
+            home,
+            name,
+            "Old.",
+            id=f"01K{scope.upper():F<23}"[:26],
+            type="fact",
+            created=day,
+        )
+    token = add_token("ci", project="shop", is_read_only=True)
+    with Reader(served) as ci:
+        ci.log_in(token)
+        page = ci.page("/doubtful").text
+        assert "old-shop" in page
+        assert "old-other" not in page
+        assert "<button>Forget" not in page
+    with serving("--public") as public, Reader(public) as visitor:
+        assert visitor.page("/doubtful").status_code == 404
+
+
+def test_every_pair_of_near_copies_is_found() -> None:
+    """As by comparing each text with each other one."""
+    import random
+
+    chance = random.Random(4)
+    texts = []
+    for at in range(400):
+        words = [f"w{chance.randrange(40)}" for _ in range(chance.randrange(3, 14))]
+        row = MemoryRow(f"{at}", "", "", "", "", 0, 0, "", "", "", False, None, None)
+        texts.append((row, words_in(" ".join(words))))
+        if chance.random() < 0.2:
+            texts.append((row._replace(path=f"{at}b"), words_in(" ".join(words[:-1]))))
+    slow = {
+        row.path
+        for at, (row, words) in enumerate(texts)
+        if len(words) > 3
+        and any(
+            similarity(words, theirs) >= NEAR_DUPLICATE and len(theirs) > 3
+            for _, theirs in texts[:at]
+        )
+    }
+    assert slow
+    assert {old.path for _, old in near_copies(texts)} == slow
+
+
+@pytest.mark.parametrize("kind", ["", "updates; drop", "supersedes"])
+def test_a_link_of_another_kind_is_refused(reader: Reader, kind: str) -> None:
+    known = save("port", "The port is 5432.", type="fact")
+    answer = reader.send(f"/{known}/unlink", on=f"/{known}", other="x", kind=kind)
+    assert (answer.status_code, "A link is one of" in answer.text) == (400, True)
