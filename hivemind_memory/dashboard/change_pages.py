@@ -26,6 +26,7 @@ from hivemind_memory.model.memory_types import all_types
 from hivemind_memory.model.scope import scope_text
 from hivemind_memory.redaction import mask
 
+ACTIVE = "active"
 LINK_KINDS = {"related": "related_to", "contradicts": "contradicts"}
 _HOLDS_SECRET = Failure(
     409,
@@ -181,7 +182,9 @@ def _purge_page(call: PageCall, problem: str = "") -> Page:
     )
 
 
-def editable_memory(call: PageCall) -> StoredMemory:
+def editable_memory(
+    call: PageCall, statuses: tuple[str, ...] = (ACTIVE,)
+) -> StoredMemory:
     """Return the memory of the path, if it can be edited here.
 
     Raises:
@@ -190,7 +193,7 @@ def editable_memory(call: PageCall) -> StoredMemory:
     memory = call.memory.curation.show(call.path["id"]).memory
     if mask(memory.text) != memory.text:
         raise _HOLDS_SECRET
-    if memory.status != "active" or not memory.id:
+    if memory.status not in statuses or not memory.id:
         message = f"This memory is {memory.status}, so it cannot be edited."
         raise Failure(409, message)
     return memory

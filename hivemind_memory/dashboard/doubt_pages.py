@@ -116,7 +116,7 @@ def _kept_memory(call: PageCall) -> StoredMemory:
         Failure: It holds a secret, is not active, or comes from outside: who saves it
             again would vouch for it.
     """
-    memory = editable_memory(call)
+    memory = editable_memory(call, ("active", "expired"))
     if not is_trusted(memory.source):
         raise _UNTRUSTED
     return memory
