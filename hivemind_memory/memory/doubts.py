@@ -144,12 +144,21 @@ def look_closely(memory: Memory, budget_s: float = LOOK_S) -> CloseLook:
     """
     stopwatch = memory.clocks.stopwatch
     started = stopwatch()
-    rows = [row for row in memory.memories() if row.status == ACTIVE and row.type]
+    every = memory.memories()
+    rows = [row for row in every if row.status == ACTIVE and row.type]
     found = CloseLook(total=len(rows))
+    # A link to what was forgotten is right again once that is restored.
+    hidden = {
+        name
+        for row in every
+        if row.status != ACTIVE
+        for name in (row.memory_id, row.key, row.path)
+    }
     texts: list[tuple[MemoryRow, frozenset[str]]] = []
     for at in range(0, len(rows), _BATCH):
         batch = rows[at : at + _BATCH]
-        found.dead_links += _dead_links(memory, batch)
+        dead = _dead_links(memory, batch)
+        found.dead_links += [doubt for doubt in dead if doubt.target not in hidden]
         for row in batch:
             try:
                 text = memory.read(row.path).text

@@ -14,7 +14,7 @@ from tests.http_api.served import Served, save
 PATHS = (
     *("", "?q=deploy", "/deploy-day", "/deploy-day/edit", "/new", "/notes", "/inbox"),
     *("/notes/deploy-day.md?view=source", "/log", "/figures", "/health?check=1"),
-    *("/injection", "/doubtful?look=1", "/sessions"),
+    *("/injection", "/doubtful?look=1", "/sessions", "/sessions?session=5e55"),
     *("/rollback/purge", "/nothing", "/login"),
 )
 
@@ -34,6 +34,9 @@ def test_pages_are_accessible_and_fit(
 ) -> None:
     """axe finds nothing, and nothing is wider than the screen."""
     fill_memory()
+    for key in ("way", "other-way"):
+        save(key, "Run rollback.py and wait for it.", type="fact", session="5e55")
+    save("third", "Do nothing at all.", type="fact", contradicts=("way",))
     page = open_page(color_scheme=theme, viewport={"width": width, "height": 800})
     for path in PATHS:
         page.goto(f"/memory{path}")
@@ -215,3 +218,41 @@ def _fetched(page: Page, address: str, method: str) -> str:
       } catch { return "refused"; }
     }"""
     return str(page.evaluate(script, [address, method]))
+
+
+@pytest.mark.parametrize("has_script", [True, False])
+def test_a_person_puts_right_what_is_doubtful(
+    open_page: OpenPage, *, has_script: bool
+) -> None:
+    """Dispute a memory, forget the wrong side, pin the right one, end a copy."""
+    fill_memory()
+    save("copy-a", "The payment service answers within 8 seconds.", type="fact")
+    save("copy-b", "The payment service answers within 8 seconds!", type="fact")
+    page = open_page(java_script_enabled=has_script)
+    page.goto("/memory/rollback")
+    page.get_by_text("Dispute it").click()
+    page.get_by_label("What is true instead").fill("Run rollback.py.")
+    page.get_by_role("button", name="Dispute").click()
+    page.get_by_role("link", name="Doubtful").click()
+    expect(page.locator("h2#disputed")).to_be_visible()
+    page.get_by_role("button", name="Forget the second rollback").click()
+    page.goto("/memory/doubtful")
+    expect(page.locator("#doubtful")).to_contain_text("Nothing here is doubtful.")
+    page.get_by_role("link", name="Look closer").click()
+    page.get_by_role("button", name="Forget the first").click()
+    page.goto("/memory/doubtful?look=1")
+    expect(page.locator("#doubtful")).to_contain_text("Nothing here is doubtful.")
+    page.goto("/memory/deploy-day")
+    page.get_by_role("button", name="Pin").click()
+    expect(page.get_by_role("button", name="Unpin")).to_be_visible()
+
+
+def test_a_person_reads_the_briefing_and_follows_it(open_page: OpenPage) -> None:
+    """From its first sentence to the memory, by keyboard."""
+    fill_memory()
+    page = open_page()
+    briefing = page.locator("[data-part=bulletin]")
+    expect(briefing).to_contain_text("We deploy on Mondays.")
+    briefing.get_by_role("link", name="We deploy on Mondays.").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#memory-show h1")).to_have_text("deploy-day")
