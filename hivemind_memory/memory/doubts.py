@@ -137,7 +137,7 @@ def look_closely(memory: Memory, budget_s: float = LOOK_S) -> CloseLook:
 
     Args:
         memory: As its caller sees it.
-        budget_s: Ends the look; ``looked_at`` says how far it came.
+        budget_s: When to stop; ``looked_at`` says how far it came.
 
     Raises:
         NotesMissingError: There is no notes folder.
