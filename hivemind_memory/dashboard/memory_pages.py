@@ -60,6 +60,11 @@ def show(call: PageCall) -> Page:
         {"memory": new, "diff": word_diff(old.text, new.text) if old else None}
         for new, old in zip(chain, [*chain[1:], None], strict=True)
     ]
+    # The front matter and a [[link]] in the text may name the same memory.
+    edges = {
+        (edge.kind, edge.is_outgoing, edge.path or edge.id): edge
+        for edge in details.edges
+    }
     visibility = call.memory.settings.visibility_of(memory.scope, memory.visibility)
     return Page(
         template="memory.html",
@@ -68,7 +73,7 @@ def show(call: PageCall) -> Page:
             "visibility": visibility,
             "is_public": visibility == "public",
             "recall": details.recall,
-            "edges": details.edges,
+            "edges": list(edges.values()),
             "graph": _graph_of(details),
             "versions": versions,
             "warnings": details.warnings,
