@@ -48,7 +48,7 @@ def test_text_of_notes_is_never_html(reader: Reader) -> None:
         key = f"{text[:150]} {at}".replace("\n", " ")
         save(key, f"{text}\n\nmemory {at}", type="decision")
     paths = ["", "?page=2", "?page=3", "?page=4", "?q=memory+alert+script", "/log"]
-    paths += ["/notes", "/figures", "/inbox"]
+    paths += ["/notes", "/figures", "/inbox", "/doubtful?look=1", "/sessions"]
     with opening.open_memory() as memory:
         rows = memory.memories()
         assert len(rows) == len(XSS_TEXTS)
