@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Any
 
 from hivemind_memory import opening
 from hivemind_memory.dashboard.memory_pages import links_to
 from hivemind_memory.dashboard.page import Page, PageCall, PageGroup
+from hivemind_memory.dashboard.use import active_rows
 from hivemind_memory.errors import NotesMissingError
 from hivemind_memory.http_api.failures import Failure
 from hivemind_memory.inject.told_worktrees import list_told, why_told
@@ -17,7 +19,7 @@ from hivemind_memory.model.injection_words import (
     SEARCHED_WORDS,
     reasons_text,
 )
-from hivemind_memory.model.memories import ACTIVE, MemoryRow
+from hivemind_memory.model.memories import MemoryRow
 
 MAX_SESSIONS = 50
 MAX_SAID = 100
@@ -50,7 +52,7 @@ def sessions(call: PageCall) -> Page:
     asked = call.query.get("session", "")
     left: dict[str, list[MemoryRow]] = {}
     for row in _rows(call):
-        if row.session and row.status == ACTIVE:
+        if row.session:
             left.setdefault(row.session, []).append(row)
     with opening.open_activity(call.memory) as activity:
         is_on = activity.status().is_on
@@ -71,10 +73,10 @@ def sessions(call: PageCall) -> Page:
     return Page(template="sessions.html", values=values)
 
 
-def _rows(call: PageCall) -> tuple[MemoryRow, ...]:
-    """Return the memories that the reader may see; none where there are no notes."""
+def _rows(call: PageCall) -> Sequence[MemoryRow]:
+    """Return the active memories; none where there are no notes."""
     try:
-        return call.memory.memories()
+        return active_rows(call)
     except NotesMissingError:
         return ()
 

@@ -22,6 +22,18 @@ MAX_SESSIONS = 200
 NO_USE: dict[str, Any] = {"heat": [], "recalls": [], "weeks": 0, "agents": []}
 
 
+def active_rows(call: PageCall) -> Sequence[MemoryRow]:
+    """Return the active memories that the reader may see, newest first.
+
+    Raises:
+        NotesMissingError: There is no notes folder.
+    """
+    lists = call.memory.lists
+    return lists.kept(
+        "active", lambda: [row for row in lists.memories() if row.status == ACTIVE]
+    )
+
+
 def use_of(call: PageCall) -> dict[str, Any]:
     """Return how often memories were recalled, and when last.
 
@@ -31,10 +43,7 @@ def use_of(call: PageCall) -> dict[str, Any]:
     Raises:
         NotesMissingError: There is no notes folder.
     """
-    lists = call.memory.lists
-    rows = lists.kept(
-        "active", lambda: [row for row in lists.memories() if row.status == ACTIVE]
-    )
+    rows = active_rows(call)
     refs = [(row.scope, row.memory_id) for row in rows if row.memory_id]
     counts = RecallLog(call.memory.state()).counts(refs)
     now = call.memory.clocks.now()
