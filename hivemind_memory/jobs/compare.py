@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hivemind_memory.memory.memory import Memory
     from hivemind_memory.model.curation import StoredMemory
     from hivemind_memory.model.ports import Chat
+    from hivemind_memory.model.relations import Relation
 
 LINKS = "links"
 """Kind of the jobs that compare a saved memory."""
@@ -33,8 +34,8 @@ _QUERY_CHARS = 400
 """Of the memory, as a query: a search counts the first 64 terms."""
 
 
-def compare(memory: Memory, ref: str, chat: Chat) -> None:
-    """Link the memory with an id to those that the model relates it to.
+def compare(memory: Memory, ref: str, chat: Chat) -> tuple[Relation, ...]:
+    """Return how the memory with an id relates to others, as the model says.
 
     One that is not active any more, is not to be sent, or is like no other is passed
     over, and nothing is asked.
@@ -45,22 +46,20 @@ def compare(memory: Memory, ref: str, chat: Chat) -> None:
         chat: The language model.
 
     Raises:
-        ChatError: The model gave no usable reply; nothing was changed.
-        HivemindError: A link could not be written.
+        ChatError: The model gave no usable reply.
     """
     saved = _load(memory, ref)
     if saved is None:
-        return
+        return ()
     others = {other.id or other.path: other for other in _neighbors(memory, saved)}
     if not others:
-        return
+        return ()
     reply = chat.ask(
         messages_about(saved, others),
         schema_for(list(others)),
         timeout_s=memory.settings.llm_timeout_s,
     )
-    relations = relations_in(reply, others)
-    memory.curation.apply_relations(ref, relations, model=chat.name)
+    return relations_in(reply, others)
 
 
 def _load(memory: Memory, ref: str) -> StoredMemory | None:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from hivemind_memory.memory.memory import Memory
     from hivemind_memory.model.ports import Chat
+    from hivemind_memory.model.relations import Relation
     from hivemind_memory.state.jobs import Job
 
 logger = logging.getLogger(__name__)
@@ -47,6 +48,9 @@ FIRST_RETRY_S = 60.0
 
 RECENT_S = 7 * 86_400.0
 """How old a save may be to be compared. What ended is kept a day longer."""
+
+_APPLYING_S = 2.0
+"""Longest wait at the end of a process for a reply that is being used."""
 
 _DAY_S = 86_400.0
 _NO_CHANCE = bytes(10)
@@ -71,25 +75,51 @@ class JobRunner:
         self._runner = self._memory.clocks.randomness().hex()
         self._has_begun = False
         self._rest_until_s = 0.0
-        self._lock = threading.Lock()
+        self._current: Job | None = None
+        self._is_abandoned = False
+        self._applying = threading.Lock()
+        """Held while a reply is used, and while the job is taken from the runner."""
 
     def run(self, *, should_stop: Callable[[], bool]) -> float | None:
         """Add and run what is due; return in how many seconds there is more to do.
 
         None: nothing waits.
         """
-        with self._lock:
-            jobs = self._jobs
-            if not self._has_begun:
-                jobs.interrupt_others(self._runner)
-                self._has_begun = True
-            self._add()
-            while not should_stop() and self._now() >= self._rest_until_s:
-                job = jobs.take(self._runner, now_s=self._now())
-                if job is None:
-                    break
-                self._run(job)
-            return self._next_due_s()
+        jobs = self._jobs
+        if not self._has_begun:
+            jobs.interrupt_others(self._runner)
+            self._has_begun = True
+        self._add()
+        while not self._should_end(should_stop):
+            job = self._current = jobs.take(self._runner, now_s=self._now())
+            if job is None:
+                break
+            self._run(job)
+        return self._next_due_s()
+
+    def _should_end(self, should_stop: Callable[[], bool]) -> bool:
+        """Return whether no other job is to be taken now."""
+        is_resting = self._now() < self._rest_until_s
+        return is_resting or self._is_abandoned or should_stop()
+
+    def abandon(self) -> None:
+        """Put the job under way back: this process ends before the model replies.
+
+        What it still replies is not used. Called on another thread than ``run``.
+        """
+        if not self._applying.acquire(timeout=_APPLYING_S):
+            return  # the reply is here, and is being used
+        try:
+            self._is_abandoned = True
+            job, why = self._current, "the process ended before the model replied"
+            if job is not None and job.tries >= MAX_TRIES:
+                self._jobs.end(job, self._runner, problem=why)
+            elif job is not None:
+                self._jobs.put_back(
+                    job, self._runner, due_s=self._now(), problem=why, is_try=True
+                )
+        finally:
+            self._applying.release()
 
     def close(self) -> None:
         """Close what was opened."""
@@ -128,7 +158,8 @@ class JobRunner:
         try:
             if self._chat is None:
                 self._chat = self._open_chat(self._memory)
-            compare(self._memory, job.ref, self._chat)
+            relations = compare(self._memory, job.ref, self._chat)
+            self._use(job, relations, self._chat.name)
         except ChatNotReadyError as error:
             wait_s = error.retry_after_s or FIRST_RETRY_S
             self._rest_until_s = self._now() + wait_s
@@ -145,8 +176,17 @@ class JobRunner:
             # One job must not end the others; what it was is in the log.
             logger.exception("a job failed")
             jobs.end(job, runner, problem="it failed; the log says more")
-        else:
-            jobs.end(job, runner)
+
+    def _use(self, job: Job, relations: tuple[Relation, ...], model: str) -> None:
+        """Write or propose what a model replied, and end the job."""
+        with self._applying:
+            if self._is_abandoned:
+                return
+            if relations:
+                curation = self._memory.curation
+                curation.apply_relations(job.ref, relations, model=model)
+            self._jobs.end(job, self._runner)
+            self._current = None
 
     def _fail(self, job: Job, error: HivemindError) -> None:
         """Let a job be tried again later, or give it up."""

@@ -33,6 +33,9 @@ class ModelStatus:
     jobs: Mapping[str, int] = {}
     """State of jobs -> how many, without those that are done."""
 
+    last_problem: str = ""
+    """Why the newest job that waits, or was given up, could not be done."""
+
     proposals: int = 0
     """Links that wait in the inbox."""
 
@@ -46,6 +49,8 @@ class ModelStatus:
         waiting = ", ".join(f"{count:,} {state}" for state, count in self.jobs.items())
         if waiting:
             parts.append(f"jobs: {waiting} (`hm jobs` lists them)")
+        if self.last_problem:
+            parts.append(self.last_problem.removesuffix("."))
         if self.proposals:
             parts.append(f"{self.proposals:,} proposed in `hm inbox`")
         return "; ".join(parts)
@@ -62,7 +67,7 @@ def read_model_status(memory: Memory) -> ModelStatus:
     per_day = memory.settings.llm_calls_per_day
     state = memory.state()
     try:
-        jobs = Counter(job.state for job in Jobs(state).all() if job.state != DONE)
+        left = [job for job in Jobs(state).all() if job.state != DONE]
         sent = ModelRequests(state, memory.clocks, per_day=per_day).count_today()
         proposals = len(ModelLinks(state).proposals())
     except StateUnusableError:  # `hm status` says so already
@@ -72,6 +77,7 @@ def read_model_status(memory: Memory) -> ModelStatus:
         problem=problem,
         requests_today=sent,
         requests_per_day=per_day,
-        jobs=dict(sorted(jobs.items())),
+        jobs=dict(sorted(Counter(job.state for job in left).items())),
+        last_problem=next((job.problem for job in reversed(left) if job.problem), ""),
         proposals=proposals,
     )

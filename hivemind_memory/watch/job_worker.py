@@ -7,6 +7,8 @@ import threading
 from contextlib import contextmanager
 from typing import Protocol
 
+from hivemind_memory.errors import HivemindError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,6 +24,10 @@ class JobSource(Protocol):
 
     def run(self, *, should_stop: Callable[[], bool]) -> float | None:
         """Run what is due; return in how many seconds there is more; None: unknown."""
+        ...
+
+    def abandon(self) -> None:
+        """Give up the job under way: the process ends. Called on another thread."""
         ...
 
     def close(self) -> None:
@@ -50,11 +56,20 @@ class JobWorker:
         self._work.set()
 
     def close(self, timeout_s: float = 0.5) -> bool:
-        """Ask the thread to end; return whether it did within *timeout_s* seconds."""
+        """Ask the thread to end; return whether it did within *timeout_s* seconds.
+
+        If it did not, its job is given up.
+        """
         self._is_closed.set()
         self._work.set()
         self._thread.join(timeout_s)
-        return not self._thread.is_alive()
+        if not self._thread.is_alive():
+            return True
+        try:
+            self._source.abandon()
+        except HivemindError as error:
+            logger.warning("a job is left as interrupted: %s", error)
+        return False
 
     def _run(self) -> None:
         """Work and wait, until it is closed."""
@@ -70,6 +85,9 @@ class JobWorker:
         """Run the jobs once; return how long to wait for the next."""
         try:
             return self._source.run(should_stop=self._is_closed.is_set)
+        except HivemindError as error:
+            logger.warning("jobs cannot be run now, it is tried again: %s", error)
+            return RETRY_S
         except Exception:
             # The thread must live on; what was due still is.
             logger.exception("jobs cannot be run now; it is tried again")

@@ -39,7 +39,8 @@ def test_hm_jobs_lists_and_retries_what_failed(
     assert {row["key"] for row in rows} == {"deploy-day", "deploy-time"}
     assert {row["state"] for row in rows} == {FAILED}
     assert "did not accept the key" in hm("jobs").out
-    assert "jobs: 2 failed (`hm jobs` lists them)" in hm("status").out
+    status_text = hm("status").out
+    assert "jobs: 2 failed (`hm jobs` lists them); OpenAI did not" in status_text
     status = json.loads(hm("status", "--json").out)["language_model"]
     assert status["jobs"] == {FAILED: 2}
     assert hm("jobs", "retry", str(rows[0]["number"])).out == "1 job will run again\n"

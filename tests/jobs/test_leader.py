@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory import opening
+from hivemind_memory.state.jobs import DONE, RUNNING, Jobs
 from tests.support.chat_server import ChatServer
 from tests.support.model_home import NEW, OLD, ModelHome
 from tests.support.sandbox import Sandbox, ask, paths
@@ -77,3 +78,27 @@ def test_saves_and_searches_go_on_whatever_the_model_does(
             found = home.with_memory(lambda m: ask(m, "when do we deploy"))
             assert found.report.warnings == ()
             assert f"deploy-{number}.md" in paths(found)
+
+
+def test_a_leader_that_ends_while_the_model_thinks_puts_the_job_back(
+    home: ModelHome, server: ChatServer
+) -> None:
+    """Agents save at the end of a session, and their server ends with it."""
+    first = home.save("deploy-day", OLD)
+    relation = {"id": first.id, "kind": "related_to", "weight": 0.9}
+    server.reply = lambda _: {"relations": [relation]}
+    home.save("deploy-time", NEW)
+    server.script("slow")
+    with leading(home):
+        wait_until(lambda: bool(server.requests))
+    assert RUNNING not in states(home)
+
+    with leading(home):
+        wait_until(lambda: states(home) == {DONE})
+
+    assert home.edges("deploy-time") == [("related_to", "deploy-day", "model")]
+
+
+def states(home: ModelHome) -> set[str]:
+    """Return the states that jobs have."""
+    return {job.state for job in home.with_memory(lambda m: Jobs(m.state()).all())}

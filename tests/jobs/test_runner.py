@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from hivemind_memory.errors import (
 from hivemind_memory.jobs.chosen import chosen_jobs
 from hivemind_memory.jobs.runner import MAX_TRIES, RECENT_S, JobRunner
 from hivemind_memory.jobs.status import read_model_status
+from hivemind_memory.model.chat import ChatMessage
 from hivemind_memory.state.jobs import (
     DONE,
     FAILED,
@@ -230,3 +232,28 @@ def test_a_whole_job_over_the_wire(tmp_path: Path, provider: str) -> None:
     assert home.edges("deploy-time") == [("contradicts", "deploy-day", "model")]
     assert status.requests_today == len(server.requests) == 2
     assert "2 of 200 requests today" in status.line
+
+
+def test_a_reply_that_comes_after_the_job_was_given_up_is_not_used(
+    model: ModelHome,
+) -> None:
+    """The next leader asks again; both would have their links written."""
+    model.save("deploy-time", NEW)
+    model.reply_with("related_to")
+    reply = model.chat.reply
+    with model.sandbox.memory() as memory:
+        runner = JobRunner(memory, lambda _: model.chat)
+
+        def late(messages: Sequence[ChatMessage]) -> dict[str, object]:
+            runner.abandon()
+            return reply(messages)
+
+        model.chat.reply = late
+        runner.run(should_stop=lambda: False)
+        runner.close()
+
+    assert model.edges("deploy-time") == []
+    assert (last(model).state, last(model).tries) == (WAITING, 1)
+    model.chat.reply = reply
+    model.run()
+    assert model.edges("deploy-time") == [("related_to", "deploy-day", "model")]

@@ -18,6 +18,7 @@ class Source:
     def __init__(self, wait_s: float | None = None) -> None:
         self.wait_s = wait_s
         self.runs = 0
+        self.abandoned = 0
         self.error: Exception | None = None
         self.is_closed = threading.Event()
         self._ran = threading.Condition()
@@ -30,6 +31,9 @@ class Source:
         if self.error is not None:
             raise self.error
         return self.wait_s
+
+    def abandon(self) -> None:
+        self.abandoned += 1
 
     def close(self) -> None:
         self.is_closed.set()
@@ -77,6 +81,7 @@ def test_a_request_under_way_does_not_hold_up_the_exit() -> None:
 
     assert not worker.close(timeout_s=0.01)
 
+    assert source.abandoned == 1
     release.set()
     assert source.is_closed.wait(SOON_S)
 
