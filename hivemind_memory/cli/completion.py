@@ -67,9 +67,14 @@ compdef _hm hm
     "fish": """\
 function __hm_complete
     set -l words (commandline -opc) (commandline -ct)
-    hm __complete -- $words[2..-1] 2>/dev/null
+    set -l found (hm __complete -- $words[2..-1] 2>/dev/null)
+    if test (count $found) -gt 0
+        printf '%s\\n' $found
+    else
+        __fish_complete_path $words[-1]
+    end
 end
-complete -c hm -a '(__hm_complete)'
+complete -c hm -f -a '(__hm_complete)'
 """,
 }
 """Shell -> what makes Tab complete ``hm``."""
@@ -345,14 +350,13 @@ def _tags(memory_dir: str | None) -> Iterable[str]:
 
 
 def _scopes(memory_dir: str | None) -> Iterable[str]:
-    """Return the scopes of the memories."""
+    """Return the scopes that have notes."""
     from hivemind_memory import opening
+    from hivemind_memory.model.scope import scope_of
 
     with opening.open_memory(memory_dir=memory_dir) as memory:
-        return (
-            "global",
-            *sorted({row.scope for row in memory.memories() if row.scope}),
-        )
+        scopes = {scope_of(note.path) for note in memory.list()}
+    return ("global", *sorted(filter(None, scopes)))
 
 
 def _sessions(memory_dir: str | None) -> Iterable[str]:

@@ -241,6 +241,41 @@ def test_a_real_fish_completes(hm_environ: dict[str, str]) -> None:
     assert ran.stdout.split() == ["search"]
 
 
+@pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed")
+@pytest.mark.parametrize(
+    ("line", "offers"),
+    [("hm inject --agent cod", ["codex"]), ("hm model fetch ./fil", ["./file.md"])],
+)
+def test_fish_offers_files_only_where_hm_offers_nothing(
+    hm_environ: dict[str, str], tmp_path: Path, line: str, offers: list[str]
+) -> None:
+    """A file called codex.md stood between the agents."""
+    for name in ("codex.md", "file.md"):
+        (tmp_path / name).touch()
+    program = SCRIPTS["fish"] + f"complete -C {line!r}"
+
+    ran = subprocess.run(
+        ["fish", "--no-config", "-c", program],
+        capture_output=True,
+        text=True,
+        env=hm_environ,
+        cwd=tmp_path,
+        check=True,
+    )
+
+    assert [row.partition("\t")[0] for row in ran.stdout.splitlines()] == offers
+
+
+def test_a_project_with_notes_alone_is_a_scope_too(hm: Hm, notes: Path) -> None:
+    """Only scopes with typed memories were offered."""
+    (notes / "projects" / "orchard").mkdir(parents=True)
+    (notes / "projects" / "orchard" / "trees.md").write_text("Pears.\n")
+
+    ran = hm("__complete", "--", "search", "--scope", "projects/or")
+
+    assert ran.out == "projects/orchard\n"
+
+
 @pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed")
 def test_zsh_reads_the_script() -> None:
     """Without an error of its own."""
