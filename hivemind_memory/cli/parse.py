@@ -255,7 +255,7 @@ class _CommandLine:
         if is_likely or (name.startswith("--") and name[2:3].isalnum()):
             near = near.replace(" or ", "` or `")
             advice = (
-                f"did you mean `{near}`?" if near else "`hm search --help` lists them"
+                f"did you mean `{near}`?" if near else "`hm search --help` lists all"
             )
             self._notes.append(
                 f"`{name}` is not an option, so it was searched for; {advice}"

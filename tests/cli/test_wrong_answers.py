@@ -29,7 +29,7 @@ def test_why_of_a_memory_saved_after_the_last_injection_says_so(
     hm("inject")
 
     assert told.endswith(
-        ": it was saved after the last injection; `hm inject` writes the section anew\n"
+        ": it was saved after the last injection; `hm inject` updates the section\n"
     )
     assert "saved after" not in hm("why", "walrus").out
 

@@ -153,7 +153,8 @@ def _list_memories(request: CommandRequest) -> int:
         entries = "`hm log` also lists entries of notes"
         if request.values["tag"]:
             entries = "`hm search` with the same --tag also finds entries of notes"
-        print_notices([f"no typed memory matches{meant}; {entries}"])
+        said = f"no typed memory matches{meant}"
+        print_notices([said, entries] if meant else [f"{said}; {entries}"])
     print_left(len(memories) - count, "memory", "memories")
     return 0
 
