@@ -51,9 +51,7 @@ def _project_here(memory: Memory) -> str:
 def _why_unmatched(scope: str, project: str, *, is_newer: bool) -> str:
     """Return why what no rule excludes was not found in a scope."""
     if is_newer and scope in (GLOBAL, project):
-        return (
-            "it was saved after the last injection; `hm inject` updates the section"
-        )
+        return "it was saved after the last injection; `hm inject` updates the section"
     if scope == GLOBAL:
         return "it matches neither the project's name nor its branch, commits and files"
     if scope == project:
