@@ -80,7 +80,8 @@ def locate(context: CurationContext, name: str) -> tuple[str, int, int]:
                 return row.path, 0, 0
             path = note
     # Reading it says that it is not there, or why it is not a note.
-    found = note if "/" in path and not path.endswith("/") else path
+    is_plain = "/" in path and not path.endswith("/") and not path_problem(note)
+    found = note if is_plain else path
     check_place(name)
     return found, start_line, end_line
 

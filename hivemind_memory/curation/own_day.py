@@ -1,4 +1,4 @@
-"""Finds the note of a day that is named without its folder: the project's own first."""
+"""Finds the note that a name means by where it is: a day's, a file in the folder."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ def with_own_day(context: CurationContext, name: str) -> str:
     """Return *name*, or the path of the project's note if it is one of its days.
 
     Every scope has a note of the same name for a day; inside a project its own is
-    meant. Lines after the name stay.
+    meant. Lines after the name stay. The path of a file in the notes folder, as a shell
+    completes it, is that of its note.
     """
+    name = name.removeprefix(f"{context.folder.root}/")
     day = _DAY.fullmatch(name.strip())
     if day is None:
         return name

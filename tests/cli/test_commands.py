@@ -725,3 +725,27 @@ def test_a_file_with_another_ending_is_called_skipped(hm: Hm, notes: Path) -> No
     ran = hm("search", "wombat")
 
     assert "1 file skipped; `hm status` says why" in ran.err
+
+
+@pytest.mark.parametrize("command", ["get", "show", "why"])
+def test_the_path_of_a_file_in_the_notes_folder_is_that_of_its_note(
+    hm: Hm, notes: Path, command: str
+) -> None:
+    """`hm init` prints it, and a shell completes it."""
+    by_file = hm(command, str(notes / "deploy.md"))
+    by_name = hm(command, "deploy.md")
+
+    assert (by_file.code, by_file.out) == (by_name.code, by_name.out)
+    assert "must be relative" not in by_file.err
+
+
+def test_a_path_outside_the_notes_folder_is_named_as_it_was_typed(
+    hm: Hm, notes: Path
+) -> None:
+    """Its name was shown with `.md` behind it."""
+    assert notes.is_dir()
+
+    ran = hm("get", "/etc/passwd")
+
+    assert (ran.code, ran.out) == (2, "")
+    assert "'/etc/passwd' cannot be a note" in ran.err
