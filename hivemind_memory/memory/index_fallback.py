@@ -39,6 +39,19 @@ class OpenIndex:
     """What the file looked like that could not be used."""
 
 
+def check_notes_folder(places: Places) -> None:
+    """Raise if there is no notes folder: its drive may not be mounted.
+
+    Raises:
+        NotesMissingError: There is none.
+    """
+    if not os.path.isdir(places.notes):
+        raise NotesMissingError(
+            f"there is no notes folder {places.notes}",
+            hint="`hm init` creates it; --memory-dir or HIVEMIND_HOME selects another",
+        )
+
+
 def open_index(places: Places, now: Callable[[], float]) -> OpenIndex:
     """Return the index of a memory, made if it is not there.
 
@@ -50,11 +63,7 @@ def open_index(places: Places, now: Callable[[], float]) -> OpenIndex:
         IndexBusyError: Another process kept the file locked for 10 s.
         IndexTooNewError: A newer version of the program made the file.
     """
-    if not os.path.isdir(places.notes):
-        raise NotesMissingError(
-            f"there is no notes folder {places.notes}",
-            hint="`hm init` creates it; --memory-dir or HIVEMIND_HOME selects another",
-        )
+    check_notes_folder(places)
     try:
         return OpenIndex(index=index_engine(places, now).open())
     except (IndexBusyError, IndexTooNewError):

@@ -299,7 +299,12 @@ class Memory:
         return self.index_handle.sync(progress, is_whole=is_whole)
 
     def rebuild(self, progress: Progress | None = None) -> SyncResult:
-        """Make the index again from the notes alone; the old one answers meanwhile."""
+        """Make the index again from the notes alone; the old one answers meanwhile.
+
+        Raises:
+            IndexUnusableError: The index cannot be written, and why.
+            NotesMissingError: There is no notes folder; the old index stays.
+        """
         return self.index_handle.rebuild(progress)
 
     def embed_pending(

@@ -22,6 +22,7 @@ from hivemind_memory.memory.background_notes import leave_all, may_mean
 from hivemind_memory.memory.freshness import FreshnessCheck
 from hivemind_memory.memory.index_fallback import (
     OpenIndex,
+    check_notes_folder,
     memory_fallback,
     open_index,
     reopen_index,
@@ -290,6 +291,7 @@ class IndexHandle:
 
     def rebuild(self, progress: Progress | None) -> SyncResult:
         """Make the index again; see ``Memory.rebuild``."""
+        check_notes_folder(self._places)
         started = self._clocks.stopwatch()
 
         def fill(index: Index) -> SyncResult:

@@ -749,3 +749,17 @@ def test_a_path_outside_the_notes_folder_is_named_as_it_was_typed(
 
     assert (ran.code, ran.out) == (2, "")
     assert "'/etc/passwd' cannot be a note" in ran.err
+
+
+def test_a_rebuild_without_its_notes_folder_is_refused_and_makes_none(
+    hm: Hm, notes: Path
+) -> None:
+    """It reported 0 notes and made the folder, which hides that a drive is missing."""
+    away = notes.with_name("unmounted")
+    notes.rename(away)
+
+    ran = hm("rebuild")
+
+    assert (ran.code, ran.out) == (1, "")
+    assert f"error: there is no notes folder {notes}" in ran.err
+    assert not notes.exists()
