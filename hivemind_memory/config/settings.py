@@ -44,7 +44,8 @@ class Settings(ScopeSettings):
         "auto",
         "Service that computes embeddings. auto: OpenAI if config.json has a key,"
         " otherwise Ollama if it is running on this machine, otherwise none. local: a"
-        " model that hm runs itself. none: keyword search. These two send no text.",
+        " model that hm runs itself. none: keyword search. local and none send"
+        " nothing.",
         choices=("auto", *PROVIDER_NAMES, "none"),
     )
     openai_api_key: str = _option(
