@@ -299,12 +299,10 @@ class Memory:
         return self.index_handle.sync(progress, is_whole=is_whole)
 
     def rebuild(self, progress: Progress | None = None) -> SyncResult:
-        """Make the index again from the notes alone; the old one answers meanwhile.
+        """Make the index again from the notes alone; the old one answers meanwhile."""
+        from hivemind_memory.memory.index_fallback import check_notes_folder
 
-        Raises:
-            IndexUnusableError: The index cannot be written, and why.
-            NotesMissingError: There is no notes folder; the old index stays.
-        """
+        check_notes_folder(self.places)
         return self.index_handle.rebuild(progress)
 
     def embed_pending(

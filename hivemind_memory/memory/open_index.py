@@ -22,7 +22,6 @@ from hivemind_memory.memory.background_notes import leave_all, may_mean
 from hivemind_memory.memory.freshness import FreshnessCheck
 from hivemind_memory.memory.index_fallback import (
     OpenIndex,
-    check_notes_folder,
     memory_fallback,
     open_index,
     reopen_index,
@@ -291,7 +290,6 @@ class IndexHandle:
 
     def rebuild(self, progress: Progress | None) -> SyncResult:
         """Make the index again; see ``Memory.rebuild``."""
-        check_notes_folder(self._places)
         started = self._clocks.stopwatch()
 
         def fill(index: Index) -> SyncResult:
