@@ -77,6 +77,15 @@ def is_out_of_files(error: BaseException | None) -> bool:
     return False
 
 
+def is_disk_full(error: BaseException | None) -> bool:
+    """Return whether something failed because a disk, or a quota of it, is full."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            return True
+        error = error.__cause__
+    return False
+
+
 class HivemindError(Exception):
     """Base of all errors that a caller may want to catch.
 

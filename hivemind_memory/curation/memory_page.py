@@ -32,7 +32,7 @@ def memory_page(
         ScopeError: The filter names a scope that the caller does not have.
         UnknownTypeError: There is no such type.
     """
-    index = context.index.fresh(is_lookup=True)
+    index, why_stale = context.index.known(is_lookup=True)
     words = wanted.words.casefold().split()
     if context.caller.is_member and not words:
         rows, total = fitting_rows(context, index, wanted, offset=offset, limit=limit)
@@ -56,7 +56,8 @@ def memory_page(
         found, total = fitting[offset : offset + limit], len(fitting)
     today = context.clocks.today()
     shown = memories_for(context.caller, (as_of(memory, today) for memory in found))
-    return MemoryPage(memories=shown, total=total)
+    warning = f"Recent changes may be missing: {why_stale}" if why_stale else ""
+    return MemoryPage(memories=shown, total=total, warning=warning)
 
 
 def _has_words(memory: StoredMemory, words: list[str]) -> bool:

@@ -29,6 +29,7 @@ from hivemind_memory.errors import (
     UsageError,
     VaultLockedError,
     VersionChangedError,
+    is_disk_full,
     is_out_of_files,
 )
 from hivemind_memory.model.display import shorten, without_options
@@ -137,6 +138,12 @@ def failure_of(error: Exception) -> Failure:
     if isinstance(error, Failure):
         return error
     if isinstance(error, HivemindError):
+        if is_disk_full(error):
+            # No more: the sentence for a shell names a folder of this machine.
+            effect = f" {error.effect}." if error.effect else ""
+            return Failure(
+                503, f"The disk is full.{effect}", hint="Free some space and try again."
+            )
         status = next(
             (code for kind, code in _STATUSES if isinstance(error, kind)), 503
         )

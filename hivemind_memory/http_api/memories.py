@@ -72,6 +72,7 @@ class Page(Answer):
 
     data: list[Row] = Field(description="newest first")
     total: int = Field(description="how many fit")
+    warning: str = Field(default="", description="why changes may be missing")
 
 
 class SaveFields(Fields):
@@ -159,7 +160,8 @@ def list_memories(call: Call, query: ListFields) -> Page:
         )
     except NotesMissingError:
         return Page(data=[], total=0)
-    return Page(data=rows_of(call, page.memories), total=page.total)
+    rows = rows_of(call, page.memories)
+    return Page(data=rows, total=page.total, warning=page.warning)
 
 
 @routes.get("/memories/{id}", errors=(404,), example=ROW_EXAMPLE)

@@ -42,6 +42,7 @@ MAX_STREAMS = 256
 of the descriptors at most."""
 
 SESSION_HEADER = b"mcp-session-id"
+_LAST_EVENT = b"last-event-id"
 
 
 class SessionLimit:
@@ -125,7 +126,7 @@ class SessionLimit:
                     oldest = next(iter(self._streams))
                     del self._streams[oldest]
                     oldest.cancel()
-                await self._app(scope, receive, watch)
+                await self._app(_from_now_on(scope), receive, watch)
             finally:
                 self._streams.pop(stream, None)
         if not has_begun:
@@ -181,6 +182,16 @@ def header_of(carrier: Scope | Message, name: bytes) -> bytes:
         if key.lower() == name:
             return bytes(value)
     return b""
+
+
+def _from_now_on(scope: Scope) -> Scope:
+    """Return the request for a stream without the event that it is to go on after.
+
+    We send no ids of events, so the id is another server's. The SDK answers such a
+    request with nothing at all.
+    """
+    headers = [pair for pair in scope["headers"] if pair[0].lower() != _LAST_EVENT]
+    return {**scope, "headers": headers}
 
 
 async def _nothing_more() -> Message:

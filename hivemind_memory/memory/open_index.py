@@ -322,6 +322,14 @@ class IndexHandle:
         Raises:
             NotSavedError: It cannot be updated now.
         """
+        index, why_stale = self.known(is_lookup=is_lookup)
+        if why_stale:
+            hint = "Try again; `hm doctor` checks for problems."
+            raise NotSavedError(why_stale, hint=hint, effect="Nothing was changed")
+        return index
+
+    def known(self, *, is_lookup: bool = False) -> tuple[Index, str]:
+        """Return the index for who only reads, and why it is behind the folder."""
         opened = self.opened()
         check = self.freshness_check()
         freshness = check.ensure_fresh(
@@ -335,13 +343,7 @@ class IndexHandle:
             if has_old_types(opened.index):
                 freshness = check.ensure_fresh(opened.index, may_take_large=None)
         self.left = freshness.left
-        if freshness.warning:
-            raise NotSavedError(
-                freshness.warning,
-                hint="Try again; `hm doctor` checks for problems.",
-                effect="Nothing was changed",
-            )
-        return opened.index
+        return opened.index, freshness.warning
 
     def index_named(self, name: str) -> None:
         """Index the large notes that ``fresh`` left and that a name may mean.
@@ -355,11 +357,7 @@ class IndexHandle:
         self.left = tuple(path for path in self.left if path not in meant)
 
     def index_after_purge(self) -> None:
-        """Index what changed, and have every process drop what it read before.
-
-        Raises:
-            NotSavedError: The index cannot be updated now.
-        """
+        """Index what changed; every process drops what it read. See ``fresh``."""
         from hivemind_memory.memory.sync_round import LAST_PURGE
 
         self.opened().index.set_meta(LAST_PURGE, self._clocks.randomness().hex())

@@ -106,6 +106,9 @@ class MemoryPage:
     total: int
     """How many fit."""
 
+    warning: str = ""
+    """Why the last changes may be missing; empty: they are not."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenItem:

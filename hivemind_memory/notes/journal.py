@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 from contextlib import closing, contextmanager, nullcontext, suppress
 
-from hivemind_memory.errors import NotSavedError
+from hivemind_memory.errors import NotSavedError, is_disk_full
 from hivemind_memory.files import descriptors
 from hivemind_memory.files.errors import cause_of
 from hivemind_memory.files.locks import LOCK_WAIT_S, KernelLock, exclusive
@@ -142,8 +142,10 @@ class Journal:
     def write_error(self, error: OSError) -> NotSavedError:
         """Return the error to raise when the system refused to write the journal."""
         cause, hint = cause_of(error)
+        if not is_disk_full(error):
+            cause = f"the journal {self.folder} cannot be written: {cause}"
         return NotSavedError(
-            f"the journal {self.folder} cannot be written: {cause}.",
+            f"{cause}.",
             hint=hint,
             effect="Nothing was saved",
         )

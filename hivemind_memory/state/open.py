@@ -172,7 +172,7 @@ def state_error(path: str, error: Exception) -> StateUnusableError:
         message = f"another process keeps {path} locked"
         return StateUnusableError(message, hint="try again")
     if isinstance(error, apsw.FullError):
-        message = f"the disk is full: {path} was not changed"
+        message = f"the disk is full: {os.path.basename(path)} was not changed"
         return StateUnusableError(message, hint="free some space and try again")
     if isinstance(error, IrregularFileError):
         message = f"{error.filename} cannot be used: {error.strerror}"

@@ -149,7 +149,8 @@ class TranscriptStore:
                 hint="The next search or `hm sync` reads the transcripts again.",
             )
         if isinstance(error, apsw.FullError):
-            message = f"The disk is full: {self.path} was not changed."
+            name = os.path.basename(self.path)
+            message = f"The disk is full: {name} was not changed."
             return IndexUnusableError(message, hint="Free some space.")
         return IndexUnusableError(
             f"{self.path} cannot be used: {error}.",

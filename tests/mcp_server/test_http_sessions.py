@@ -6,7 +6,7 @@ import http.client
 import json
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -42,7 +42,13 @@ class Clients:
         return answer.status, answer.getheader("mcp-session-id") or ""
 
     def begin(
-        self, body: Any, session: str = "", *, method: str = "POST", path: str = "/mcp"
+        self,
+        body: Any,
+        session: str = "",
+        *,
+        method: str = "POST",
+        path: str = "/mcp",
+        more: Mapping[str, str] | None = None,
     ) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
         """Send a request; return the connection and the answer, still to be read."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
@@ -50,6 +56,7 @@ class Clients:
             "Authorization": f"Bearer {TOKEN}",
             "Content-Type": "application/json",
             "Accept": "application/json, text/event-stream",
+            **(more or {}),
         }
         if session:
             headers["Mcp-Session-Id"] = session
@@ -202,6 +209,19 @@ def test_beyond_a_number_of_streams_the_oldest_is_closed(server: MemoryServer) -
         assert [clients.request(LIST, one)[0] for one in sessions] == [200] * 3
         assert not third.isclosed()
         assert not again.isclosed()
+
+
+def test_a_stream_that_goes_on_after_an_event_is_a_stream(server: MemoryServer) -> None:
+    """A client that reconnects names the last event it knows: we send none with ids."""
+    with serving(server) as clients, ExitStack() as stack:
+        session = clients.open()
+        connection, stream = clients.begin(
+            None, session, method="GET", more={"Last-Event-ID": "1c9-4"}
+        )
+        stack.callback(connection.close)
+
+        assert stream.status == 200
+        assert stream.headers["content-type"].startswith("text/event-stream")
 
 
 def test_a_session_that_its_client_ended_makes_room(

@@ -1,0 +1,66 @@
+"""What the REST API answers while the disk is full."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from hivemind_memory import open_memory
+from hivemind_memory.errors import IndexUnusableError, NotSavedError
+from hivemind_memory.http_api.failures import failure_of
+from hivemind_memory.memory.sync import Syncer
+from hivemind_memory.model.curation import NewMemory
+from hivemind_memory.model.listing import MemoryFilter
+
+
+def test_a_full_disk_is_503_and_names_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was 409, as if another version were there, with the folder of the journal."""
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def refuse(*_: object) -> None:
+        raise full
+
+    with open_memory(home=str(tmp_path)) as memory:
+        memory.write("The first one is there.")
+        monkeypatch.setattr(os, "fsync", refuse)
+        monkeypatch.setattr(os, "fdatasync", refuse)
+        with pytest.raises(NotSavedError) as refused:
+            memory.write("This one is not.")
+        monkeypatch.undo()
+
+    failure = failure_of(refused.value)
+
+    assert failure.status == 503
+    assert failure.message.startswith("The disk is full. Nothing was saved")
+    assert failure.hint == "Free some space and try again."
+    assert str(tmp_path) not in f"{refused.value} {refused.value.hint}"
+
+
+def test_memories_are_listed_while_the_index_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A note that was edited while the disk was full hid all memories."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise IndexUnusableError("the disk is full: the index was not changed")
+
+    with open_memory(home=str(tmp_path)) as memory:
+        memory.curation.save(NewMemory(key="deploy-day", content="On Tuesdays."))
+        (tmp_path / "memory" / "edited.md").write_text("A note of a person.\n")
+        monkeypatch.setattr(Syncer, "sync", refuse)
+        monkeypatch.setattr(Syncer, "sync_named", refuse)
+
+        page = memory.curation.list_page(MemoryFilter())
+        monkeypatch.undo()
+        later = memory.curation.list_page(MemoryFilter())
+
+    assert [one.key for one in page.memories] == ["deploy-day"]
+    assert page.warning == (
+        "Recent changes may be missing: the disk is full: the index was not changed"
+    )
+    assert later.warning == ""
