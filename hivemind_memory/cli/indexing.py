@@ -41,6 +41,13 @@ def finish_indexing(memory: Memory) -> None:
     So it is for a program. The process would else end before the thread that indexes
     them does.
     """
+    wait = memory.index_handle.wait_for_rest
     with suppress(KeyboardInterrupt):
-        if memory.index_handle.wait_for_rest(MAX_REST_S):
+        is_done = wait(0)
+        if is_done is False:
+            print_notices([f"indexing them now, which takes {MAX_REST_S} s at most"])
+            is_done = wait(MAX_REST_S)
+            if not is_done:
+                print_notices(["not finished: `hm sync` indexes the rest"])
+        if is_done:
             print_notices(["indexed now: search again for an answer from all notes"])

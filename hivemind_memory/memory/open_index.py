@@ -302,13 +302,13 @@ class IndexHandle:
             result = index_engine(self._places, self._clocks.now).rebuild(fill)
         return replaced(result, took_s=self._clocks.stopwatch() - started)
 
-    def wait_for_rest(self, limit_s: float | None = None) -> bool:
-        """Wait for what is indexed in the background; return whether it ended.
+    def wait_for_rest(self, limit_s: float | None = None) -> bool | None:
+        """Wait for what is indexed in the background; return whether it ended, if any.
 
         Called without the lock, so that others can search. *limit_s*: how long to wait;
         None: within a search's budget.
         """
-        return self._background is not None and self._background.wait(limit_s)
+        return None if self._background is None else self._background.wait(limit_s)
 
     def fresh(self, *, is_lookup: bool = False) -> Index:
         """Return the index, updated from the folder, large notes included.

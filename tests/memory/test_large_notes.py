@@ -148,10 +148,30 @@ def test_a_command_that_ends_leaves_a_large_note_indexed(
 
     assert "large.md is large and not indexed yet" in first.err
     assert first.err.endswith(
+        "indexing them now, which takes 20 s at most\n"
         "indexed now: search again for an answer from all notes\n"
     )
     assert "The giraffe is tall." in second.out
     assert "indexed" not in second.err
+
+
+def test_a_command_that_gives_up_a_large_note_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It stayed for 20 s without a word, and ended without one."""
+    monkeypatch.setenv("HIVEMIND_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("HIVEMIND_EMBEDDING_PROVIDER", "none")
+    (tmp_path / "home/memory").mkdir(parents=True)
+    (tmp_path / "home/memory/large.md").write_text(LARGE)
+    monkeypatch.setattr(background_sync, "WAIT_S", 0.0)
+    monkeypatch.setattr(indexing, "MAX_REST_S", 0)
+
+    assert main(["search", "giraffe"]) == 0
+
+    assert capsys.readouterr().err.endswith(
+        "indexing them now, which takes 0 s at most\n"
+        "not finished: `hm sync` indexes the rest\n"
+    )
 
 
 def test_a_person_who_waits_gets_one_whole_answer(
