@@ -6,6 +6,19 @@ from benchmarks.faults.fault import Fault
 
 FAULTS = (
     Fault(
+        name="what was read of a note is never forgotten",
+        rig="mcp_growth --writes 600",
+        module="markdown/blocks.py",
+        code=(
+            "_every = []\n\n\n"
+            "def _kept(self, path, blocks, keep=BlockReader._keep):\n"
+            "    _every.append([list(block.chunks) * 20 for block in blocks])\n"
+            "    return keep(self, path, blocks)\n\n\n"
+            "BlockReader._keep = _kept\n"
+        ),
+        says=r"memory x",
+    ),
+    Fault(
         name="a token sees what the server itself sees",
         rig="access_matrix --pair 0 --calls routes --every 40",
         module="http_api/callers.py",

@@ -13,12 +13,13 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from dataclasses import replace
+from hashlib import blake2b
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakValueDictionary
 
 from hivemind_memory.markdown.entry import parse_provenance
-from hivemind_memory.markdown.front_matter import split_front_matter
+from hivemind_memory.markdown.front_matter import FENCE, split_front_matter
 from hivemind_memory.markdown.note_parser import block_chunks
 from hivemind_memory.markdown.text import decode, split_lines
 from hivemind_memory.model.note import Chunk, Note, Provenance
@@ -43,11 +44,12 @@ _BEFORE_ENTRY = re.compile(r"\n\r?\n(?=<!-- hm )")
 class _Block(NamedTuple):
     """A block that was read."""
 
-    text: str
-    """As it is in the note."""
+    digest: bytes
+    """Of its text in the note, which the chunks hold already, line by line."""
 
+    char_count: int
     masked: str
-    """Without its secrets."""
+    """Without its secrets, in a note that opens a front matter; else not kept."""
 
     first_line: int
     """Number of its first line, from 0."""
@@ -118,8 +120,12 @@ class BlockReader:
         """Return a note of blocks it had before, and (text, masked) of the others."""
         blocks = list(same)
         line = blocks[-1].first_line + blocks[-1].line_count if blocks else 0
+        if blocks:
+            has_front = bool(blocks[0].masked)
+        else:
+            has_front = bool(new) and new[0][1].startswith(FENCE)
         for text, masked in new:
-            block = self._read_block(text, masked, line)
+            block = self._read_block(text, masked, line, has_front=has_front)
             blocks.append(block)
             line += block.line_count
         self._keep(path, tuple(blocks))
@@ -137,12 +143,15 @@ class BlockReader:
         masked = self._mask(text)
         return masked if masked == text else self._masked_by_entry(text)
 
-    def _read_block(self, text: str, masked: str, first_line: int) -> _Block:
+    def _read_block(
+        self, text: str, masked: str, first_line: int, *, has_front: bool
+    ) -> _Block:
         """Return a block, cut as it is without its secrets."""
         lines = split_lines(masked)
         return _Block(
-            text=text,
-            masked=masked,
+            digest=_digest(text),
+            char_count=len(text),
+            masked=masked if has_front else "",
             first_line=first_line,
             line_count=len(lines),
             chunks=block_chunks(
@@ -249,7 +258,10 @@ def blocks_of(text: str) -> list[str]:
     blocks: list[str] = []
     start = 0
     # What looks like an entry within the front matter is not one.
-    after = len("\n".join(split_lines(text)[: split_front_matter(text).line_count]))
+    after = 0
+    if text.startswith(FENCE):
+        front = split_front_matter(text).line_count
+        after = len("\n".join(split_lines(text)[:front]))
     while True:
         at = _next_entry(text, start, max(after, start + BLOCK_CHARS))
         if at < 0:
@@ -277,7 +289,7 @@ def _count_equal(texts: Sequence[str], known: Sequence[_Block]) -> int:
     """Return how many blocks at the beginning are as they were."""
     count = 0
     for text, block in zip(texts, known, strict=False):
-        if text != block.text:
+        if len(text) != block.char_count or _digest(text) != block.digest:
             break
         count += 1
     return count
@@ -285,4 +297,9 @@ def _count_equal(texts: Sequence[str], known: Sequence[_Block]) -> int:
 
 def _chars_of(blocks: Sequence[_Block]) -> int:
     """Return how many characters some blocks have."""
-    return sum(len(block.text) for block in blocks)
+    return sum(block.char_count for block in blocks)
+
+
+def _digest(text: str) -> bytes:
+    """Return what no other text has."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

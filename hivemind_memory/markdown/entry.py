@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
+from sys import intern
 
 from hivemind_memory.markdown.text import encodable
 from hivemind_memory.model.note import Provenance
@@ -76,9 +77,10 @@ def parse_provenance(line: str) -> Provenance | None:
     return Provenance(
         id=values["id"],
         at=at,
-        by=values.get("by", ""),
-        session=values.get("session", ""),
-        source=source if source in SOURCES else EXTERNAL,
+        # A note has thousands of entries by the same agent, and their chunks are kept.
+        by=intern(values.get("by", "")),
+        session=intern(values.get("session", "")),
+        source=intern(source) if source in SOURCES else EXTERNAL,
         ref=values.get("ref", ""),
         tags=tuple(filter(None, values.get("tags", "").split(","))),
         is_forgotten="forgotten" in values,

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 MAX_CHARS = 64 * 1024
 """A longer block is no front matter."""
 
+FENCE = "---"
+"""A front matter opens with it; most notes have none."""
+
 _MAX_EVENTS = 10_000
 _MAX_DEPTH = 64
 _OPENING = re.compile(r"---[ \t\r]*\n")
@@ -72,7 +75,7 @@ def split_front_matter(text: str) -> FrontMatter:
     Args:
         text: The whole note, decoded.
     """
-    opening = _OPENING.match(text) if text.startswith("---") else None
+    opening = _OPENING.match(text) if text.startswith(FENCE) else None
     if opening is None:
         return FrontMatter()
     start = opening.end()

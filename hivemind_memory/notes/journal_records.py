@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from sys import intern
 
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.results import RECOVERY_WINDOW_S
@@ -216,6 +217,8 @@ def add_lines(
                 "size_before": int(size_before),
                 "new": bool(is_new),
             }:
+                # Nearly all of them name the same folder and the same few notes.
+                root, target = intern(root), intern(target)
                 known = entries.get(entry_id)
                 is_again = do == "again" and known is not None
                 entries[entry_id] = JournalEntry(
