@@ -171,7 +171,7 @@ class Dashboard:
             raise _NO_SESSION
         with self._memories.lend(visit.client) as memory:
             listener = Listener(memory.caller, visit.client.token)
-        return EventStream(self._feed, listener, None)
+        return EventStream(self._feed, listener, "")
 
     async def _reply(self, scope: Scope, visit: Visit) -> Reply:
         """Return the answer to a request.

@@ -113,13 +113,13 @@ class EventFeed:
         self._notes: dict[str, tuple[object, ...]] = {}
         self._tokens: frozenset[Token] = frozenset()
 
-    async def add(self, listener: Listener, after: int | None) -> None:
+    async def add(self, listener: Listener, after: str) -> None:
         """Give a listener the changes from now on.
 
         Args:
             listener: Of a client that connects.
-            after: Number of the last change that it knows; it gets the later ones
-                first. None: it knows none.
+            after: Id of the last change that it knows; it gets the later ones first.
+                Empty, or of no change: it knows none.
 
         Raises:
             HivemindError: The memory cannot be read now.
@@ -128,7 +128,7 @@ class EventFeed:
             if self._task is None:
                 await anyio.to_thread.run_sync(self._begin)
                 self._task = asyncio.get_running_loop().create_task(self._watch())
-            if after is not None and after < self._last:
+            if after:
                 missed = await anyio.to_thread.run_sync(self._changes_after, after)
                 listener.offer(item for item in missed if item.number <= self._last)
             self._listeners.add(listener)
@@ -179,10 +179,12 @@ class EventFeed:
             self._last = memory.curation.events.last_number()
             self._notes = _notes_of(memory)
 
-    def _changes_after(self, after: int) -> tuple[MemoryEvent, ...]:
-        """Return what the log has after a number."""
+    def _changes_after(self, change_id: str) -> tuple[MemoryEvent, ...]:
+        """Return what the log has after a change; nothing if it has none of that id."""
         with self._lend() as memory:
-            return memory.curation.events.after(after)
+            events = memory.curation.events
+            number = events.number_of(change_id)
+            return () if number is None else events.after(number)
 
     def _changed(self) -> list[MemoryEvent]:
         """Return what has changed since the last time."""

@@ -19,8 +19,8 @@ MAX_STREAM_S = 300.0
 """A stream ends after so long, and its client connects again, with its token: one that
 was revoked meanwhile is refused."""
 
-_MAX_DIGITS = 19
-"""Of the number of a change: what SQLite counts to has no more."""
+_MAX_ID = 64
+"""Letters of an id that is looked up; those of changes are shorter."""
 
 routes = RouteGroup("/api/v1", tag="events")
 
@@ -28,13 +28,13 @@ routes = RouteGroup("/api/v1", tag="events")
 class EventStream(Stream):
     """One client's stream."""
 
-    def __init__(self, feed: EventFeed, listener: Listener, after: int | None) -> None:
+    def __init__(self, feed: EventFeed, listener: Listener, after: str) -> None:
         """Send nothing yet.
 
         Args:
             feed: Where the events come from.
             listener: What the client may read.
-            after: Number of the last change that it knows; None: it knows none.
+            after: Id of the last change that it knows; empty: it knows none.
         """
         self._feed = feed
         self._listener = listener
@@ -73,7 +73,7 @@ class EventStream(Stream):
     "/events",
     media="text/event-stream",
     takes_headers={"Last-Event-ID": "id of the last event that was received"},
-    example="id: 12\nevent: saved\n"
+    example="id: 01KAJ7Q0Y3N5R8S2T4V6W8X0Z1\nevent: saved\n"
     'data: {"at":"2026-11-21T09:30:00+01:00","id":"01KAJ7Q0XW5T3M8Z2V9C4D6E1F",'
     '"path":"projects/shop/deploy-day.md","scope":"projects/shop"}\n\n',
 )
@@ -86,8 +86,8 @@ def events(call: Call) -> Stream:
     after some minutes; connect again with ``Last-Event-ID`` to miss nothing.
     """
     given = call.headers.get("last-event-id", "")
-    is_number = given.isascii() and given.isdigit() and len(given) <= _MAX_DIGITS
-    after = int(given) if is_number else None
+    # No number of the log: that would count what the client may not see.
+    after = given if given.isalnum() and len(given) <= _MAX_ID else ""
     return EventStream(call.feed, Listener(call.memory.caller, call.token), after)
 
 
@@ -124,5 +124,5 @@ def _event_of(item: MemoryEvent) -> str:
         "byId": item.by_id,
     }
     data = json.dumps({name: value for name, value in fields.items() if value})
-    number = f"id: {item.number}\n" if item.number else ""
-    return f"{number}event: {item.kind}\ndata: {data}\n\n"
+    known = f"id: {item.change_id}\n" if item.change_id else ""
+    return f"{known}event: {item.kind}\ndata: {data}\n\n"

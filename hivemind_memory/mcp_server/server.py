@@ -235,6 +235,15 @@ def _without_blanks(value: Any) -> Any:
     return value
 
 
+def _masked(value: Any) -> Any:
+    """Return what an error repeats of a request, without secrets in its texts."""
+    if isinstance(value, str):
+        return mask(value)
+    if isinstance(value, dict):
+        return {_masked(key): _masked(item) for key, item in value.items()}
+    return [_masked(item) for item in value] if isinstance(value, list) else value
+
+
 async def _escape_results(
     ctx: ServerRequestContext[Any, Any], call_next: CallNext
 ) -> HandlerResult:
@@ -244,8 +253,8 @@ async def _escape_results(
     except MCPError as error:
         raise MCPError(
             code=error.error.code,
-            message=escape_texts(error.error.message),
-            data=escape_texts(error.error.data),
+            message=escape_texts(mask(error.error.message)),
+            data=escape_texts(_masked(error.error.data)),
         ) from error
     if isinstance(result, BaseModel):
         return result

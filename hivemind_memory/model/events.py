@@ -20,6 +20,9 @@ class MemoryEvent:
     number: int = 0
     """Of the change in the log; 0: it is not from the log."""
 
+    change_id: str = ""
+    """Id of that change, which says nothing of how many there are."""
+
     at: str = ""
     """ISO 8601."""
 

@@ -107,6 +107,18 @@ class ChangeLog:
         """Return the changes with an id from *change_id* on, in any order."""
         return list(self._select("AND id >= ?", change_id))
 
+    def number_of(self, change_id: str) -> int | None:
+        """Return the number of the change with an id; None: there is none."""
+        if not is_there(self._state.path):
+            return None
+        sql = "SELECT number FROM changes WHERE notes = ? AND id = ?"
+
+        def read(connection: apsw.Connection) -> int | None:
+            rows = connection.execute(sql, (self._state.notes, change_id)).fetchall()
+            return int(str(rows[0][0])) if rows else None
+
+        return self._state.run(read, PROMISE_WAIT_MS)
+
     def last_number(self) -> int:
         """Return the number of the newest change; 0: there is none."""
         if not is_there(self._state.path):

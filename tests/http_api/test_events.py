@@ -46,14 +46,14 @@ class Events:
 
     def __init__(self, lines: Iterator[str]) -> None:
         self._lines = lines
-        self.number = 0
+        self.id = ""
 
     def next(self, kind: str) -> dict[str, str]:
         """Return the next event of a kind."""
         name = ""
         for line in self._lines:
             if line.startswith("id: "):
-                self.number = int(line[4:])
+                self.id = line[4:]
             if line.startswith("event: "):
                 name = line[7:]
             elif line.startswith("data: ") and name == kind:
@@ -103,11 +103,43 @@ def test_a_client_that_connects_again_misses_nothing(served: Served) -> None:
     with listening(served) as events:
         save("one", "The first one.")
         events.next("saved")
-    known = events.number
+    known = events.id
     second, third = save("two", "The second."), save("three", "And a third text.")
 
-    with listening(served, Last_Event_ID=str(known)) as events:
+    with listening(served, Last_Event_ID=known) as events:
         assert [events.next("saved")["id"] for _ in "23"] == [second, third]
+
+
+def test_the_ids_of_events_count_no_hidden_change(home: Path) -> None:
+    """Two numbers told how much was saved meanwhile in scopes of others."""
+    assert home.is_dir()
+    with serving() as served:
+        shop = add_token("ci", project="shop")
+        with listening(served, shop) as events:
+            save("first", "Of the shop.", "project/shop")
+            events.next("saved")
+            first = events.id
+            for number in range(5):
+                save(f"hidden-{number}", f"Of the blog, {number}.", "project/blog")
+            save("second", "Of the shop, too.", "project/shop")
+            events.next("saved")
+            second = events.id
+
+    assert first != second
+    assert not first.isdigit()
+    # The first letters are the time, which the events tell anyway; the rest is random.
+    assert first[10:] != second[10:]
+    assert len(first) == len(second) == 26
+
+
+def test_an_id_of_no_change_brings_nothing_of_the_past(served: Served) -> None:
+    """A number, as earlier versions sent, is none."""
+    save("old", "From before.")
+    for given in ("0", "1", "01KAJ7Q0Y3N5R8S2T4V6W8X0Z1", "x" * 100):
+        with listening(served, Last_Event_ID=given) as events:
+            new = save(f"new-{given[:5].lower()}", f"A text of its own {given[:5]}.")
+
+            assert events.next("saved")["id"] == new
 
 
 def test_a_stream_ends_when_its_project_gets_another_name(served: Served) -> None:
@@ -159,15 +191,17 @@ def test_a_last_event_id_that_is_too_long_is_none(served: Served) -> None:
 def test_a_change_while_a_client_is_added_is_told_it_once(home: Path) -> None:
     """The feed looked for changes while it read what the client had missed."""
     assert home.is_dir()
+    save("known", "Long before.")
     first = save("first", "Before.")
     with opening.open_memory() as memory:
+        known = memory.curation.events.after(0)[0].change_id
 
         async def told() -> list[str]:
             feed = EventFeed(lambda: nullcontext(memory))
-            await feed.add(Listener(memory.caller), None)
+            await feed.add(Listener(memory.caller), "")
             changes_after = feed._changes_after
 
-            def slow(after: int) -> tuple[MemoryEvent, ...]:
+            def slow(after: str) -> tuple[MemoryEvent, ...]:
                 missed = changes_after(after)
                 save("second", "Meanwhile.")
                 time.sleep(3 * POLL_S)
@@ -176,7 +210,7 @@ def test_a_change_while_a_client_is_added_is_told_it_once(home: Path) -> None:
             feed._changes_after = slow  # type: ignore[method-assign]
             late = Listener(memory.caller)
             feed._last = memory.curation.events.last_number()
-            await feed.add(late, 0)
+            await feed.add(late, known)
             await asyncio.sleep(3 * POLL_S)
             for listener in list(feed._listeners):
                 feed.remove(listener)

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hivemind_memory.mcp_server.server import MemoryServer
-from tests.mcp_server.agents import call, refused
+from tests.mcp_server.agents import (
+    COMMAND,
+    TIMEOUT_S,
+    call,
+    environ,
+    initialize_request,
+    refused,
+)
 
 SECRET = "gh" + "p_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
 
@@ -46,3 +55,41 @@ def test_a_taken_key_tells_no_secret_that_a_person_wrote(
 
     assert "release.md says" in text
     assert SECRET[:12] not in text
+
+
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        (SECRET, {}),
+        (f"tools/{SECRET}", {}),
+        ("resources/read", {"uri": f"note://{SECRET}"}),
+        ("prompts/get", {"name": SECRET}),
+        ("completion/complete", {"ref": {"type": "ref/prompt", "name": SECRET}}),
+        ("tools/call", {"name": SECRET, "arguments": {}}),
+        ("logging/setLevel", {"level": SECRET}),
+    ],
+)
+def test_a_secret_as_the_name_of_a_method_or_a_resource_is_masked(
+    method: str, params: dict[str, Any], notes: Path
+) -> None:
+    """`Method not found` repeated the name beside its message, in ``data``."""
+    assert notes.is_dir()
+    requests = [
+        initialize_request(1, "probe"),
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": method, "params": params},
+    ]
+    lines = "".join(json.dumps(request) + "\n" for request in requests)
+
+    done = subprocess.run(
+        COMMAND,
+        input=lines.encode(),
+        capture_output=True,
+        env=environ(),
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [answer["id"] for answer in answers] == [1, 2]
+    assert SECRET[:12] not in json.dumps(answers[1])
