@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.markdown.front_matter import split_front_matter
@@ -89,7 +89,21 @@ def find_doubts(memory: Memory) -> Doubts:
     Raises:
         NotesMissingError: There is no notes folder.
     """
-    access, today = memory.access, memory.clocks.today()
+    today = memory.clocks.today()
+    # What the index knows changes with the notes only, the counters at any time.
+    found, old = memory.lists.kept(
+        ("doubts", today), lambda: _find_in_index(memory, today)
+    )
+    counts = RecallLog(memory.state()).counts(
+        [(row.scope, row.memory_id) for row in old]
+    )
+    unused = [row for row in old if (row.scope, row.memory_id) not in counts]
+    return replace(found, stale=[Doubt(row=row) for row in reversed(unused)])
+
+
+def _find_in_index(memory: Memory, today: int) -> tuple[Doubts, list[MemoryRow]]:
+    """Return what the index knows to be doubtful, and what is old, the oldest last."""
+    access = memory.access
     rows = [row for row in memory.memories() if row.status == ACTIVE and row.type]
     found = Doubts()
     for row in rows:
@@ -110,26 +124,21 @@ def find_doubts(memory: Memory) -> Doubts:
         if kind == CONTRADICTS and other and path in paths and pair not in seen:
             seen.add(pair)
             found.disputed.append(Doubt(row=paths[path], other=other))
-    found.stale = [Doubt(row=row) for row in _stale(memory, rows, today)]
-    return found
+    return found, _old_rows(memory, rows, today)
 
 
-def _stale(memory: Memory, rows: Sequence[MemoryRow], today: int) -> list[MemoryRow]:
-    """Return what is old, ages, and was never recalled; the oldest first."""
+def _old_rows(memory: Memory, rows: Sequence[MemoryRow], today: int) -> list[MemoryRow]:
+    """Return what is old and of a type that ages, the oldest last."""
     last = memory.clocks.local_iso((today - STALE_DAYS) * 86_400.0)[:10]
     ages: dict[str, bool] = {}
     for name in {row.type for row in rows}:
         kind = find_type(name, memory.types)
         ages[name] = kind is not None and kind.does_age
-    old = [
+    return [
         row
         for row in rows
         if ages[row.type] and not row.is_pinned and row.created[:10] < last
     ][-MAX_STALE:]
-    counts = RecallLog(memory.state()).counts(
-        [(row.scope, row.memory_id) for row in old]
-    )
-    return [row for row in reversed(old) if (row.scope, row.memory_id) not in counts]
 
 
 def look_closely(memory: Memory, budget_s: float = LOOK_S) -> CloseLook:
