@@ -6,6 +6,7 @@ Reads every note: the index holds only what it understood of them.
 from __future__ import annotations
 
 import re
+import unicodedata
 from shlex import quote
 
 from hivemind_memory.errors import HivemindError
@@ -57,6 +58,30 @@ def note_findings(places: Places, settings: Settings) -> Iterator[Finding]:
             except HivemindError as error:
                 checked.unread.append(error)
     yield from checked.findings()
+    yield from _case_findings(paths)
+
+
+def _case_findings(paths: list[NotePath]) -> Iterator[Finding]:
+    """Return which notes differ in letter case alone: elsewhere they are one file."""
+    alike: dict[str, list[str]] = {}
+    for path in paths:
+        folded = unicodedata.normalize("NFC", path).casefold()
+        alike.setdefault(folded, []).append(path)
+    some = [same for same in alike.values() if len(same) > 1]
+    if some:
+        named = _named([" and ".join(same) for same in some])
+        yield Finding(
+            name="letter case",
+            is_ok=False,
+            detail=(
+                f"{count_text(len(some), 'group')} of notes whose names differ in"
+                f" letter case alone: {named}"
+            ),
+            hint=(
+                "on macOS and Windows they are one file, and a copy of this folder"
+                " keeps one of them: give one of each another name"
+            ),
+        )
 
 
 class _Checked:

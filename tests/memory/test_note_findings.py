@@ -100,3 +100,21 @@ def test_notes_in_order_have_one_line(sandbox: Sandbox, memory: Memory) -> None:
     assert valid is not None
     assert valid.is_ok
     assert finding(memory, "types") is finding(memory, "copies of notes") is None
+
+
+def test_notes_that_differ_in_letter_case_alone_are_named(
+    sandbox: Sandbox, memory: Memory
+) -> None:
+    """On a disk that ignores case they are one file, and one text is lost."""
+    sandbox.save("ops.md", "Backups run at two.\n")
+    assert finding(memory, "letter case") is None
+    sandbox.save("Ops.md", "Backups run at three.\n")
+
+    found = finding(memory, "letter case")
+
+    assert found is not None
+    assert not found.is_ok
+    assert found.detail == (
+        "1 group of notes whose names differ in letter case alone: Ops.md and ops.md"
+    )
+    assert found.hint.endswith("give one of each another name")
