@@ -126,7 +126,7 @@ _FILES = (
         AGENTS,
         "skill",
         {
-            "skill promote": "Make a memory a skill that agents run through.",
+            "skill promote": "Make a memory a skill that agents follow.",
             "skill list": "List the skills, and the memories that can become one.",
             "skill show": "Show a skill and its copies.",
             "skill sync": "Bring skills up to date with their memories.",

@@ -46,7 +46,7 @@ _WIDE = re.compile(r"[\u0e00-\u0eff\u2e80-\ua4cf\uac00-\ud7ff\uf900-\ufaff]")
 _CHARS_A_WORD = 2
 """Of scripts that put no spaces between words."""
 
-NOTHING = "No memory in this scope is of a kind that a briefing tells."
+NOTHING = "This scope has no memory that a briefing can include."
 
 
 def find_briefing(memory: Memory, name: str = "") -> Briefing:

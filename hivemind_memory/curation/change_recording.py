@@ -148,8 +148,8 @@ def _outdated_skills(context: CurationContext, saved: SaveResult) -> Iterator[st
         for skill in SkillStore(context.state()).all():
             if (skill.scope, skill.key) == (saved.scope, saved.key):
                 yield (
-                    f"the skill {skill.name} still has the text before;"
-                    " a person updates it with `hm skill sync`"
+                    f"the skill {skill.name} still has the previous text;"
+                    " a person can update it with `hm skill sync`"
                 )
 
 

@@ -90,8 +90,8 @@ def _root_for(
     if repository is None:
         raise UsageError(
             "This folder is in no git repository.",
-            hint="Run it in the worktree whose agents shall have the skill, or add"
-            " --user: then agents have it in every project.",
+            hint="Run it in the worktree whose agents should have the skill, or add"
+            " --user to have it in every project.",
             effect=_NOT_PROMOTED,
         )
     agents = around.caller_in(repository.top)
@@ -148,7 +148,7 @@ def check_free(
     for path in taken:
         if os.path.lexists(path) and os.path.realpath(path) not in own:
             raise UsageError(
-                f"{path} is there already, and hm did not make it.",
+                f"{path} already exists, and hm did not create it.",
                 hint="Give another name with --name.",
                 effect=_NOT_PROMOTED,
             )

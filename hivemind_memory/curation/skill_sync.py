@@ -77,7 +77,7 @@ def sync_skills(
         StateUnusableError: They cannot be read now.
     """
     if edited not in ("", KEEP, REPLACE):
-        raise UsageError(f"An edited copy can be told to {KEEP} or {REPLACE}.")
+        raise UsageError(f"edited must be {KEEP} or {REPLACE}.")
     skills = [find_skill(context, name, None)] if name else visible_skills(context)
     if not skills:
         return SkillSync(is_dry_run=is_dry_run)
@@ -133,7 +133,9 @@ def _write_away(copy: SkillCopy, data: bytes, *, locks: str) -> None:
     if found == data:
         return  # a killed process has written it
     if found is not None or other_files(copy):
-        raise SkillNotWrittenError(f"{copy.folder} is there, and hm did not make it.")
+        raise SkillNotWrittenError(
+            f"{copy.folder} already exists, and hm did not create it."
+        )
     write_copy(copy, data, before=None, locks=locks)
 
 

@@ -79,7 +79,7 @@ class Skills:
         """
         context = self._context
         if not request.is_dry_run:
-            check_person(context.caller, "Making a memory a skill")
+            check_person(context.caller, "Promoting a memory")
         check_enabled(
             is_enabled=context.is_enabled, why_read_only=context.why_read_only
         )
@@ -147,7 +147,7 @@ class Skills:
             UsageError: A person has edited a copy, and *discards_edits* is not given.
         """
         context = self._context
-        check_person(context.caller, "Taking a skill back")
+        check_person(context.caller, "Demoting a skill")
         where = context.find_scope(scope) if scope else None
         with (
             context.changing(_NOT_DEMOTED),
@@ -166,9 +166,9 @@ def skill_info(skill: Skill, now: SkillNow) -> SkillInfo:
     states = {place.state for place in places}
     problem = now.problem
     if not problem and any(now.is_outdated(copy) for copy in skill.copies):
-        problem = "its memory says something else now"
+        problem = "its memory has changed"
     elif not problem and states & {MISSING, AWAY}:
-        problem = "a copy is not there"
+        problem = "a copy is missing"
     elif not problem and UNREADABLE in states:
         problem = "a copy cannot be read"
     text = ""
@@ -229,7 +229,7 @@ def _promote(
     waiting = {copy.folder for copy in skill.copies if copy.kept is not None}
     if any(copy.folder in waiting and copy.folder not in placed for copy in wanted):
         raise UsageError(
-            f"Edits of the skill {skill.name} wait to be put back.",
+            f"Edits to the skill {skill.name} are waiting to be put back.",
             hint="`hm skill sync` does that.",
             effect=_NOT_PROMOTED,
         )
@@ -275,8 +275,8 @@ def _named_skill(
     if old is not None:
         if name != old.name:
             raise UsageError(
-                f"{mask(memory.key)} is the skill {old.name} already.",
-                hint=f"`hm skill demote {quote(old.name)}` takes it back.",
+                f"{mask(memory.key)} is already the skill {old.name}.",
+                hint=f"`hm skill demote {quote(old.name)}` removes it.",
                 effect=_NOT_PROMOTED,
             )
         now = replaced(old, description=description or old.description)

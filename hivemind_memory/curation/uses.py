@@ -110,7 +110,8 @@ def record_use(
     if outcome not in OUTCOMES:
         shown = escape_line(shorten(outcome, _SHOWN_CHARS))
         raise UsageError(
-            f'The outcome "{shown}" is none of {", ".join(OUTCOMES)}.', effect=_EFFECT
+            f'The outcome "{shown}" is not one of {", ".join(OUTCOMES)}.',
+            effect=_EFFECT,
         )
     with no_moves(context.places.shared_locks, _EFFECT):
         memory = _used_memory(context, ref, scope)

@@ -23,7 +23,7 @@ MAX_SHOWN = 50
 
 _UNTRUSTED = Failure(
     409,
-    "Its source is a tool or outside, so it cannot be pinned or kept here.",
+    "It comes from a tool or an outside source, so it cannot be pinned or kept here.",
     hint="Edit it, if you vouch for it.",
 )
 

@@ -79,7 +79,7 @@ def _case_findings(paths: list[NotePath]) -> Iterator[Finding]:
             ),
             hint=(
                 "on macOS and Windows they are one file, and a copy of this folder"
-                " keeps one of them: give one of each another name"
+                " keeps only one of each: rename the others"
             ),
         )
 

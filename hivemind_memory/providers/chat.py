@@ -180,7 +180,7 @@ class RemoteChat:
     ) -> str:
         """Send one request, if the day has one left; return the text of the reply."""
         if wait_s := self._account.take_request():
-            message = "The requests of today are used (llm_calls_per_day)."
+            message = "Today's requests are used up (llm_calls_per_day)."
             raise ChatNotReadyError(message, retry_after_s=wait_s)
         if self._request is None:
             self._request = self._open_request(self._target)

@@ -60,8 +60,8 @@ def explain_chat_status(
         return ChatReplyError(message, hint="Choose a model that takes longer texts.")
     is_form = status in _MAY_BE_FORM or (status == 500 and _NAMES_FORM.search(body))
     if is_form and not is_simplest:
-        message = f"{target.who} does not take the form of reply ({status})."
-        return ChatFormError(message, hint="A simpler form is tried.")
+        message = f"{target.who} does not support this reply format ({status})."
+        return ChatFormError(message, hint="A simpler format is tried.")
     is_quota = code in QUOTA_CODES
     if (status in PASSING or status >= 500) and not is_quota:
         return _passing(target, status, headers or {})
@@ -90,7 +90,7 @@ def explain_bad_reply(target: ChatTarget, what: str) -> ChatReplyError:
         what: What is wrong with it, as the end of a sentence.
     """
     message = f"{target.who} replied, but {what}."
-    return ChatReplyError(message, hint="Another model may keep to the form better.")
+    return ChatReplyError(message, hint="Another model may follow the format better.")
 
 
 def _passing(target: ChatTarget, status: int, headers: Mapping[str, str]) -> ChatError:

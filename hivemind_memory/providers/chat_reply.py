@@ -41,7 +41,7 @@ def read_object(text: str) -> dict[str, object]:
     if isinstance(whole, dict):
         return whole
     if whole is not None:
-        message = "with JSON that is no object"
+        message = "with JSON that is not an object"
         raise NoObjectError(message)
     fenced = [_parsed(part) for part in _FENCE.findall(text)]
     found = [value for value in fenced if isinstance(value, dict)]

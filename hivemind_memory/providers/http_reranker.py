@@ -190,7 +190,7 @@ def _refusal(status: int) -> str:
     if status in (401, 403):
         return f"did not accept the key ({status}): check rerank_api_key"
     if status == 404:
-        return "has nothing there (404): check rerank_url and rerank_model"
+        return "has nothing at that address (404): check rerank_url and rerank_model"
     if status == 429:
         return "received too many requests (429)"
     if 300 <= status < 400:

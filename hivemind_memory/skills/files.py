@@ -119,7 +119,7 @@ def write_copy(
         raise _failed(copy, "cannot be written", error) from error
     if not is_written:
         raise SkillNotWrittenError(
-            f"{skill_file(copy)} was made by another program meanwhile."
+            f"{skill_file(copy)} was created by another program meanwhile."
         )
 
 
@@ -285,7 +285,7 @@ def _failed(copy: SkillCopy, what: str, error: OSError) -> SkillNotWrittenError:
     """Return the error for what the system refused."""
     if isinstance(error, NotADirectoryError) or error.errno == errno.ELOOP:
         return SkillNotWrittenError(
-            f"{skill_file(copy)} {what}: a part of its path is a link or no folder.",
+            f"{skill_file(copy)} {what}: part of its path is a link, or not a folder.",
             hint="Skills are only written through plain folders.",
         )
     why = error.strerror or type(error).__name__

@@ -94,8 +94,8 @@ def _why_no_steps(text: str) -> SkillRefusal | None:
         )
     if sum(1 for _ in _steps(text)) < MIN_STEPS:
         return SkillRefusal(
-            "has no steps, and a skill needs some",
-            "Write them as a numbered list, each on a line of its own: 1. …",
+            "has fewer than two numbered steps",
+            "Write the steps as a numbered list, each on a line of its own: 1. …",
         )
     return None
 
@@ -141,8 +141,8 @@ def check_description(text: str) -> str:
     line = _one_line(text)
     if len(line) > MAX_DESCRIPTION_CHARS:
         raise UsageError(
-            f"The description has {len(line):,} characters; {MAX_DESCRIPTION_CHARS:,}"
-            " are the most.",
+            f"The description has {len(line):,} characters; the limit is"
+            f" {MAX_DESCRIPTION_CHARS:,}.",
             effect=_EFFECT,
         )
     if "<" in line or ">" in line:

@@ -117,4 +117,4 @@ def test_notes_that_differ_in_letter_case_alone_are_named(
     assert found.detail == (
         "1 group of notes whose names differ in letter case alone: Ops.md and ops.md"
     )
-    assert found.hint.endswith("give one of each another name")
+    assert found.hint.endswith("rename the others")

@@ -113,7 +113,7 @@ def test_a_name_that_a_person_uses_is_refused(
     before = tree(bench.shop, bench.user)
 
     for is_for_user in (False, True) if is_users else (False,):
-        with pytest.raises(UsageError, match="hm did not make it"):
+        with pytest.raises(UsageError, match="hm did not create it"):
             bench.promote(is_for_user=is_for_user)
 
     assert tree(bench.shop, bench.user) == before
@@ -191,7 +191,7 @@ def test_a_memory_of_another_project_is_not_shown_to_agents_here(bench: Bench) -
     ("why", "more"),
     [
         ("is pending", {"source": "external"}),
-        ("has no steps", {"text": "Just do it."}),
+        ("has fewer than two numbered steps", {"text": "Just do it."}),
         ("expired", {"expires": "2020-01-01"}),
     ],
 )
@@ -291,7 +291,7 @@ def test_promoting_again_only_adds_places(bench: Bench, tmp_path: Path) -> None:
 
     assert again.already == first.written
     assert again.written == (str(bench.file(above=FOLDERS[1])),)
-    with pytest.raises(UsageError, match="is the skill deploy-shop already"):
+    with pytest.raises(UsageError, match="is already the skill deploy-shop"):
         bench.promote(name="other")
     bench.save("deploy_shop_2", STEPS)
     with pytest.raises(UsageError, match="is made from deploy-shop"):
@@ -309,7 +309,7 @@ def test_edits_that_wait_for_a_restore_are_not_overwritten(bench: Bench) -> None
     bench.forget()
     note.write_bytes(before)
 
-    with pytest.raises(UsageError, match="wait to be put back"):
+    with pytest.raises(UsageError, match="waiting to be put back"):
         bench.promote(to="claude")
     bench.skills.sync()
 

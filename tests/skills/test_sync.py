@@ -166,7 +166,7 @@ def test_a_text_that_can_be_no_skill_leaves_it_as_it_is(made: Bench) -> None:
     done = made.skills.sync()
 
     assert outcomes(done) == [UP_TO_DATE]
-    assert "has no steps" in done.problems[0]
+    assert "has fewer than two numbered steps" in done.problems[0]
     assert "ten minutes" in made.file().read_text()
 
 
@@ -233,7 +233,7 @@ def test_a_place_that_was_taken_meanwhile_is_not_overwritten(made: Bench) -> Non
 
     restored = made.memory.curation.restore(MemorySelector(name="deploy-shop"))
 
-    assert "hm did not make it" in restored.failed[0].why
+    assert "hm did not create it" in restored.failed[0].why
     assert made.file().read_text() == "mine"
     assert outcomes(made.skills.sync()) == [FAILED]
     assert made.file().read_text() == "mine"

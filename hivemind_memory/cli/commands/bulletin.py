@@ -14,9 +14,9 @@ from hivemind_memory.model.scope import scope_text
     description=(
         "Prints the first sentences of the memories that matter most in one scope,"
         " about 120 words: what is pinned, identities, decisions and goals, then"
-        " preferences and lessons, then others. It is composed anew each time, so what"
-        " was forgotten is not in it; nor is what agents are never told unasked: claims"
-        " of tools and of outside sources, what has expired or is done."
+        " preferences and lessons, then others. It is composed each time, so nothing"
+        " forgotten is in it. It leaves out what agents are never told unasked: claims"
+        " from tools and outside sources, and what has expired or is done."
     ),
     flags=(SCOPE, JSON),
     examples=("hm bulletin", "hm bulletin --scope global"),
@@ -39,5 +39,7 @@ def bulletin(request: CommandRequest) -> int:
     else:
         print_notices([f"no briefing of {scope}: {briefing.why_empty}"])
         if briefing.scope:
-            print_notices(["`hm bulletin --scope global` prints that of all projects"])
+            print_notices(
+                ["`hm bulletin --scope global` prints the one for all projects"]
+            )
     return 0

@@ -73,7 +73,7 @@ CLOSE_S = 0.8
         Flag(
             ("--toolset",),
             "text",
-            "Further tools to offer, separated by commas: context, briefing.",
+            "Further tools to offer, separated by commas: context, briefing, skills.",
             metavar="NAMES",
         ),
     ),

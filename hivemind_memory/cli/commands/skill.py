@@ -38,15 +38,15 @@ _NAME = Argument("name", "Name of the skill, or key of its memory.")
         " worktree, where Claude Code, Codex, Gemini CLI, OpenCode, Cursor and others"
         " read it; git ignores the folder. With --user it goes into your home folder,"
         " for every project; only a global memory can. The memory must be active and"
-        " trusted, and have numbered steps. A skill or command that is there already is"
-        " never replaced. This is for a person to decide; agents cannot run it."
+        " trusted, and have at least two numbered steps. An existing skill or command"
+        " is never replaced. This is for a person to decide; agents cannot run it."
     ),
     arguments=(Argument("ref", "Key, id or path of the memory.", completes="keys"),),
     flags=(
         Flag(
             ("--name",),
             "text",
-            "Name of the skill; made of the key if you give none.",
+            "Name of the skill (made from the key).",
             metavar="NAME",
         ),
         Flag(
@@ -107,8 +107,8 @@ def promote(request: CommandRequest) -> int:
 @command(
     "skill list",
     description=(
-        "With the memories that can become skills, because they were applied often"
-        " enough: see hm used."
+        "Also lists the memories that were applied often enough to become skills: see"
+        " hm used."
     ),
     flags=(JSON,),
 )
@@ -145,7 +145,7 @@ def list_(request: CommandRequest) -> int:
 
 @command(
     "skill show",
-    description="Its SKILL.md, as it is made from the memory now, and its copies.",
+    description="Prints the state of each copy, and the SKILL.md of the memory now.",
     arguments=(_NAME,),
     flags=(SCOPE, JSON),
     examples=("hm skill show deploy-shop",),
@@ -174,10 +174,10 @@ def show(request: CommandRequest) -> int:
 @command(
     "skill sync",
     description=(
-        "Writes each skill anew whose memory has changed, places those of this"
-        " repository in this worktree, and takes those away whose memory is forgotten."
-        " What you have edited in a copy is kept: merged with the new text, or left"
-        " alone if both change the same lines. Exits with 1 if something needs you."
+        "Rewrites each skill whose memory has changed, adds this repository's skills to"
+        " this worktree, and removes those whose memory is forgotten. Your edits to a"
+        " copy are kept: merged with the new text, or left alone if both change the"
+        " same lines. Exits with 1 if something needs your attention."
     ),
     arguments=(
         Argument(
@@ -190,8 +190,8 @@ def show(request: CommandRequest) -> int:
         Flag(
             ("--edited",),
             "text",
-            "keep: leave edited copies in conflict as they are; replace: write all"
-            " edited copies anew.",
+            "keep: leave edited copies in conflict as they are; replace:"
+            " overwrite all edited copies.",
             choices=("keep", "replace"),
         ),
         DRY_RUN,
@@ -220,8 +220,9 @@ def sync(request: CommandRequest) -> int:
 @command(
     "skill demote",
     description=(
-        "Removes its files and what was made for them; the memory stays. An edited copy"
-        " is not removed unless you say so. This is for a person to decide."
+        "Removes the skill's files and the folders made for them; the memory stays. An"
+        " edited copy is removed only with --discard-edits. This is for a person to"
+        " decide; agents cannot run it."
     ),
     arguments=(_NAME,),
     flags=(
@@ -248,7 +249,7 @@ def demote(request: CommandRequest) -> int:
     for file in removed:
         print_line(f"removed {file}", keep=[file])
     if not removed:
-        print_notices(["demoted; none of its files was there any more"])
+        print_notices(["demoted; its files were already gone"])
     return 0
 
 
@@ -278,11 +279,11 @@ def _after_promotion(done: PromotedSkill) -> Iterator[str]:
         return
     if done.late_folders:
         yield (
-            "the folder of skills is new: running agents see it after a restart,"
+            "the skills folder is new: running agents see it after a restart,"
             " Claude Code after /reload-skills"
         )
     if done.written:
-        yield f"`hm skill demote {quote(done.name)}` takes it back"
+        yield f"`hm skill demote {quote(done.name)}` removes it"
 
 
 def _print_sync(done: SkillSync) -> None:

@@ -31,7 +31,7 @@ OUTCOMES = ("applied", "ignored", "contradicted", "corrected")
         Flag(
             ("--outcome",),
             "text",
-            "What came of it; applied if you don't say.",
+            "What came of it (applied).",
             choices=OUTCOMES,
         ),
         SESSION,
