@@ -92,17 +92,10 @@ class Settings(ScopeSettings):
     rerank_url: str = _option(
         "", "URL of the server that reranks; /rerank is added to it.", is_url=True
     )
-    rerank_model: str = _option(
-        "", "Model to request from that server. Empty: its only one."
-    )
-    rerank_api_key: str = _option(
-        "", "API key for the server that reranks.", is_secret=True
-    )
+    rerank_model: str = _option("", "Model of that server. Empty: its only one.")
+    rerank_api_key: str = _option("", "API key for that server.", is_secret=True)
     rerank_timeout_s: float = _option(
-        0.8,
-        "Seconds that the server may take. After that, the order stays.",
-        low=0.05,
-        high=1.8,
+        0.8, "Seconds the server may take; then the order stays.", low=0.05, high=1.8
     )
     llm_provider: str = _option(
         "none",
@@ -340,9 +333,7 @@ class Settings(ScopeSettings):
         choices=TOOLSETS,
     )
     skill_uses: int = _option(
-        3,
-        "Sessions that must apply a memory before it is offered as a skill.",
-        low=1,
+        3, "Sessions that apply a memory before it is offered as a skill.", low=1
     )
     memory_chars: int = _option(
         4_000, "Maximum length of a typed memory, in characters.", low=100, high=100_000

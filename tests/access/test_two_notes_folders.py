@@ -75,7 +75,7 @@ def test_undo_and_the_log_of_changes_are_those_of_the_notes_folder(
     undone = twins.run(where, "undo")
 
     assert foreign.code == 1
-    assert "There is no change" in foreign.err
+    assert "None of your changes has the id" in foreign.err
     assert undone.code == 0, undone.err
     assert twins.run(where, "search", "tide").out == ""
     assert twins.text(twin) == before

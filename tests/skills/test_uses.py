@@ -153,7 +153,7 @@ def test_what_cannot_be_counted_is_said_in_a_sentence(bench: Bench) -> None:
     expect_refusal(bench, "no memory", "nothing-like-it")
     expect_refusal(bench, "is an entry", written.id)
     expect_refusal(bench, "has no type", "plain.md")
-    expect_refusal(bench, "none of applied", "deploy-shop", "worked")
+    expect_refusal(bench, "not one of applied", "deploy-shop", "worked")
     bench.save(text=LONGER, reason="it takes longer")
     expect_refusal(bench, "is superseded", first.id)
 

@@ -74,9 +74,9 @@ def list_(request: CommandRequest) -> int:
 @command(
     "jobs retry",
     description=(
-        "A job is given up after 5 tries, or after 2 replies that cannot be used. An"
-        " interrupted job is not run again on its own, because the model may have been"
-        " asked already."
+        "A job is given up after 5 tries, or earlier if a second try brings a reply that"
+        " cannot be used. An interrupted job is not run again on its own, because the"
+        " model may have been asked already."
     ),
     arguments=(
         Argument("number", "Number of a job; without it, all.", is_required=False),
@@ -92,7 +92,7 @@ def retry(request: CommandRequest) -> int:
     number = int(text) if text and text.isascii() and text.isdigit() else None
     if text and (number is None or number > _MAX_NUMBER):
         raise UsageError(
-            f"{text[:60]!r} is not the number of a job.", hint="`hm jobs` lists them."
+            "A job is named by its number, such as 12.", hint="`hm jobs` lists them."
         )
     with request.open_memory() as memory:
         check_owner(memory.caller, "hm jobs retry")
