@@ -75,8 +75,8 @@ def list_(request: CommandRequest) -> int:
     "jobs retry",
     description=(
         "A job is given up after 5 tries, or earlier if a second try brings a reply"
-        " that cannot be used. An interrupted job is not run again on its own, because the"
-        " model may have been asked already."
+        " that cannot be used. An interrupted job is not run again on its own, because"
+        " the model may have been asked already."
     ),
     arguments=(
         Argument("number", "Number of a job; without it, all.", is_required=False),
