@@ -41,7 +41,7 @@ def count_skills(report: PurgeReport) -> None:
     report.skills += _quoting(report)
     try:
         skills = _purged(report)
-        report.skills += _out_of_reach(skills)
+        report.skills += _out_of_reach(report, skills)
         _report(report, skills, [copy for skill in skills for copy in skill.copies])
         _report_uses(report, UseLog(report.context.state()).count(report.is_purged_in))
     except HivemindError as error:
@@ -57,7 +57,7 @@ def clean_skills(report: PurgeReport) -> None:
             skills = _purged(report)
             copies = [copy for skill in skills for copy in skill.copies]
             edited = [copy for copy in copies if _is_edited(copy)]
-            report.skills += _out_of_reach(skills)
+            report.skills += _out_of_reach(report, skills)
             for skill in skills:
                 _remove(report, skill)
         _report(report, skills, copies, edited)
@@ -84,19 +84,30 @@ def _quoting(report: PurgeReport) -> Iterator[FailedItem]:
                     f"the skill {skill.name} has the same words; edit its memory"
                     " and run `hm skill sync`, or demote it"
                 )
-                yield FailedItem(what=skill_file(copy), why=why)
+                yield FailedItem(what=_named(report, skill, copy), why=why)
 
 
-def _out_of_reach(skills: list[Skill]) -> Iterator[FailedItem]:
+def _out_of_reach(report: PurgeReport, skills: list[Skill]) -> Iterator[FailedItem]:
     """Yield what stays of some skills: files of persons, lost copies, commits."""
+    is_owner = report.context.caller.is_owner
+    for skill in skills:
+        for copy in skill.copies:
+            named = _named(report, skill, copy)
+            if copy.is_placed and not is_root_there(copy):
+                yield FailedItem(what=named, why=_MOVED)
+            for file in other_files(copy) if copy.is_placed else ():
+                what = file if is_owner else f"a file beside {named}"
+                yield FailedItem(what=what, why=_BESIDE)
     copies = [copy for skill in skills for copy in skill.copies]
-    for copy in copies:
-        if copy.is_placed and not is_root_there(copy):
-            yield FailedItem(what=skill_file(copy), why=_MOVED)
-        for file in other_files(copy) if copy.is_placed else ():
-            yield FailedItem(what=file, why=_BESIDE)
     for root in sorted({copy.root for copy in copies if copy.git_folder}):
-        yield FailedItem(what=root, why=_in_git(root))
+        if is_owner:
+            yield FailedItem(what=root, why=_in_git(root))
+
+
+def _named(report: PurgeReport, skill: Skill, copy: SkillCopy) -> str:
+    """Return the name of a copy; the caller may not know of worktrees of others."""
+    is_owner = report.context.caller.is_owner
+    return skill_file(copy) if is_owner else f"a copy of the skill {skill.name}"
 
 
 def _purged(report: PurgeReport) -> list[Skill]:
@@ -128,10 +139,7 @@ def _remove(report: PurgeReport, skill: Skill) -> None:
                 remove_copy(copy, before=data, others=others, locks=locks)
         except HivemindError as error:
             left.append(replaced(copy, kept=None))
-            # The caller may not know of worktrees of others.
-            is_owner = report.context.caller.is_owner
-            what = skill_file(copy) if is_owner else f"a copy of the skill {skill.name}"
-            report.fail(what, f"{error}; {_AGAIN}")
+            report.fail(_named(report, skill, copy), f"{error}; {_AGAIN}")
     if left:
         store.put(replaced(skill, copies=tuple(left)))
     else:

@@ -124,6 +124,22 @@ def _check_scope(
         )
 
 
+def seen_copies(
+    context: CurationContext, around: SkillSurroundings, copies: Iterable[SkillCopy]
+) -> tuple[SkillCopy, ...]:
+    """Return the copies of which a caller may know.
+
+    Those of its own repository and of the home folder; the owner knows of all.
+    """
+    if context.caller.is_owner:
+        return tuple(copies)
+    repository = around.repository_of(around.folder)
+    own = {os.path.realpath(around.user_home)}
+    if repository is not None:
+        own |= {repository.top, repository.common_dir}
+    return tuple(copy for copy in copies if own & {copy.root, copy.git_folder})
+
+
 def check_free(
     around: SkillSurroundings, copy: SkillCopy, others: Iterable[SkillCopy]
 ) -> None:
@@ -152,6 +168,12 @@ def check_free(
                 hint="Give another name with --name.",
                 effect=_NOT_PROMOTED,
             )
+    if copy.folder in {other.folder for other in others} - own:
+        raise UsageError(
+            f"{copy.folder} is kept for another skill.",
+            hint="Give another name with --name.",
+            effect=_NOT_PROMOTED,
+        )
     if copy.git_folder:
         repository = around.repository_of(copy.root)
         within = os.path.relpath(copy.folder, copy.root).replace(os.sep, "/")

@@ -15,7 +15,7 @@ from hivemind_memory.curation.skill_memory import (
     find_skill,
     visible_skills,
 )
-from hivemind_memory.curation.skill_places import check_free
+from hivemind_memory.curation.skill_places import check_free, seen_copies
 from hivemind_memory.errors import HivemindError, SkillNotWrittenError, UsageError
 from hivemind_memory.model.skills import (
     AWAY,
@@ -87,7 +87,9 @@ def sync_skills(
     for skill in skills:
         now = SkillNow(context, index, skill)
         work = _SkillWork(context, skill, now, edited=edited, is_dry_run=is_dry_run)
-        done += work.sync(around)
+        seen = seen_copies(context, around, skill.copies)
+        hidden = {skill_file(copy) for copy in skill.copies if copy not in seen}
+        done += [told for told in work.sync(around) if told.file not in hidden]
         if now.problem and not now.why_away:
             problems.append(f"The skill {skill.name} stays as it is: {now.problem}.")
     return SkillSync(
@@ -249,8 +251,9 @@ class _SkillWork:
         The last one of a repository is kept: by it, new worktrees get the skill.
         """
         same = [c for c in self._skill.copies if c.git_folder == copy.git_folder]
-        is_last = len(same) == 1 and os.path.isdir(copy.git_folder)
-        if self._is_dry_run or is_last:
+        # A disk that is not mounted, or a moved repository, may come back; edits too.
+        may_return = copy.kept is not None or not os.path.isdir(copy.git_folder)
+        if self._is_dry_run or may_return or len(same) == 1:
             return
         show_to_git(copy, self._others(copy), self._locks)
         copies = [c for c in self._skill.copies if c.folder != copy.folder]

@@ -19,7 +19,11 @@ from hivemind_memory.curation.skill_memory import (
     skills_lock,
     visible_skills,
 )
-from hivemind_memory.curation.skill_places import check_free, copies_wanted
+from hivemind_memory.curation.skill_places import (
+    check_free,
+    copies_wanted,
+    seen_copies,
+)
 from hivemind_memory.errors import HivemindError, SkillNotWrittenError, UsageError
 from hivemind_memory.model.skills import (
     AWAY,
@@ -55,6 +59,7 @@ if TYPE_CHECKING:
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.curation.skill_memory import SkillSurroundings
     from hivemind_memory.model.curation import StoredMemory
+    from hivemind_memory.model.ports import MemoryIndex
     from hivemind_memory.model.skills import SkillRequest, SkillSync
 
 _NOT_PROMOTED = "Nothing was promoted"
@@ -103,9 +108,7 @@ class Skills:
             if not skills:
                 return []
             index = context.index.fresh(is_lookup=True)
-            return [
-                skill_info(skill, SkillNow(context, index, skill)) for skill in skills
-            ]
+            return [self._info(skill, index) for skill in skills]
 
     def show(self, name: str, *, scope: str = "") -> SkillInfo:
         """Return one skill.
@@ -119,7 +122,13 @@ class Skills:
         with context.index.lock:
             skill = find_skill(context, name, where)
             index = context.index.fresh(is_lookup=True)
-            return skill_info(skill, SkillNow(context, index, skill))
+            return self._info(skill, index)
+
+    def _info(self, skill: Skill, index: MemoryIndex) -> SkillInfo:
+        """Return a skill with the copies that the caller may know of."""
+        copies = seen_copies(self._context, self._around, skill.copies)
+        seen = replaced(skill, copies=copies)
+        return skill_info(seen, SkillNow(self._context, index, seen))
 
     def sync(
         self, name: str = "", *, edited: str = "", is_dry_run: bool = False

@@ -98,9 +98,10 @@ class MemoryLists:
         """
         version = self._handle.run_fresh(lambda index: index.version())
         state = (version, self._handle.syncer.vault_mark(), key)
-        if self._handle.kept is None or self._handle.kept[0] != state:
-            self._handle.kept = (state, read())
-        value: T = self._handle.kept[1]
+        kept = self._handle.kept
+        if kept is None or kept[0] != state:
+            kept = self._handle.kept = (state, read())
+        value: T = kept[1]
         return value
 
     def note_rows(self) -> list[NoteRow]:

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
     from hivemind_memory.state.skills import SkillCopy
 
-_MAX_BYTES = 1024 * 1024
+_MAX_BYTES = 64 * 1024 * 1024
+"""Of a copy, as a person may have edited it; what cannot be read cannot be removed."""
 _MARKS = SectionMarks(
     begin=b"# hivemind-skills:begin",
     end=b"# hivemind-skills:end",

@@ -12,6 +12,7 @@ import re
 import unicodedata
 
 from hivemind_memory.errors import UsageError
+from hivemind_memory.markdown.entry import parse_provenance
 from hivemind_memory.model.display import escape_line, shorten
 from hivemind_memory.model.trust import untrusted_source
 from hivemind_memory.redaction.redact import scrub
@@ -27,6 +28,8 @@ SKILL_FILE = "SKILL.md"
 MAX_NAME_CHARS = 64
 MAX_DESCRIPTION_CHARS = 1_024
 MIN_STEPS = 2
+MAX_BYTES = 256 * 1024
+"""Of the text of a memory that is made a skill."""
 
 _EFFECT = "Nothing was promoted"
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -77,16 +80,29 @@ def why_no_skill(memory: StoredMemory) -> SkillRefusal | None:
             f"is untrusted: its source is {source}",
             "If you vouch for it, change `source:` in its file to human.",
         )
-    return _why_no_steps(memory.text)
+    text = _own_text(memory)
+    if len(text.encode()) > MAX_BYTES:
+        return SkillRefusal(
+            f"is longer than a skill can be ({MAX_BYTES:,} bytes)",
+            "Keep the steps, and put the rest into a note.",
+        )
+    return _why_secret("\n".join((memory.key, *memory.tags))) or _why_no_steps(text)
 
 
-def _why_no_steps(text: str) -> SkillRefusal | None:
-    """Return why a text is not what an agent may follow; None: it is."""
+def _why_secret(text: str) -> SkillRefusal | None:
+    """Return that a text holds a secret; None: it does not."""
     if found := scrub(text).found:
         return SkillRefusal(
             f"holds what looks like a secret ({', '.join(dict.fromkeys(found))})",
             "Write where the secret is kept instead.",
         )
+    return None
+
+
+def _why_no_steps(text: str) -> SkillRefusal | None:
+    """Return why a text is not what an agent may follow; None: it is."""
+    if secret := _why_secret(text):
+        return secret
     if line := _line_that_runs(text):
         return SkillRefusal(
             f"has a command that agents run unasked, on line {line} of its text",
@@ -178,12 +194,19 @@ def skill_text(skill: Skill, memory: StoredMemory, *, name: str) -> str:
         f'  hivemind-version: "{skill.version}"',
         "---",
     )
-    return "\n".join((*head, "", memory.text.strip("\n"), ""))
+    return "\n".join((*head, "", _own_text(memory).strip("\n"), ""))
 
 
 def is_same_skill(one: str, other: str) -> bool:
     """Return whether two texts of a skill say the same, ids and versions aside."""
     return _without_metadata(one) == _without_metadata(other)
+
+
+def _own_text(memory: StoredMemory) -> str:
+    """Return its text without the entries below it: each has a source of its own."""
+    lines = memory.text.split("\n")
+    ends = (at for at, line in enumerate(lines) if parse_provenance(line))
+    return "\n".join(lines[: next(ends, len(lines))]).rstrip()
 
 
 def _without_metadata(text: str) -> list[str]:
@@ -209,8 +232,8 @@ def _description_of(memory: StoredMemory) -> str:
 
     That is the text before its first step; without one, its key. Tags say more.
     """
-    first = next(_steps(memory.text), (0, ""))[0]
-    above = memory.text.split("\n")[: max(first - 1, 0)]
+    first = next(_steps(_own_text(memory)), (0, ""))[0]
+    above = _own_text(memory).split("\n")[: max(first - 1, 0)]
     said = _plain(" ".join(line.lstrip("#> ") for line in above)).rstrip(":")
     said = said or f"The steps of {_plain(memory.key.replace('-', ' '))}"
     said = said if said.endswith((".", "!", "?")) else f"{said}."

@@ -112,19 +112,7 @@ class SkillStore:
         def write(connection: apsw.Connection) -> None:
             with synced_transaction(connection):
                 _delete(connection, notes, skill)
-                connection.execute(
-                    f"INSERT INTO skills({_COLUMNS}, notes)"
-                    " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    (
-                        *(skill.scope, skill.name, skill.ref, skill.key),
-                        *(skill.description, skill.version, notes),
-                    ),
-                )
-                connection.executemany(
-                    f"INSERT OR REPLACE INTO skill_copies({_COPY_COLUMNS}, notes)"
-                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    [(*_row_of(copy), notes) for copy in skill.copies],
-                )
+                _insert(connection, notes, skill)
 
         self._state.run(write, PROMISE_WAIT_MS)
 
@@ -143,6 +131,7 @@ class SkillStore:
         Where the new scope has a skill of that name, the one that moves gets a number.
         """
         known = self.all()
+        moved: list[tuple[Skill, Skill]] = []
         taken = {
             (skill.scope, skill.name)
             for skill in known
@@ -159,8 +148,20 @@ class SkillStore:
             copies = tuple(
                 replaced(copy, scope=scope, name=name) for copy in skill.copies
             )
-            self.drop(skill)
-            self.put(replaced(skill, scope=scope, name=name, copies=copies))
+            new = replaced(skill, scope=scope, name=name, copies=copies)
+            moved.append((skill, new))
+        notes = self._state.notes
+
+        def write(connection: apsw.Connection) -> None:
+            # One transaction: a kill between the two would lose what a person edited.
+            with synced_transaction(connection):
+                for old, _ in moved:
+                    _delete(connection, notes, old)
+                for _, new in moved:
+                    _insert(connection, notes, new)
+
+        if moved:
+            self._state.run(write, PROMISE_WAIT_MS)
 
 
 def _delete(connection: apsw.Connection, notes: str, skill: Skill) -> None:
@@ -170,6 +171,22 @@ def _delete(connection: apsw.Connection, notes: str, skill: Skill) -> None:
             f"DELETE FROM {table} WHERE notes = ? AND scope = ? AND name = ?",
             (notes, skill.scope, skill.name),
         )
+
+
+def _insert(connection: apsw.Connection, notes: str, skill: Skill) -> None:
+    """Insert the rows of a skill."""
+    connection.execute(
+        f"INSERT INTO skills({_COLUMNS}, notes) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (
+            *(skill.scope, skill.name, skill.ref, skill.key),
+            *(skill.description, skill.version, notes),
+        ),
+    )
+    connection.executemany(
+        f"INSERT OR REPLACE INTO skill_copies({_COPY_COLUMNS}, notes)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [(*_row_of(copy), notes) for copy in skill.copies],
+    )
 
 
 def _skill_of(row: tuple[object, ...], copies: list[SkillCopy]) -> Skill:
