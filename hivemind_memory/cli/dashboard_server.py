@@ -52,6 +52,7 @@ def ask_for_link(
         except OSError:
             is_there, body = False, b""
         else:
+            _check_user(port)
             is_there, body = True, _answer(connection, token)
         finally:
             connection.close()
@@ -63,6 +64,14 @@ def ask_for_link(
                 raise _other_program(port)
             return None
         time.sleep(_POLL_S)
+
+
+def _check_user(port: int) -> None:
+    """Raise if another user listens on a port, who would be sent the token."""
+    from hivemind_memory.mcp_server.port_holder import is_held_by_another_user
+
+    if is_held_by_another_user(port):
+        raise _other_program(port)
 
 
 def _runs(process: subprocess.Popen[bytes]) -> bool:

@@ -14,7 +14,7 @@ def find_holder(port: int) -> str:
 
     A process of another user is unknown.
     """
-    inodes = {f"socket:[{inode}]" for inode in _inodes(port)}
+    inodes = {f"socket:[{inode}]" for _, inode in _listeners(port)}
     if not inodes:
         return ""
     for process in _processes():
@@ -29,15 +29,23 @@ def find_holder(port: int) -> str:
     return ""
 
 
-def _inodes(port: int) -> Iterator[str]:
-    """Yield the inodes of the sockets that listen on a port."""
+def is_held_by_another_user(port: int) -> bool:
+    """Return whether a process of another user listens on a port.
+
+    False where ``/proc`` does not tell.
+    """
+    return any(user != str(os.getuid()) for user, _ in _listeners(port))
+
+
+def _listeners(port: int) -> Iterator[tuple[str, str]]:
+    """Yield user and inode of the sockets that listen on a port."""
     for table in _TABLES:
         try:
             with open(table, encoding="ascii") as rows:
                 for row in rows:
                     fields = row.split()
                     if fields[1].endswith(f":{port:04X}") and fields[3] == _LISTENS:
-                        yield fields[9]
+                        yield fields[7], fields[9]
         except (OSError, IndexError):
             continue
 

@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from hivemind_memory.cli import dashboard_server
+from hivemind_memory.mcp_server import port_holder
 from tests.cli.conftest import Hm
 from tests.support.forked import HM, finish
 from tests.support.waiting import wait_until
@@ -89,6 +90,30 @@ def test_a_program_that_never_answers_is_named_and_not_waited_for(
     assert done.code == 2
     assert f"Port {port} is used by process {os.getpid()}" in done.err
     assert "did not start" not in done.err
+
+
+def test_the_token_is_never_sent_to_a_program_of_another_user(
+    hm: Hm, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever took the port first got the token of the server."""
+    assert notes.is_dir()
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        table = tmp_path / "tcp"
+        user = os.getuid() + 1
+        row = f"0: 0100007F:{port:04X} 00000000:0000 0A 0:0 0:0 0 {user} 0 77\n"
+        table.write_text(row)
+        monkeypatch.setattr(port_holder, "_TABLES", (str(table),))
+        done = hm("dashboard", "--no-open", "--port", str(port))
+        other.settimeout(5)
+        asked, _ = other.accept()
+        with asked:
+            asked.settimeout(5)
+            sent = asked.recv(1_000)
+
+    assert done.code == 2
+    assert f"Port {port} is used by another program" in done.err
+    assert sent == b""
 
 
 def test_a_server_of_another_home_or_other_notes_is_never_opened(
