@@ -7,7 +7,7 @@ not a copy of another memory's file. Whoever reads sees them only in its own sco
 from __future__ import annotations
 
 from hivemind_memory.errors import NoteNotFoundError, NoteUnreadableError
-from hivemind_memory.markdown.entry import parse_provenance
+from hivemind_memory.markdown.entry import own_lines
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.model.memories import ACTIVE
 from hivemind_memory.model.trust import is_trusted
@@ -65,9 +65,4 @@ def read_own_lines(memory: Memory, path: str) -> tuple[int, list[str]]:
     start = split_front_matter(text).line_count
     while start < len(lines) and not lines[start].strip():
         start += 1
-    stop = start
-    while stop < len(lines) and not parse_provenance(lines[stop]):
-        stop += 1
-    while stop > start and not lines[stop - 1].strip():
-        stop -= 1
-    return start + 1, lines[start:stop]
+    return start + 1, own_lines(lines[start:])

@@ -7,10 +7,12 @@ from hivemind_memory.jobs.relations import (
     messages_about,
     relations_in,
     schema_for,
+    text_of,
 )
 from hivemind_memory.model.filters import SearchFilter
 from hivemind_memory.model.query import Query
 from hivemind_memory.model.trust import is_trusted
+from hivemind_memory.redaction import mask
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,7 +74,7 @@ def _load(memory: Memory, ref: str) -> StoredMemory | None:
 def _neighbors(memory: Memory, saved: StoredMemory) -> Iterator[StoredMemory]:
     """Yield the memories of the same scope that are most like a saved one."""
     query = Query(
-        text=f"{saved.key} {saved.text}"[:_QUERY_CHARS],
+        text=f"{mask(saved.key)} {text_of(saved)}"[:_QUERY_CHARS],
         max_results=_CANDIDATES,
         min_score=MIN_RELEVANCE,
         search_filter=SearchFilter(scope=saved.scope),

@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 from math import isfinite
 
+from hivemind_memory.markdown.entry import own_lines
 from hivemind_memory.model.chat import SYSTEM, USER, ChatMessage
 from hivemind_memory.model.memories import CONTRADICTS, EDGE_KINDS, RELATED, UPDATES
 from hivemind_memory.model.relations import Relation
+from hivemind_memory.redaction import mask
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -118,11 +120,20 @@ def _relation_of(row: object) -> Relation | None:
     return Relation(ref=ref, kind=str(kind), weight=float(weight))
 
 
+def text_of(memory: StoredMemory) -> str:
+    """Return what may be sent of a memory's text, whole: no entry of others, no secret.
+
+    It is masked before it is cut or becomes JSON: half a secret, or one with escapes in
+    it, is not recognized.
+    """
+    return mask("\n".join(own_lines(memory.text.split("\n"))))
+
+
 def _described(memory: StoredMemory) -> dict[str, str]:
     """Return what is told of a memory."""
     return {
-        "key": memory.key,
-        "type": memory.type,
-        "saved_on": memory.created[:10],
-        "text": memory.text[:MAX_TEXT_CHARS],
+        "key": mask(memory.key),
+        "type": mask(memory.type),
+        "saved_on": mask(memory.created)[:10],
+        "text": text_of(memory)[:MAX_TEXT_CHARS],
     }

@@ -16,6 +16,10 @@ from hivemind_memory.markdown.text import encodable
 from hivemind_memory.model.note import Provenance
 from hivemind_memory.model.trust import EXTERNAL, SOURCES
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 OPENING = "<!-- hm "
 """How every comment line of an entry begins."""
 
@@ -85,6 +89,20 @@ def parse_provenance(line: str) -> Provenance | None:
         tags=tuple(filter(None, values.get("tags", "").split(","))),
         is_forgotten="forgotten" in values,
     )
+
+
+def own_lines(lines: Sequence[str]) -> list[str]:
+    """Return the lines before the first entry, without blank ones at the end.
+
+    An entry has a source of its own, perhaps an external one, so the memory in whose
+    file it stands ends before it.
+    """
+    stop = next(
+        (at for at, line in enumerate(lines) if parse_provenance(line)), len(lines)
+    )
+    while stop and not lines[stop - 1].strip():
+        stop -= 1
+    return list(lines[:stop])
 
 
 def entry_ids(data: bytes) -> frozenset[str]:

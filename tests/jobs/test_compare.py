@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from hivemind_memory.errors import HivemindError
+from hivemind_memory.jobs.compare import _QUERY_CHARS
+from hivemind_memory.jobs.relations import MAX_TEXT_CHARS, messages_about
+from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import MemorySelector
 from hivemind_memory.model.memories import EDGE_KINDS
+from hivemind_memory.model.query import Query, SearchAnswer
 from hivemind_memory.state.jobs import DONE, Jobs
 from hivemind_memory.state.model_links import ModelLinks
 from tests.support.model_home import NEW, OLD, ModelHome, data_in
@@ -177,6 +182,69 @@ def test_no_memory_is_compared_that_may_not_be_sent(home: ModelHome) -> None:
     [asked] = home.chat.asked
     keys = [other["key"] for other in data_in(asked)["older"]]
     assert keys == ["deploy-private"]
+
+
+TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+
+def rewrite(home: ModelHome, key: str, text: str) -> None:
+    """Write the text of a memory as an editor does: nothing is masked."""
+    path = home.sandbox.notes / f"{key}.md"
+    head, found, _ = path.read_text().partition("\n---\n")
+    path.write_text(f"{head}{found}{text}\n")
+
+
+def told_of(home: ModelHome, key: str) -> str:
+    """Return what the model is told of a memory before it is masked once more."""
+    saved = home.with_memory(lambda memory: memory.curation.show(key)).memory
+    return messages_about(saved, {"older": saved})[1].text
+
+
+@pytest.mark.parametrize("limit", [MAX_TEXT_CHARS, _QUERY_CHARS])
+def test_half_a_secret_at_the_edge_is_not_sent(
+    home: ModelHome, monkeypatch: pytest.MonkeyPatch, limit: int
+) -> None:
+    """It was cut before it was masked, to the model and to whoever embeds the query."""
+    queries: list[str] = []
+    search = Memory.search
+
+    def spied(memory: Memory, query: Query) -> SearchAnswer:
+        queries.append(query.text)
+        return search(memory, query)
+
+    two(home)
+    start = f"{NEW} {'Green. ' * limit}"[: limit - len("deploy-time ") - 11]
+    rewrite(home, "deploy-time", f"{start} {TOKEN} is the token.")
+    monkeypatch.setattr(Memory, "search", spied)
+
+    home.run()
+
+    assert queries
+    assert "ghp_" not in "".join(queries)
+    assert "ghp_" not in told_of(home, "deploy-time")
+
+
+def test_a_secret_with_quotes_is_masked_before_it_is_json(home: ModelHome) -> None:
+    """A backslash before each quote hid it from the rules."""
+    two(home)
+    rewrite(home, "deploy-time", f'{NEW}\n\npassword = "hunter\\\\2-Xk9\\"vQ"\n')
+
+    told = told_of(home, "deploy-time")
+
+    assert "vQ" not in told
+    assert "Xk9" not in told
+
+
+def test_entries_of_others_below_a_memory_are_not_sent(home: ModelHome) -> None:
+    """They have a source of their own, perhaps an external one."""
+    two(home)
+    line = "<!-- hm id=01K{} source=external at=2026-11-21T14:03:11+01:00 -->"
+    entry = line.format("A" * 23) + "\nThe tests are green."
+    rewrite(home, "deploy-time", f"{NEW}\n\n\n{entry}")
+
+    data = json.loads(told_of(home, "deploy-time"))
+
+    assert data["saved"]["text"] == data["older"][0]["text"] == NEW
 
 
 def test_a_memory_of_another_scope_is_not_compared(home: ModelHome) -> None:
