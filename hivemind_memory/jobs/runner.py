@@ -197,8 +197,9 @@ class JobRunner:
             return
         wait_s = FIRST_RETRY_S * 2 ** (job.tries - 1)
         if isinstance(error, ChatError) and error.retry_after_s is not None:
-            wait_s = max(wait_s, error.retry_after_s)
-            self._rest_until_s = self._now() + error.retry_after_s
+            asked_s = min(error.retry_after_s, _DAY_S)  # a server may say years
+            wait_s = max(wait_s, asked_s)
+            self._rest_until_s = self._now() + asked_s
         self._jobs.put_back(
             job,
             self._runner,

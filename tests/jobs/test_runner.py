@@ -92,6 +92,17 @@ def test_a_server_that_asks_to_wait_is_waited_for(model: ModelHome) -> None:
     assert model.run() == pytest.approx(3_600, abs=5)
 
 
+def test_a_server_that_asks_to_wait_for_years_is_waited_for_a_day(
+    model: ModelHome,
+) -> None:
+    """``Retry-After: 999999999`` put the job off for 31 years."""
+    model.save("deploy-time", NEW)
+    model.chat.failure = ChatError("Too many requests.", retry_after_s=999_999_999)
+
+    assert model.run() == pytest.approx(86_400, abs=5)
+    assert last(model).due_at <= model.sandbox.now() + 86_400
+
+
 def test_what_was_not_asked_is_no_try(model: ModelHome) -> None:
     """Nothing is given up because a day has too few requests."""
     model.save("deploy-time", NEW)
