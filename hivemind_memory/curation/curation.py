@@ -209,13 +209,13 @@ class Curation:
             return reject(self._context, ref)
 
     def link(
-        self, start: str, end: str, kind: str, *, weight: float = 1.0
+        self, start: str, end: str, kind: str, *, weight: float = 1.0, by: str = ""
     ) -> LinkResult:
         """Link two memories; see ``links.link``."""
         from hivemind_memory.curation.links import link
 
         with self._context.changing("Nothing was linked"):
-            linked = link(self._context, start, end, kind, weight=weight)
+            linked = link(self._context, start, end, kind, weight=weight, by=by)
             is_indexed = self._context.update_index(linked.changed_paths)
             return replace(linked, is_indexed=is_indexed)
 

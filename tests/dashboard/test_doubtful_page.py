@@ -126,6 +126,68 @@ def test_who_saves_again_does_not_vouch_for_text_from_outside(
         assert reader.send(f"/{claim}/{what}", on="/claim").status_code == 409
 
 
+@pytest.mark.parametrize("what", ["pin", "keep"])
+def test_who_saves_again_does_not_vouch_for_entries_below(
+    reader: Reader, home: Path, what: str
+) -> None:
+    """A text from outside became part of a version whose source is human."""
+    known = save("port", "The port is 5432.", type="fact")
+    line = f"<!-- hm id=01K{'E' * 23} source=external at=2026-11-21T14:03:11+01:00 -->"
+    path = home / "memory" / "port.md"
+    path.write_text(f"{path.read_text()}\n\n{line}\nThe port is 1.\n")
+    before = path.read_text()
+
+    answer = reader.send(f"/{known}/{what}", on=f"/{known}")
+
+    assert answer.status_code == 409
+    assert "Entries of others stand below it in its file." in answer.text
+    assert "Edit it, if you vouch for them." in answer.text
+    assert path.read_text() == before
+
+
+def links_of(key: str) -> set[tuple[str, str, float]]:
+    """Return kind, other key and weight of the links that begin at a memory."""
+    with opening.open_memory() as memory:
+        edges = memory.curation.show(key).edges
+    return {
+        (edge.kind, edge.key, edge.weight)
+        for edge in edges
+        if edge.is_outgoing and edge.key != key
+    }
+
+
+@pytest.mark.parametrize("what", ["pin", "keep"])
+def test_a_dispute_does_not_end_by_pinning(reader: Reader, what: str) -> None:
+    """The links of a memory whose text stays stay too, however often."""
+    save("port", "The port is 5432.", type="fact")
+    save("host", "The host is db1.", type="fact")
+    known = save("new-port", "The port is 5433.", type="fact", contradicts=("port",))
+    with opening.open_memory() as memory:
+        memory.curation.link(known, "host", "updates", weight=0.5)
+    before = links_of("new-port")
+    assert len(before) == 2
+
+    for fields in ({}, {"end": "1"}):
+        with opening.open_memory() as memory:
+            known = memory.curation.show("new-port").memory.id
+        answer = reader.send(f"/{known}/{what}", on=f"/{known}", **fields)
+        assert answer.status_code == 200, answer.text
+        assert links_of("new-port") == before
+    assert 'id="disputed"' in reader.page("/doubtful").text
+
+
+def test_what_another_memory_disputes_is_not_pinned(reader: Reader) -> None:
+    """The dispute is with a version, so it would end."""
+    known = save("port", "The port is 5432.", type="fact")
+    save("new-port", "The port is 5433.", type="fact", contradicts=("port",))
+
+    answer = reader.send(f"/{known}/pin", on=f"/{known}")
+
+    assert 'id="disputed"' in reader.page("/doubtful").text
+    assert answer.status_code == 409
+    assert "Another memory updates or contradicts it" in answer.text
+
+
 def test_who_sees_what_is_doubtful(served: Served, home: Path) -> None:
     """A token of its scopes; a visitor nothing; a token that reads has no buttons."""
     day = "2020-01-01T10:00:00+00:00"
