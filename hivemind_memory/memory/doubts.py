@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from hivemind_memory.memory.memory import Memory
     from hivemind_memory.model.memories import MemoryRow
+    from hivemind_memory.model.ports import MemoryIndex
 
 SOON_DAYS = 14
 STALE_DAYS = 90
@@ -153,21 +154,12 @@ def look_closely(memory: Memory, budget_s: float = LOOK_S) -> CloseLook:
     """
     stopwatch = memory.clocks.stopwatch
     started = stopwatch()
-    every = memory.memories()
-    rows = [row for row in every if row.status == ACTIVE and row.type]
+    rows = [row for row in memory.memories() if row.status == ACTIVE and row.type]
     found = CloseLook(total=len(rows))
-    # A link to what was forgotten is right again once that is restored.
-    hidden = {
-        name
-        for row in every
-        if row.status != ACTIVE
-        for name in (row.memory_id, row.key, row.path)
-    }
     texts: list[tuple[MemoryRow, frozenset[str]]] = []
     for at in range(0, len(rows), _BATCH):
         batch = rows[at : at + _BATCH]
-        dead = _dead_links(memory, batch)
-        found.dead_links += [doubt for doubt in dead if doubt.target not in hidden]
+        found.dead_links += _dead_links(memory, batch)
         for row in batch:
             try:
                 text = memory.read(row.path).text
@@ -200,20 +192,29 @@ def copies_of_text(memory: Memory, path: str, text: str) -> list[tuple[str, floa
 
 
 def _dead_links(memory: Memory, rows: Collection[MemoryRow]) -> list[Doubt]:
-    """Return the links of some memories that lead to nothing."""
-    scopes = memory.access.scopes
-    edges = memory.index_handle.run_fresh(
+    """Return the links of some memories that lead to nothing in any scope.
+
+    What the caller may not see is there. What was forgotten may be restored.
+    """
+    return memory.index_handle.run_fresh(
         lambda index: [
-            (row, edge)
+            Doubt(row=row, target=edge.to_id, kind=edge.kind)
             for row in rows
-            for edge in index.edges_of(row.path, scopes=scopes)
+            for edge in index.edges_of(row.path, scopes=None)
+            if edge.from_path == row.path
+            and not edge.to_path
+            and not _is_named(index, edge.to_id)
         ]
     )
-    return [
-        Doubt(row=row, target=edge.to_id, kind=edge.kind)
-        for row, edge in edges
-        if not edge.to_path and edge.from_path == row.path
-    ]
+
+
+def _is_named(index: MemoryIndex, name: str) -> bool:
+    """Return whether a note has an id, a key or a path, in any scope and status."""
+    return bool(
+        index.memories(memory_id=name)
+        or index.memories(key=name)
+        or index.memories(path=name)
+    )
 
 
 def near_copies(

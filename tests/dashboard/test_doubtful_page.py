@@ -214,6 +214,29 @@ def test_who_sees_what_is_doubtful(served: Served, home: Path) -> None:
         assert visitor.page("/doubtful").status_code == 404
 
 
+def test_a_link_into_a_scope_that_is_not_seen_leads_somewhere(
+    served: Served, home: Path
+) -> None:
+    """A limited caller was offered to remove the owner's valid link."""
+    other = save("other", "Over there.", "project/other", type="fact")
+    forgotten = save("gone", "Gone.", "project/other", type="fact")
+    related = (other, forgotten)
+    here = save("here", "Here.", "project/shop", type="fact", related=related)
+    with opening.open_memory() as memory:
+        memory.curation.stored.hide([memory.curation.show("gone").memory.path])
+    lost = save("lost", "See.", "project/shop", type="fact", related=(here,))
+    with opening.open_memory() as memory:
+        path = home / "memory" / memory.curation.show(lost).memory.path
+    path.write_text(path.read_text().replace(here, "nowhere"))
+    with Reader(served) as ci:
+        ci.log_in(add_token("ci", project="shop"))
+        page = ci.page(LOOK).text
+
+    assert "nowhere" in page
+    assert other not in page
+    assert forgotten not in page
+
+
 def test_every_pair_of_near_copies_is_found() -> None:
     """As by comparing each text with each other one."""
     import random
