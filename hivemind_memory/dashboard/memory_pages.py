@@ -136,6 +136,7 @@ def address_of(memory: StoredMemory) -> str:
 
 
 _FILTERS = ("type", "scope", "status", "since", "page")
+_PAGE_DIGITS = 9
 _STATUS_LIST = ", ".join(STATUSES)
 
 
@@ -210,7 +211,9 @@ def _hits(call: PageCall, asked: dict[str, str]) -> dict[str, Any]:
 
 def _list(call: PageCall, asked: dict[str, str], status: str) -> dict[str, Any]:
     """Return one page of the memories that fit."""
-    number = max(1, int(asked["page"]) if asked["page"].isdecimal() else 1)
+    is_number = asked["page"].isdecimal()
+    # A number with more digits is no page either, and Python refuses one of thousands.
+    number = max(1, int(asked["page"][:_PAGE_DIGITS]) if is_number else 1)
     wanted = MemoryFilter(
         types=(asked["type"],) if asked["type"] else (),
         scope=asked["scope"],

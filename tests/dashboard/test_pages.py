@@ -383,6 +383,16 @@ def test_the_end_of_a_session_is_its_end(reader: Reader) -> None:
     assert answer.status_code == 303
 
 
+def test_a_page_with_thousands_of_digits_is_none(reader: Reader) -> None:
+    """It was an error of the server: Python reads no such number."""
+    save("day", "We deploy on Mondays.", type="decision")
+
+    pages = [reader.page(f"?page={digits}") for digits in ("9" * 5_000, "99")]
+
+    assert [page.status_code for page in pages] == [200, 200]
+    assert not any("We deploy on Mondays." in page.text for page in pages)
+
+
 def test_the_briefing_stands_above_the_list(reader: Reader) -> None:
     """Of the chosen scope, else of that in which something was saved last."""
     save("day", "We deploy on Mondays. Never later.", type="decision")
