@@ -23,7 +23,7 @@ from tests.support.sandbox import Sandbox
 settings.register_profile("no deadline", deadline=None)
 settings.load_profile("no deadline")
 
-WHOLE_SUITE = "about eighteen minutes"
+WHOLE_SUITE = "about fifteen minutes"
 MEMORY_DISK = Path("/dev/shm")
 MEMORY_DISK_BYTES = 4 << 30
 """Room for the folders of the tests that run at one time, several times over."""

@@ -155,7 +155,7 @@ def _strong_links(details: MemoryDetails) -> list[MemoryEdge]:
         Failure: There is one that it cannot have.
     """
     memory = details.memory
-    versions = {one.path for one in details.chain if one.status == "superseded"}
+    versions = {old.path for old in details.chain if old.status == "superseded"}
     before = memory.supersedes[:1] if memory.reason else ()
     found = []
     for edge in details.edges:
