@@ -257,7 +257,7 @@ PLAIN_FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
             ),
         ),
         ("]:", r"\]:\d{2,5}[ \t]+[\w.+@-]{1,80}:"),
-        ("auth=", r"(?i)\w*auth[\w-]{0,10}=[a-z]{2,20}/"),
+        ("auth=", r"(?i)(?<!\w)\w{0,40}auth[\w-]{0,10}=[a-z]{2,20}/"),
         (
             "credential",
             (r"(?i)\bcredentials?[ \t]*[:=][ \t]*[\w.@-]{1,40}:(?=\S+" r"[ \t]*$)"),
