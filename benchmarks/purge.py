@@ -245,7 +245,7 @@ def read_before(bench: Bench, word: str) -> list[str]:
     bench.sandbox.save(path, "# Late\n")
     bench.memory.sync()
     with mock.patch.object(IndexHandle, "index_note", return_value=False):
-        entry = bench.memory.write(f"The password is {word}.", file=path)
+        entry = bench.memory.write(f"The word of the harbour is {word}.", file=path)
 
     receipts: list[PurgeResult] = []
     write = NoteIndexer._write  # noqa: SLF001 - between reading and writing
