@@ -12,7 +12,7 @@ import re
 import unicodedata
 
 from hivemind_memory.errors import UsageError
-from hivemind_memory.markdown.entry import parse_provenance
+from hivemind_memory.markdown.entry import own_lines
 from hivemind_memory.model.display import escape_line, shorten
 from hivemind_memory.model.trust import untrusted_source
 from hivemind_memory.redaction.redact import scrub
@@ -204,9 +204,7 @@ def is_same_skill(one: str, other: str) -> bool:
 
 def _own_text(memory: StoredMemory) -> str:
     """Return its text without the entries below it: each has a source of its own."""
-    lines = memory.text.split("\n")
-    ends = (at for at, line in enumerate(lines) if parse_provenance(line))
-    return "\n".join(lines[: next(ends, len(lines))]).rstrip()
+    return "\n".join(own_lines(memory.text.split("\n")))
 
 
 def _without_metadata(text: str) -> list[str]:
@@ -232,8 +230,9 @@ def _description_of(memory: StoredMemory) -> str:
 
     That is the text before its first step; without one, its key. Tags say more.
     """
-    first = next(_steps(_own_text(memory)), (0, ""))[0]
-    above = _own_text(memory).split("\n")[: max(first - 1, 0)]
+    text = _own_text(memory)
+    first = next(_steps(text), (0, ""))[0]
+    above = text.split("\n")[: max(first - 1, 0)]
     said = _plain(" ".join(line.lstrip("#> ") for line in above)).rstrip(":")
     said = said or f"The steps of {_plain(memory.key.replace('-', ' '))}"
     said = said if said.endswith((".", "!", "?")) else f"{said}."
