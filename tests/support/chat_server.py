@@ -18,10 +18,11 @@ import struct
 import threading
 from collections import deque
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
+from http.server import BaseHTTPRequestHandler
+from typing import Any
 
 from tests.support.embedding_server import DRIP_S, SLOW_S, STATUS_FAULTS
+from tests.support.local_server import LocalServer, OwnedServer
 
 WIRE_FAULTS = ("slow", "drip", "cut", "reset", "html", "not-json", "json-list", "deep")
 REPLY_FAULTS = (
@@ -52,7 +53,7 @@ STATUSES = tuple(name for name in STATUS_FAULTS if not name.endswith("-long"))
 FAULTS = (*STATUSES, "400-long", *WIRE_FAULTS, *REPLY_FAULTS, *HARMLESS, *FORM_FAULTS)
 
 
-class ChatServer:
+class ChatServer(LocalServer):
     """Replies on a port of its own until it is closed."""
 
     def __init__(self, *, port: int = 0, latency_s: float = 0.0) -> None:
@@ -71,27 +72,12 @@ class ChatServer:
 
         self._faults: deque[str] = deque()
         self._lock = threading.Lock()
-        self.closing = threading.Event()
-        self._server = _Server(("127.0.0.1", port), _Handler)
-        self._server.owner = self
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, args=(0.004,), daemon=True
-        )
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.closing.set()
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        super().__init__(port)
 
     @property
     def url(self) -> str:
         """Address for Ollama."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
+        return self.origin
 
     def url_for(self, provider: str) -> str:
         """Return the address as the client of a provider takes it."""
@@ -115,21 +101,10 @@ class ChatServer:
             return self._faults.popleft() if self._faults else self.always
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    # Requests that nothing waits for any more must not hold up the end of a test.
-    block_on_close = False
-    request_queue_size = 64
-    owner: ChatServer
-
-    def handle_error(self, *_: object) -> None:
-        """A client that went away is what is tested here; no traceback."""
-
-
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
-    server: _Server
+    server: OwnedServer
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
@@ -290,6 +265,9 @@ def answer_for(request: dict[str, Any], fault: str, reply: object) -> object:
         "model": request["model"],
         "choices": [] if fault == "no-message" else choices,
     }
+
+
+ChatServer.handler = _Handler
 
 
 def main() -> None:

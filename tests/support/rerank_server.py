@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+
+from tests.support.local_server import LocalServer, OwnedServer
 
 SLOW_S = 120.0
 STATUSES = {"401": 401, "404": 404, "429": 429, "500": 500, "redirect": 307}
@@ -22,7 +23,7 @@ FAULTS = (*STATUSES, *BAD_SCORES, "slow", "cut")
 _WORD = re.compile(r"\w+")
 
 
-class RerankServer:
+class RerankServer(LocalServer):
     """Answers on a port of its own until it is closed."""
 
     def __init__(self, shape: str = "jina") -> None:
@@ -34,27 +35,12 @@ class RerankServer:
         self.requests: list[dict[str, Any]] = []
         """What was posted, in order; the key as ``_key``, the path as ``_path``."""
 
-        self.closing = threading.Event()
-        self._server = _Server(("127.0.0.1", 0), _Handler)
-        self._server.owner = self
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, args=(0.004,), daemon=True
-        )
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.closing.set()
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        super().__init__()
 
     @property
     def url(self) -> str:
         """Its address."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+        return f"{self.origin}/v1"
 
     def score(self, query: str, text: str) -> float:
         """Return how well a text answers."""
@@ -63,19 +49,10 @@ class RerankServer:
         return common + 100.0 * bool(self.liked and self.liked in text)
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-    owner: RerankServer
-
-    def handle_error(self, *_: object) -> None:
-        """A client that went away is what is tested here; no traceback."""
-
-
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
-    server: _Server
+    server: OwnedServer
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
@@ -150,3 +127,6 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(length))
         self.end_headers()
+
+
+RerankServer.handler = _Handler
