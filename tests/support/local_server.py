@@ -8,7 +8,7 @@ from typing import Any, Self
 
 
 class OwnedServer(ThreadingHTTPServer):
-    """Listens for the stand-in that owns it."""
+    """Listens for the test server that owns it."""
 
     daemon_threads = True
     # Requests that nothing waits for any more must not hold up the end of a test.
