@@ -14,7 +14,7 @@ _SWITCH_WAIT_MS = 1_000
 """Only a new file is switched to WAL mode, and others do the same within moments."""
 
 _TABLES_OF_NOTES = (
-    *("activity", "changes", "erased", "injections", "jobs", "key_values"),
+    *("activity", "captures", "changes", "erased", "injections", "jobs", "key_values"),
     *("link_proposals", "namespaces", "recalls", "refused_links", "skill_copies"),
     *("skills", "tokens", "tombstones", "unfinished", "uses"),
 )
@@ -252,6 +252,17 @@ STEPS = (
       kept       BLOB,             -- as a person edited it, while it is taken away
       is_placed  INTEGER NOT NULL, -- 0: it was taken away with its memory
       PRIMARY KEY (notes, folder)
+    ) WITHOUT ROWID;
+    """,
+    """
+    CREATE TABLE captures(
+      notes       TEXT    NOT NULL, -- folder into which proposals go
+      agent       TEXT    NOT NULL,
+      session     TEXT    NOT NULL,
+      line        INTEGER NOT NULL, -- of the transcript, up to which it was read
+      is_reminded INTEGER NOT NULL, -- the agent was asked to write down what it learned
+      at          REAL    NOT NULL, -- seconds since the epoch
+      PRIMARY KEY (notes, agent, session)
     ) WITHOUT ROWID;
     """,
 )
