@@ -75,6 +75,7 @@ def record(
     changed_list: ChangedList | None = None,
     undoes: str = "",
     is_undo: bool = False,
+    replaced: str = "",
 ) -> str:
     """Record a change; return its id, empty if it could not be recorded.
 
@@ -86,6 +87,7 @@ def record(
         changed_list: Of a link.
         undoes: Id of the change that this one took back.
         is_undo: ``hm undo`` made it.
+        replaced: Id of the memory that a save superseded; empty: none.
     """
     clocks = context.clocks
     now = clocks.now()
@@ -104,7 +106,7 @@ def record(
         is_undo=is_undo,
     )
     try:
-        ChangeLog(context.state()).add(change)
+        ChangeLog(context.state()).add(change, [replaced])
     except StateUnusableError:
         return ""
     return change.id
@@ -129,7 +131,7 @@ def record_saved(
     if saved.is_new:
         digest = digest_of(context.state(), content)
         item = ChangedItem(kind=MEMORY, path=saved.path, id=saved.id, digest=digest)
-        record(context, SAVE, [item])
+        record(context, SAVE, [item], replaced=saved.superseded)
     if left := context.notes_left():
         was, were = "its text was not compared", "their texts were not compared"
         warnings += (not_indexed_text(left, was, were),)

@@ -26,8 +26,10 @@ from hivemind_memory.notes.journal import Journal
 from hivemind_memory.notes.recovered_entries import rename_recovered
 from hivemind_memory.projects.record_file import read_records, write_record
 from hivemind_memory.state.activity_log import ActivityLog
+from hivemind_memory.state.briefings import Briefings
 from hivemind_memory.state.change_log import ChangeLog
 from hivemind_memory.state.injection_log import InjectionLog
+from hivemind_memory.state.jobs import Jobs
 from hivemind_memory.state.key_values import KeyValueStore
 from hivemind_memory.state.namespaces import Namespaces
 from hivemind_memory.state.recall_log import RecallLog
@@ -196,6 +198,10 @@ def _rename_state(renaming: Renaming) -> None:
         )
         ActivityLog(state).rename_scope(renaming.new_path)
         KeyValueStore(state).rename_scope(*scopes, label=renaming.source)
+        # Their memories have other paths now, and are told with others.
+        for scope in scopes:
+            Briefings(state).drop_scope(scope)
+        Jobs(state).drop(scopes)
         Tokens(state).rename_projects(
             lambda name: renaming.target if name == renaming.source else name
         )
@@ -236,7 +242,8 @@ FOLLOWERS = (
         tuple(
             f"state.db:{table}"
             for table in (
-                *("activity", "changes", "erased", "injections", "key_values", "meta"),
+                *("activity", "briefing_sources", "briefings", "changes", "erased"),
+                *("injections", "jobs", "key_values", "meta"),
                 *("namespaces", "recalls", "skill_copies", "skills"),
                 *("tokens", "tombstones", "unfinished", "uses"),
             )
@@ -251,7 +258,6 @@ UNNAMED = {
     "memory/*.md": "moved with the folder; references in all notes are rewritten",
     "memory/.index/*": "derived from the notes, and updated by the next scan",
     "state.db*": "its tables are listed one by one",
-    "state.db:jobs": "names ids",
     "state.db:link_proposals": "names ids",
     "state.db:model_requests": "names nothing",
     "state.db:refused_links": "names ids",

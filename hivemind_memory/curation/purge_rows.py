@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hivemind_memory.errors import StateUnusableError
+from hivemind_memory.state.briefings import Briefings
 from hivemind_memory.state.jobs import Jobs
 from hivemind_memory.state.model_links import ModelLinks
 from hivemind_memory.state.namespaces import Namespaces
@@ -35,11 +36,11 @@ def clean_namespaces(report: PurgeReport) -> None:
 
 
 def count_model_rows(report: PurgeReport) -> None:
-    """Report the jobs and links of the language model that name a memory."""
+    """Report the language model's jobs, links and briefings that name a memory."""
     state, refs = report.context.state(), report.plan.ids | report.plan.paths
     try:
         jobs = sum(job.ref in refs for job in Jobs(state).all())
-        count = jobs + ModelLinks(state).count(refs)
+        count = jobs + ModelLinks(state).count(refs) + Briefings(state).count(refs)
     except StateUnusableError as error:
         report.fail("language model", str(error))
         return
@@ -48,10 +49,11 @@ def count_model_rows(report: PurgeReport) -> None:
 
 
 def clean_model_rows(report: PurgeReport) -> None:
-    """Delete the jobs and links of the language model that name a memory."""
+    """Delete the language model's jobs, links and briefings that name a memory."""
     state, refs = report.context.state(), report.plan.ids | report.plan.paths
     try:
         count = Jobs(state).drop(refs) + ModelLinks(state).drop(refs)
+        count += Briefings(state).drop(refs)
     except StateUnusableError as error:
         report.fail("language model", str(error))
         return

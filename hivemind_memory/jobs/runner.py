@@ -191,8 +191,8 @@ class JobRunner:
     def _fail(self, job: Job, error: HivemindError) -> None:
         """Let a job be tried again later, or give it up."""
         problem = f"{error} {error.hint}".strip()
-        most = MAX_REPLIES if isinstance(error, ChatReplyError) else MAX_TRIES
-        if job.tries >= most:
+        is_reply = isinstance(error, ChatReplyError)
+        if job.tries >= MAX_TRIES or job.replies + is_reply >= MAX_REPLIES:
             self._jobs.end(job, self._runner, problem=problem)
             return
         wait_s = FIRST_RETRY_S * 2 ** (job.tries - 1)
@@ -206,6 +206,7 @@ class JobRunner:
             due_s=self._now() + wait_s,
             problem=problem,
             is_try=True,
+            is_reply=is_reply,
         )
 
     def _next_due_s(self) -> float | None:

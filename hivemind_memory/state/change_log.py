@@ -12,10 +12,12 @@ import json
 from dataclasses import asdict, replace
 
 from hivemind_memory.files.descriptors import is_there
-from hivemind_memory.model.changes import Change, ChangedItem
+from hivemind_memory.model.changes import LINK, Change, ChangedItem
+from hivemind_memory.model.memories import UPDATES
 from hivemind_memory.model.value import value
-from hivemind_memory.notes.edge import links_in
+from hivemind_memory.notes.edge import FIELDS, links_in
 from hivemind_memory.sqlite.connection import write_transaction
+from hivemind_memory.state.briefings import drop_made_from
 from hivemind_memory.state.state_file import PROMISE_WAIT_MS
 
 TYPE_CHECKING = False
@@ -55,8 +57,16 @@ class ChangeLog:
     def __init__(self, state: StateFile) -> None:
         self._state = state
 
-    def add(self, change: Change) -> None:
-        """Add a change; what it takes back is marked in the same transaction."""
+    def add(self, change: Change, replaced: Collection[str] = ()) -> None:
+        """Add a change; what it takes back is marked in the same transaction.
+
+        So are the briefings deleted that were made from what it concerns.
+
+        Args:
+            change: The change.
+            replaced: Ids of memories that a save superseded.
+        """
+        hidden = {*_hidden_by(change), *replaced} - {""}
 
         def insert(connection: apsw.Connection) -> None:
             with write_transaction(connection):
@@ -77,6 +87,7 @@ class ChangeLog:
                     (connection.last_insert_rowid() - MAX_CHANGES,),
                 )
                 _mark(connection, change.undoes, change.id)
+                drop_made_from(connection, self._state.notes, hidden)
 
         self._state.run(insert, PROMISE_WAIT_MS)
 
@@ -202,6 +213,16 @@ class ChangeLog:
             PROMISE_WAIT_MS,
         )
         return map(_change_of, rows)
+
+
+def _hidden_by(change: Change) -> Iterator[str]:
+    """Yield ids and paths of what a change may hide or show again."""
+    if change.kind == LINK:
+        if change.field == FIELDS[UPDATES]:
+            yield from _names_in([*change.before, *change.after])
+        return
+    for item in (*change.items, *change.others):
+        yield from (item.id, item.path)
 
 
 def _mark(connection: apsw.Connection, change_id: str, by: str) -> None:

@@ -1,9 +1,9 @@
 """The jobs of the language model, a table of ``state.db``.
 
-A job is about one memory, and there is one of a kind for it, ever: what is done stays
-in the table for a while, so that it is not done again. A job names ids; it holds no
-text. Only the leader runs jobs. One whose process was killed while it ran is not run
-again unless a person says so: the model may have been asked.
+A job is about one memory or one scope, and there is one of a kind for it, ever: what is
+done stays in the table for a while, so that it is not done again. A job names ids and
+scopes; it holds no text. Only the leader runs jobs. One whose process was killed while
+it ran is not run again unless a person says so: the model may have been asked.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ FAILED, INTERRUPTED = "failed", "interrupted"
 """States of a job. One that failed was given up; one that is interrupted ran while its
 process was killed."""
 
-_COLUMNS = "number, kind, ref, state, tries, due_at, made_at, problem"
+_COLUMNS = (
+    "number, kind, ref, state, tries, due_at, made_at, problem, replies, taken_at"
+)
 
 
 @value
@@ -38,7 +40,7 @@ class Job:
 
     kind: str
     ref: str
-    """Id of the memory that it is about."""
+    """Id of the memory that it is about, or the scope."""
 
     state: str
     tries: int
@@ -48,6 +50,12 @@ class Job:
     made_at: float
     problem: str
     """Why the last try failed; empty: it did not."""
+
+    replies: int = 0
+    """How many of the tries brought a reply of no use."""
+
+    taken_at: float = 0.0
+    """When it was last taken, in seconds since the epoch; 0: never."""
 
 
 class Jobs:
@@ -88,11 +96,12 @@ class Jobs:
         def update(connection: apsw.Connection) -> Job | None:
             with write_transaction(connection):
                 rows = connection.execute(
-                    "UPDATE jobs SET state = ?, runner = ?, tries = tries + 1"
+                    "UPDATE jobs SET state = ?, runner = ?, tries = tries + 1,"
+                    " taken_at = ?"
                     " WHERE number = (SELECT number FROM jobs WHERE notes = ?"
                     " AND state = ? AND due_at <= ? ORDER BY due_at, number LIMIT 1)"
                     f" RETURNING {_COLUMNS}",
-                    (RUNNING, runner, self._state.notes, WAITING, now_s),
+                    (RUNNING, runner, now_s, self._state.notes, WAITING, now_s),
                 ).fetchall()
             return _job_of(rows[0]) if rows else None
 
@@ -104,15 +113,31 @@ class Jobs:
         self._change(job, runner, "state = ?, problem = ?", (state, problem))
 
     def put_back(
-        self, job: Job, runner: str, *, due_s: float, problem: str, is_try: bool
+        self,
+        job: Job,
+        runner: str,
+        *,
+        due_s: float,
+        problem: str,
+        is_try: bool,
+        is_reply: bool = False,
     ) -> None:
-        """Let a job wait until *due_s*; what was no try is not counted as one."""
+        """Let a job wait until *due_s*; what was no try is not counted as one.
+
+        Args:
+            job: The job.
+            runner: Who has it.
+            due_s: Seconds since the epoch.
+            problem: Why it could not be done.
+            is_try: Whether it was tried.
+            is_reply: Whether the try brought a reply, which is of no use.
+        """
         tries = job.tries if is_try else job.tries - 1
         self._change(
             job,
             runner,
-            "state = ?, due_at = ?, problem = ?, tries = ?",
-            (WAITING, due_s, problem, tries),
+            "state = ?, due_at = ?, problem = ?, tries = ?, replies = ?",
+            (WAITING, due_s, problem, tries, job.replies + is_reply),
         )
 
     def interrupt_others(self, runner: str) -> int:
@@ -145,7 +170,8 @@ class Jobs:
             now_s: Seconds since the epoch.
         """
         sql = (
-            "UPDATE jobs SET state = ?, tries = 0, due_at = ?, problem = ''"
+            "UPDATE jobs SET state = ?, tries = 0, replies = 0, due_at = ?,"
+            " problem = ''"
             " WHERE notes = ? AND state IN (?, ?)"
         )
         values: tuple[object, ...] = (WAITING, now_s, self._state.notes)
@@ -205,7 +231,7 @@ class Jobs:
 
 def _job_of(row: tuple[object, ...]) -> Job:
     """Return the job of a row."""
-    number, kind, ref, state, tries, due_at, made_at, problem = row
+    number, kind, ref, state, tries, due_at, made_at, problem, replies, taken_at = row
     return Job(
         number=int(str(number)),
         kind=str(kind),
@@ -215,4 +241,6 @@ def _job_of(row: tuple[object, ...]) -> Job:
         due_at=float(str(due_at)),
         made_at=float(str(made_at)),
         problem=str(problem),
+        replies=int(str(replies)),
+        taken_at=float(str(taken_at)),
     )

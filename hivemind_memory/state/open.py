@@ -28,7 +28,7 @@ _NEW_FILE = os.O_CREAT | os.O_EXCL | os.O_RDWR
 
 _COPY_WAIT_MS = 5_000
 
-STATE_VERSION = 15
+STATE_VERSION = 16
 """How many steps ``schema`` has, which is loaded only to apply them."""
 
 _CHECKPOINT_PAGES = 100

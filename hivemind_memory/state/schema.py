@@ -14,7 +14,8 @@ _SWITCH_WAIT_MS = 1_000
 """Only a new file is switched to WAL mode, and others do the same within moments."""
 
 _TABLES_OF_NOTES = (
-    *("activity", "captures", "changes", "erased", "injections", "jobs", "key_values"),
+    *("activity", "briefing_sources", "briefings", "captures", "changes"),
+    *("erased", "injections", "jobs", "key_values"),
     *("link_proposals", "namespaces", "recalls", "refused_links", "skill_copies"),
     *("skills", "tokens", "tombstones", "unfinished", "uses"),
 )
@@ -264,6 +265,27 @@ STEPS = (
       at          REAL    NOT NULL, -- seconds since the epoch
       PRIMARY KEY (notes, agent, session)
     ) WITHOUT ROWID;
+    """,
+    """
+    ALTER TABLE jobs ADD COLUMN replies INTEGER NOT NULL DEFAULT 0; -- of no use
+    ALTER TABLE jobs ADD COLUMN taken_at REAL NOT NULL DEFAULT 0;   -- last taken then
+    CREATE TABLE briefings(
+      notes   TEXT NOT NULL, -- folder of its scope
+      scope   TEXT NOT NULL,
+      body    TEXT NOT NULL, -- empty: the model wrote nothing that can be shown
+      model   TEXT NOT NULL, -- who wrote it
+      made_at REAL NOT NULL, -- when its memories were read, in seconds since the epoch
+      PRIMARY KEY (notes, scope)
+    ) WITHOUT ROWID;
+    CREATE TABLE briefing_sources(
+      notes TEXT    NOT NULL,
+      scope TEXT    NOT NULL,
+      place INTEGER NOT NULL, -- in the order in which the model was told
+      ref   TEXT    NOT NULL, -- id of a memory, or path of its note
+      hash  BLOB    NOT NULL, -- keyed hash of what was told of it
+      PRIMARY KEY (notes, scope, place)
+    ) WITHOUT ROWID;
+    CREATE INDEX briefing_sources_ref ON briefing_sources(notes, ref);
     """,
 )
 """Each step runs in the transaction that records it; a released one never changes."""

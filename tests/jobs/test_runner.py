@@ -85,6 +85,18 @@ def test_a_reply_of_no_use_is_asked_for_twice(model: ModelHome) -> None:
     assert len(model.chat.asked) == 2
 
 
+def test_a_failure_of_the_network_is_no_reply_of_no_use(model: ModelHome) -> None:
+    """The job was given up at the first bad reply if a server had been down before."""
+    model.save("deploy-time", NEW)
+    replies = ChatReplyError("It replied, but not with JSON.")
+    down = ChatError("The server is down.")
+    for failure in (down, replies, down, None):
+        model.chat.failure = failure
+        model.run()
+        assert last(model).state == (WAITING if failure else DONE)
+        model.sandbox.ahead_s += 3_600
+
+
 def test_a_server_that_asks_to_wait_is_waited_for(model: ModelHome) -> None:
     model.save("deploy-time", NEW)
     model.chat.failure = ChatError("Too many requests.", retry_after_s=3_600)

@@ -1,0 +1,180 @@
+"""Briefings that the language model wrote, two tables of ``state.db``.
+
+One for each scope at most, with a keyed hash of what the model was told of each memory.
+A briefing goes, in the transaction of the change, as soon as one of its memories is
+forgotten, superseded or purged.
+"""
+
+from __future__ import annotations
+
+from hivemind_memory.files.descriptors import is_there
+from hivemind_memory.model.value import value
+from hivemind_memory.sqlite.connection import write_transaction
+from hivemind_memory.state.state_file import PROMISE_WAIT_MS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    import apsw
+
+    from hivemind_memory.state.state_file import StateFile
+
+_DELETE = (
+    "DELETE FROM briefings WHERE notes = ? AND scope = ?",
+    "DELETE FROM briefing_sources WHERE notes = ? AND scope = ?",
+)
+
+
+@value
+class WrittenBriefing:
+    """What the model wrote of a scope."""
+
+    scope: str
+    body: str
+    """Empty: it wrote nothing that can be shown."""
+
+    model: str
+    made_at: float
+    """When its memories were read, in seconds since the epoch."""
+
+    sources: tuple[tuple[str, bytes], ...]
+    """Id of each memory that it was told of, or the path of its note, and the keyed
+    hash of what it was told."""
+
+
+class Briefings:
+    """Those of one notes folder. Any method may raise ``StateUnusableError``."""
+
+    def __init__(self, state: StateFile) -> None:
+        self._state = state
+
+    def keep(self, briefing: WrittenBriefing) -> None:
+        """Keep a briefing in the place of the earlier one of its scope."""
+        notes, scope = self._state.notes, briefing.scope
+
+        def write(connection: apsw.Connection) -> None:
+            with write_transaction(connection):
+                _delete(connection, notes, [scope])
+                connection.execute(
+                    "INSERT INTO briefings(notes, scope, body, model, made_at)"
+                    " VALUES (?, ?, ?, ?, ?)",
+                    (notes, scope, briefing.body, briefing.model, briefing.made_at),
+                )
+                connection.executemany(
+                    "INSERT INTO briefing_sources(notes, scope, place, ref, hash)"
+                    " VALUES (?, ?, ?, ?, ?)",
+                    [
+                        (notes, scope, place, ref, digest)
+                        for place, (ref, digest) in enumerate(briefing.sources)
+                    ],
+                )
+
+        self._state.run(write, PROMISE_WAIT_MS)
+
+    def find(self, scope: str) -> WrittenBriefing | None:
+        """Return the briefing of a scope; None: there is none."""
+        if not is_there(self._state.path):
+            return None
+        bindings = (self._state.notes, scope)
+
+        def read(connection: apsw.Connection) -> WrittenBriefing | None:
+            rows = connection.execute(
+                "SELECT body, model, made_at FROM briefings"
+                " WHERE notes = ? AND scope = ?",
+                bindings,
+            ).fetchall()
+            if not rows:
+                return None
+            sources = connection.execute(
+                "SELECT ref, hash FROM briefing_sources WHERE notes = ? AND scope = ?"
+                " ORDER BY place",
+                bindings,
+            )
+            body, model, made_at = rows[0]
+            return WrittenBriefing(
+                scope=scope,
+                body=str(body),
+                model=str(model),
+                made_at=float(str(made_at)),
+                sources=tuple((str(ref), bytes(digest)) for ref, digest in sources),
+            )
+
+        return self._state.run(read, PROMISE_WAIT_MS)
+
+    def made_at(self) -> dict[str, float]:
+        """Return when the briefing of each scope was made."""
+        if not is_there(self._state.path):
+            return {}
+        sql = "SELECT scope, made_at FROM briefings WHERE notes = ?"
+
+        def read(connection: apsw.Connection) -> dict[str, float]:
+            rows = connection.execute(sql, (self._state.notes,))
+            return {str(scope): float(str(made_at)) for scope, made_at in rows}
+
+        return self._state.run(read, PROMISE_WAIT_MS)
+
+    def count(self, refs: Collection[str]) -> int:
+        """Return how many briefings were made from one of some memories."""
+        if not is_there(self._state.path):
+            return 0
+        notes = self._state.notes
+        return self._state.run(
+            lambda connection: len(_scopes_of(connection, notes, refs)), PROMISE_WAIT_MS
+        )
+
+    def drop(self, refs: Collection[str]) -> int:
+        """Delete the briefings that were made from one of some memories.
+
+        Args:
+            refs: Ids and paths.
+
+        Returns:
+            How many there were.
+        """
+        if not is_there(self._state.path):
+            return 0
+        notes = self._state.notes
+
+        def delete(connection: apsw.Connection) -> int:
+            with write_transaction(connection):
+                return drop_made_from(connection, notes, refs)
+
+        return self._state.run(delete, PROMISE_WAIT_MS)
+
+    def drop_scope(self, scope: str) -> None:
+        """Delete the briefing of a scope."""
+        if not is_there(self._state.path):
+            return
+        notes = self._state.notes
+
+        def delete(connection: apsw.Connection) -> None:
+            with write_transaction(connection):
+                _delete(connection, notes, [scope])
+
+        self._state.run(delete, PROMISE_WAIT_MS)
+
+
+def drop_made_from(connection: apsw.Connection, notes: str, refs: Iterable[str]) -> int:
+    """Delete briefings as ``drop`` does, in the transaction of the caller."""
+    scopes = _scopes_of(connection, notes, refs)
+    _delete(connection, notes, scopes)
+    return len(scopes)
+
+
+def _scopes_of(
+    connection: apsw.Connection, notes: str, refs: Iterable[str]
+) -> list[str]:
+    """Return the scopes whose briefing was made from one of some memories."""
+    sql = "SELECT scope FROM briefing_sources WHERE notes = ? AND ref = ?"
+    found = (
+        str(scope) for ref in refs for (scope,) in connection.execute(sql, (notes, ref))
+    )
+    return [*dict.fromkeys(found)]
+
+
+def _delete(connection: apsw.Connection, notes: str, scopes: Iterable[str]) -> None:
+    """Delete the briefings of some scopes."""
+    for scope in scopes:
+        for sql in _DELETE:
+            connection.execute(sql, (notes, scope))
