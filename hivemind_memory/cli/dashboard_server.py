@@ -20,6 +20,7 @@ _started: list[subprocess.Popen[bytes]] = []
 """Kept, because they go on: one that is dropped warns that it still runs."""
 
 _POLL_S = 0.1
+_START_POLL_S = 0.001
 _TIMEOUT_S = 5.0
 _STOP_S = 10.0
 
@@ -143,7 +144,7 @@ def start_server(home: str, port: int, memory_dir: str | None) -> None:
     )
     _started.append(process)
     kept = [line for line in _lines(home) if _is_ours(line)]
-    _write(home, [*kept, f"{process.pid} {port} {_started_at(process.pid)}"])
+    _write(home, [*kept, f"{process.pid} {port} {_wait_for_start(process)}"])
 
 
 def stop_servers(home: str) -> list[int]:
@@ -169,6 +170,19 @@ def _is_ours(line: str) -> bool:
     if len(parts) != 3 or not (parts[0].isdigit() and parts[1].isdigit()):
         return False
     return _started_at(int(parts[0])) == parts[2]
+
+
+def _wait_for_start(process: subprocess.Popen[bytes]) -> str:
+    """Return when a server started, as soon as the system says.
+
+    For some microseconds Linux knows a new program without its command line.
+    """
+    end_s = time.monotonic() + _TIMEOUT_S
+    while not (start := _started_at(process.pid)) and _runs(process):
+        if time.monotonic() >= end_s:
+            break
+        time.sleep(_START_POLL_S)
+    return start
 
 
 def _started_at(pid: int) -> str:

@@ -164,6 +164,25 @@ def test_stop_ends_every_server_that_it_started_and_no_other(notes: Path) -> Non
     assert is_left_alone
 
 
+def test_a_server_that_the_system_knows_a_moment_later_can_be_stopped(
+    notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was remembered without the time of its start, and then ran on for ever."""
+    home, port = str(notes.parent), _free_port()
+    real, asked = dashboard_server._started_at, iter([True, True])
+
+    def late(pid: int) -> str:
+        return "" if next(asked, False) else real(pid)
+
+    monkeypatch.setattr(dashboard_server, "_started_at", late)
+    dashboard_server.start_server(home, port, str(notes))
+
+    stopped = dashboard_server.stop_servers(home)
+    dashboard_server._started.pop().wait()
+
+    assert stopped == [port]
+
+
 def test_over_ssh_it_says_how_to_reach_the_page(notes: Path) -> None:
     """A link to 127.0.0.1 leads nowhere on the machine that a person sits at."""
     assert notes.is_dir()
