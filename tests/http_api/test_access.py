@@ -13,6 +13,9 @@ from tests.http_api.served import Served, add_token, save, serving
 from tests.support.access_matrix import PAIRS, make_twins
 from tests.support.http_matrix import Request, http_reads, http_writes, send
 
+PARTS = 2 * len(PAIRS)
+"""Of all requests; each pair tries one of them in a run."""
+
 RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID") or str(random.SystemRandom().random())
 """One for all processes of a run."""
 
@@ -38,10 +41,10 @@ def test_routes_answer_as_if_the_other_scope_were_not_there(
     assert home.is_dir()
     monkeypatch.setenv("HIVEMIND_HOME", "")  # undone when the test ends
     twins = make_twins(tmp_path, caller, hidden)
-    first = PAIRS.index((caller, hidden)) + random.Random(seed).randrange(len(PAIRS))
+    first = PAIRS.index((caller, hidden)) + random.Random(seed).randrange(PARTS)
 
     def part_of(requests: list[Any]) -> list[Any]:
-        return requests[first % len(PAIRS) :: len(PAIRS)]
+        return requests[first % PARTS :: PARTS]
 
     reads, writes = part_of([*http_reads(hidden)]), part_of([*http_writes(hidden)])
     own = {"key": "gnu", "content": "A gnu is allowed."}
