@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from functools import cached_property
 
 from hivemind_memory.errors import GitError, HookNotChangedError
 from hivemind_memory.files.atomic import write_file
@@ -77,7 +78,11 @@ class CommitGuard:
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
-        self._options = _options(repository)
+
+    @cached_property
+    def _options(self) -> list[tuple[str, str, str]] | None:
+        """The options of the repository that matter here, read once when needed."""
+        return _options(self._repository)
 
     def install(self) -> tuple[str, ...]:
         """Install or update filter and hooks; leave out what cannot be installed.
