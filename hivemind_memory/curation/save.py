@@ -12,11 +12,13 @@ from __future__ import annotations
 from dataclasses import replace
 from shlex import quote
 
-from hivemind_memory.access.rules import check_source, check_writable
+from hivemind_memory.access.rules import check_person, check_source, check_writable
 from hivemind_memory.curation.copies import copy_notice, similar_notice
+from hivemind_memory.curation.edited import entries_below, kept_updates
 from hivemind_memory.curation.lookup import known_key, parse_memory
 from hivemind_memory.curation.lookup_one import find_one
 from hivemind_memory.curation.own_name import free_own_name
+from hivemind_memory.curation.save_hints import hints_of
 from hivemind_memory.curation.supersede import (
     check_version,
     create_note,
@@ -29,7 +31,6 @@ from hivemind_memory.curation.supersede import (
     write_in_place,
     write_superseded_copy,
 )
-from hivemind_memory.curation.type_hints import suggest_type
 from hivemind_memory.curation.validate import validate_memory
 from hivemind_memory.errors import HivemindError, KeyTakenError, UsageError
 from hivemind_memory.files.descriptors import make_private_folder
@@ -44,9 +45,7 @@ from hivemind_memory.model.memories import (
     STATUSES,
     SUPERSEDED,
 )
-from hivemind_memory.model.memory_types import BUILT_IN, DEFAULT_TYPE
-from hivemind_memory.model.save_hints import GlobalScopeHint
-from hivemind_memory.model.scope import INBOX, kind_of
+from hivemind_memory.model.scope import INBOX
 from hivemind_memory.model.trust import is_trusted
 from hivemind_memory.notes.memory_file import compose, read_memory_file, superseded_text
 from hivemind_memory.notes.memory_header import day_of_iso
@@ -65,9 +64,6 @@ if TYPE_CHECKING:
 
 
 _SHOWN_CHARS = 300
-_LONG_DATA_CHARS = 500
-_MANY_VERSIONS = 20
-"""Versions of one key from which it looks like changing state rather than a memory."""
 
 
 def save(
@@ -90,6 +86,8 @@ def save(
         UsageError: It cannot be saved as it is; nothing was written, as in all cases.
     """
     check_source(context.caller, wanted.source)
+    if wanted.is_vouched:
+        check_person(context.caller, "Vouching for a text")
     new = validate_memory(wanted, limit_chars=context.limit_chars, types=context.types)
     usual_path = path_in_scope(new.scope, next(names_of(new.key)))
     check_writable(context.caller, usual_path)
@@ -116,9 +114,7 @@ def save(
         near=similar,
         hints=(
             *saved.hints,
-            *_type_hints(new, saved),
-            *_scope_hints(saved),
-            *_state_hints(index, new, saved),
+            *hints_of(index, new, saved),
         ),
         warnings=(*_warnings(context, new, others), *map(similar_notice, similar)),
     )
@@ -204,8 +200,8 @@ def _write(
     if old is not None:
         if not new.reason:
             raise _key_taken(context, new, old)
-        return _supersede(context, new, old)
-    memory_id, data, start_line = _compose(context, new, None)
+        return _supersede(context, index, new, old)
+    memory_id, data, start_line = _compose(context, new)
     moved = free_own_name(context.folder, new.scope, new.key)
     names = (*names_of(new.key), name_with_id(new.key, memory_id))
     paths = (path_in_scope(new.scope, name) for name in names)
@@ -231,7 +227,7 @@ def _save_pending(
                 _unchanged(context, new, there, status=PENDING),
                 hints=(_pending_hint(there.path, new),),
             )
-    memory_id, data, start_line = _compose(context, new, None)
+    memory_id, data, start_line = _compose(context, new)
     name = f"{INBOX}/{name_with_id(new.key, memory_id)}"
     path = create_note(context.folder, [path_in_scope(new.scope, name)], data)
     return replace(
@@ -249,9 +245,12 @@ def _pending_hint(path: NotePath, new: NewMemory) -> str:
     )
 
 
-def _supersede(context: CurationContext, new: NewMemory, old: MemoryFile) -> SaveResult:
+def _supersede(
+    context: CurationContext, index: MemoryIndex, new: NewMemory, old: MemoryFile
+) -> SaveResult:
     """Replace the old memory by the new one, and keep a copy of the old one."""
-    memory_id, data, start_line = _compose(context, new, old)
+    updates = kept_updates(index, new, old) if new.is_edit else []
+    memory_id, data, start_line = _compose(context, new, old, updates)
     copy = superseded_text(old, new.key, by=memory_id, at=context.now_iso())
     copy_path, made = write_superseded_copy(
         context.folder, old, new.scope, new.key, copy
@@ -274,9 +273,19 @@ def _supersede(context: CurationContext, new: NewMemory, old: MemoryFile) -> Sav
 
 
 def _compose(
-    context: CurationContext, new: NewMemory, old: MemoryFile | None
+    context: CurationContext,
+    new: NewMemory,
+    old: MemoryFile | None = None,
+    updates: list[object] | None = None,
 ) -> tuple[str, bytes, int]:
-    """Return a new id, the bytes of the file, and the first line of its content."""
+    """Return a new id, the bytes of the file, and the first line of its content.
+
+    Args:
+        context: Of the caller.
+        new: What to save.
+        old: The memory that it replaces.
+        updates: What else it updates, as the front matter has it.
+    """
     now = context.clocks.now()
     memory_id = new_ulid(now, context.clocks.randomness())
     values, kept = values_of(
@@ -286,7 +295,11 @@ def _compose(
         old=old,
         types=context.types,
     )
-    text, start_line = compose(values, new.content, old=old, kept=kept)
+    if updates and old is not None:
+        values["supersedes"] = [old.id, *updates]
+    below = entries_below(old) if old is not None and new.is_edit else ""
+    content = f"{new.content}\n{below}" if below else new.content
+    text, start_line = compose(values, content, old=old, kept=kept)
     return memory_id, text.encode(), start_line
 
 
@@ -344,45 +357,6 @@ def _key_taken(
         hint=f"Nothing was saved. {old.path} says: {shown}",
         current=current,
     )
-
-
-def _type_hints(new: NewMemory, saved: SaveResult) -> tuple[str, ...]:
-    """Return a hint if the text, or the key, reads like that of another type."""
-    is_inherited = bool(saved.superseded) and not new.type
-    is_custom = saved.type not in BUILT_IN
-    if not saved.is_new or is_inherited or is_custom or new.more:
-        return ()
-    hint = suggest_type(new.content, chosen=new.type, default=DEFAULT_TYPE)
-    if new.key in BUILT_IN and not new.type:
-        return (f'its key is "{new.key}", its type is {saved.type}',)
-    read = hint and f'it reads like type {hint.type} ("{hint.words}"), not {saved.type}'
-    return (read,) if read else ()
-
-
-def _scope_hints(saved: SaveResult) -> tuple[GlobalScopeHint, ...]:
-    """Return a hint if what may be about the user is kept in one project."""
-    is_in_project = saved.is_new and kind_of(saved.scope) == "project"
-    is_about_user = saved.type in ("identity", "preference")
-    return (
-        (GlobalScopeHint(scope=saved.scope),) if is_in_project and is_about_user else ()
-    )
-
-
-def _state_hints(
-    index: MemoryIndex, new: NewMemory, saved: SaveResult
-) -> tuple[str, ...]:
-    """Return a hint if a text looks like the state of a program."""
-    scopes, older = frozenset({saved.scope}), frozenset({SUPERSEDED})
-    is_often = bool(saved.superseded) and (
-        # The index does not know yet that the version before this one was replaced.
-        len(index.memories(key=saved.key, scopes=scopes, statuses=older)) + 2
-        >= _MANY_VERSIONS
-    )
-    text = new.content.strip()
-    is_data = len(text) > _LONG_DATA_CHARS and text[:1] + text[-1:] in {"{}", "[]"}
-    if not saved.is_new or not (is_often or is_data):
-        return ()
-    return ("this looks like state, not knowledge: keep it in a file of the project",)
 
 
 def _warnings(

@@ -4,6 +4,7 @@ The new memory keeps what describes the subject: type, visibility, importance, t
 relations, a pin, and every key that this program does not know. It does not keep what
 belongs to the old text: who wrote it and when, what it contradicts, where it came from,
 when it expires. A minor correction keeps these too, for it says the same thing better.
+An edit keeps all but the day; with the entries below, which have sources of their own.
 
 No file is overwritten that is not the memory in question: neither a note of a person
 nor a memory with another key.
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from hivemind_memory.curation.edited import own_body
 from hivemind_memory.errors import (
     HivemindError,
     NoteNotFoundError,
@@ -26,7 +28,7 @@ from hivemind_memory.markdown.front_matter import render_header, split_front_mat
 from hivemind_memory.model.memories import ACTIVE
 from hivemind_memory.model.memory_types import DEFAULT_TYPE
 from hivemind_memory.model.scope import SUPERSEDED as SUPERSEDED_FOLDER
-from hivemind_memory.model.trust import SOURCES
+from hivemind_memory.model.trust import SOURCES, is_trusted
 from hivemind_memory.notes.memory_file import (
     compose,
     may_be_broken_memory,
@@ -55,7 +57,8 @@ MINOR = "minor correction"
 """How the reason of a minor correction begins: typing errors, layout, wording."""
 
 _STAYS = frozenset({"visibility", "related", "pinned", "source_ref", "tags"})
-_STAYS_WHEN_MINOR = frozenset({"created", "contradicts", "expires", "done"})
+_STAYS_WHEN_EDITED = frozenset({"contradicts", "expires", "done"})
+_STAYS_WHEN_MINOR = _STAYS_WHEN_EDITED | {"created"}
 
 
 def is_minor(reason: str) -> bool:
@@ -104,7 +107,8 @@ def has_same_content(
     old: MemoryFile, new: NewMemory, types: Mapping[str, MemoryType]
 ) -> bool:
     """Return whether a memory already has the content and all values of a new one."""
-    if old.body != new.content:
+    body = own_body(old) if new.is_edit else old.body
+    if body != new.content or (new.is_vouched and not _is_trusted(old)):
         return False
     if new.type and new.type != header(old, types).type:
         return False
@@ -156,9 +160,12 @@ def values_of(
             stays.add("importance")
         if is_minor(new.reason):
             stays |= _STAYS_WHEN_MINOR
-            values["source"] = _least_trusted(old, new.source)
             if "created" in old.front.values:
                 del values["created"]
+        if new.is_edit:
+            stays |= _STAYS_WHEN_EDITED
+        if (is_minor(new.reason) or new.is_edit) and not new.is_vouched:
+            values["source"] = _least_trusted(old, new.source)
     return values, frozenset(stays - values.keys())
 
 
@@ -187,11 +194,18 @@ def header(file: MemoryFile, types: Mapping[str, MemoryType]) -> MemoryHeader:
     return header_of(file.path, file.front.values, custom=types)
 
 
-def _least_trusted(old: MemoryFile, source: str) -> str:
-    """Return the less trusted source: a minor correction has words of both."""
+def _is_trusted(old: MemoryFile) -> bool:
+    """Return whether the source of a memory is trusted."""
+    return is_trusted(old.front.values.get("source"))
+
+
+def _least_trusted(old: MemoryFile, source: str) -> object:
+    """Return the less trusted source: a changed text has words of both."""
     before = old.front.values.get("source")
     if before is None:
         return source
+    if not _is_trusted(old):
+        return before
     known = before if before in SOURCES else SOURCES[-1]
     return max(str(known), source, key=SOURCES.index)
 

@@ -21,13 +21,27 @@ from hivemind_memory.errors import (
     VersionChangedError,
 )
 from hivemind_memory.http_api.failures import Failure
-from hivemind_memory.model.curation import MemorySelector, NewMemory, StoredMemory
+from hivemind_memory.markdown.entry import own_text, parse_provenance
+from hivemind_memory.model.curation import (
+    MemoryDetails,
+    MemoryEdge,
+    MemorySelector,
+    NewMemory,
+    StoredMemory,
+)
+from hivemind_memory.model.memories import CONTRADICTS, UPDATES
 from hivemind_memory.model.memory_types import all_types
 from hivemind_memory.model.scope import scope_text
+from hivemind_memory.model.trust import is_trusted
 from hivemind_memory.redaction import mask
 
 ACTIVE = "active"
 LINK_KINDS = {"related": "related_to", "contradicts": "contradicts"}
+STRONG = (UPDATES, CONTRADICTS)
+"""Kinds of links that decide which of two memories counts."""
+
+_UNTICKED = {"vouch": "", "settled": ""}
+_BLANK = {"key": "", "content": "", "type": "", "reason": "", **_UNTICKED}
 _HOLDS_SECRET = Failure(
     409,
     "This memory holds what looks like a secret, so it cannot be edited here.",
@@ -71,7 +85,8 @@ def save(call: PageCall) -> Page | Redirect:
 def edit(call: PageCall) -> Page:
     """Show the form that changes a memory."""
     memory = editable_memory(call)
-    typed = {"content": memory.text, "type": memory.type, "version": memory.id}
+    content = own_text(memory.text)
+    typed = {"content": content, "type": memory.type, "version": memory.id}
     return _form(call, typed, memory=memory)
 
 
@@ -79,8 +94,10 @@ def edit(call: PageCall) -> Page:
 def replace_memory(call: PageCall) -> Page | Redirect:
     """Save a new version of a memory."""
     typed = _typed(call)
-    memory = call.memory.curation.show(call.path["id"]).memory
+    details = call.memory.curation.show(call.path["id"])
+    memory = details.memory
     begun = typed["version"] or memory.id
+    is_vouched = bool(typed["vouch"]) and call.client.is_person
     wanted = NewMemory(
         key=memory.key,
         content=typed["content"],
@@ -92,6 +109,8 @@ def replace_memory(call: PageCall) -> Page | Redirect:
         expires=memory.expires,
         tags=memory.tags,
         replaces=begun,
+        is_edit=True,
+        is_vouched=is_vouched,
         **call.writer,
     )
     try:
@@ -103,7 +122,10 @@ def replace_memory(call: PageCall) -> Page | Redirect:
     notice = (
         "Saved; the version before is kept." if saved.is_new else "Nothing changed."
     )
-    notice = " ".join((notice, *map(_sentence, saved.warnings)))
+    lost = []
+    if saved.is_new and not typed["settled"]:
+        lost = keep_links_from_others(call, details, saved.id)
+    notice = " ".join((notice, *map(_sentence, (*saved.warnings, *lost))))
     return Redirect(path=f"{ROOT}/{saved.id}", notice=notice)
 
 
@@ -182,6 +204,35 @@ def _purge_page(call: PageCall, problem: str = "") -> Page:
     )
 
 
+def links_from_others(details: MemoryDetails) -> list[MemoryEdge]:
+    """Return the links of other memories that update or contradict this version."""
+    versions = {old.path for old in details.chain if old.status == "superseded"}
+    return [
+        edge
+        for edge in details.edges
+        if not edge.is_outgoing and edge.kind in STRONG and edge.path not in versions
+    ]
+
+
+def keep_links_from_others(
+    call: PageCall, details: MemoryDetails, new_id: str
+) -> list[str]:
+    """Let what updates or contradicts a version do so with the next one.
+
+    Returns:
+        A sentence for each link that could not be kept.
+    """
+    lost = []
+    for edge in links_from_others(details):
+        try:
+            call.memory.curation.link(
+                edge.path, new_id, edge.kind, weight=edge.weight, by=edge.by
+            )
+        except HivemindError as error:
+            lost.append(f"the link from {edge.key or edge.path} is lost: {error}")
+    return lost
+
+
 def editable_memory(
     call: PageCall, statuses: tuple[str, ...] = (ACTIVE,)
 ) -> StoredMemory:
@@ -201,7 +252,7 @@ def editable_memory(
 
 def _typed(call: PageCall) -> dict[str, str]:
     """Return what a form says."""
-    names = ("key", "content", "type", "scope", "reason", "version")
+    names = ("key", "content", "type", "scope", "reason", "version", *_UNTICKED)
     return {name: call.form.get(name, "").strip() for name in names}
 
 
@@ -220,8 +271,15 @@ def _form(
         scopes = sorted(scope_text(scope) for (scope,) in counts)
     except NotesMissingError:
         scopes = []
+    others, below = [], 0
+    if memory is not None:
+        others = links_from_others(call.memory.curation.show(memory.id))
+        below = sum(map(bool, map(parse_provenance, memory.text.split("\n"))))
     values: dict[str, Any] = {
-        "typed": {"key": "", "content": "", "type": "", "reason": "", **typed},
+        "others": [(edge.kind, mask(edge.key or edge.path)) for edge in others],
+        "below": below,
+        "is_untrusted": memory is not None and not is_trusted(memory.source),
+        "typed": {**_BLANK, **typed},
         "memory": memory and without_secrets(memory),
         "types": list(all_types(call.memory.settings.own_types())),
         "scopes": scopes,
@@ -245,7 +303,7 @@ def _conflict(call: PageCall, typed: dict[str, str], begun: StoredMemory) -> Pag
         values={
             **shown.values,
             "theirs": theirs,
-            "diff": word_diff(theirs.text, typed["content"]),
+            "diff": word_diff(own_text(theirs.text), typed["content"]),
         },
         status=409,
     )

@@ -9,19 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hivemind_memory.dashboard.change_pages import editable_memory, page_of
+from hivemind_memory.dashboard.change_pages import (
+    editable_memory,
+    links_from_others,
+    page_of,
+)
 from hivemind_memory.dashboard.page import ROOT, Page, PageCall, PageGroup, Redirect
 from hivemind_memory.errors import NotesMissingError, UsageError
 from hivemind_memory.http_api.failures import Failure
-from hivemind_memory.markdown.entry import parse_provenance
+from hivemind_memory.markdown.entry import own_text
 from hivemind_memory.memory.doubts import CloseLook, Doubts, find_doubts, look_closely
-from hivemind_memory.model.curation import (
-    MemoryDetails,
-    MemoryEdge,
-    NewMemory,
-    StoredMemory,
-)
-from hivemind_memory.model.memories import CONTRADICTS, EDGE_KINDS, UPDATES
+from hivemind_memory.model.curation import NewMemory, StoredMemory
+from hivemind_memory.model.memories import EDGE_KINDS
 from hivemind_memory.model.scope import scope_text
 from hivemind_memory.model.trust import is_trusted
 
@@ -30,26 +29,14 @@ MAX_SHOWN = 50
 _UNTRUSTED = Failure(
     409,
     "It comes from a tool or an outside source, so it cannot be pinned or kept here.",
-    hint="Edit it, if you vouch for it.",
+    hint="Edit it, and tick there that you have checked it.",
 )
 
-_HAS_ENTRIES = Failure(
-    409,
-    "Entries of others stand below it in its file.",
-    hint="Edit it, if you vouch for them.",
-)
 _IS_LINKED = Failure(
     409,
     "Another memory updates or contradicts it, and a new version would end that.",
     hint="Remove the link or forget one of the two first.",
 )
-_LEADS_TO_NOTHING = Failure(
-    409,
-    "One of its links leads to nothing, and a new version would not have it.",
-    hint="Remove the link first.",
-)
-_STRONG = (UPDATES, CONTRADICTS)
-"""Kinds of links that a new version does not get from the one before."""
 
 pages = PageGroup()
 
@@ -137,38 +124,13 @@ def _kept_memory(call: PageCall) -> StoredMemory:
     """Return the memory of the path, if it may be saved again as it is.
 
     Raises:
-        Failure: It holds a secret, is not active, or it or an entry below it comes
-            from others: who saves it again would vouch for it.
+        Failure: It holds a secret, is not active, or comes from outside: who saves it
+            again would vouch for it.
     """
     memory = editable_memory(call, ("active", "expired"))
     if not is_trusted(memory.source):
         raise _UNTRUSTED
-    if any(map(parse_provenance, memory.text.split("\n"))):
-        raise _HAS_ENTRIES
     return memory
-
-
-def _strong_links(details: MemoryDetails) -> list[MemoryEdge]:
-    """Return the links that a new version with the same text is to have as well.
-
-    Raises:
-        Failure: There is one that it cannot have.
-    """
-    memory = details.memory
-    versions = {old.path for old in details.chain if old.status == "superseded"}
-    before = memory.supersedes[:1] if memory.reason else ()
-    found = []
-    for edge in details.edges:
-        is_version = edge.path in versions or (not edge.path and edge.id in before)
-        if edge.kind not in _STRONG or (edge.kind == UPDATES and is_version):
-            continue
-        if edge.is_outgoing and not edge.path:
-            raise _LEADS_TO_NOTHING
-        if edge.is_outgoing:
-            found.append(edge)
-        elif edge.path not in versions:
-            raise _IS_LINKED
-    return found
 
 
 def _save_again(
@@ -182,13 +144,13 @@ def _save_again(
     """Save a memory with the same text and links; return the id of the new version.
 
     Raises:
-        Failure: It has a link that the new version cannot have.
+        Failure: Another memory updates or contradicts it.
     """
-    curation = call.memory.curation
-    links = _strong_links(curation.show(memory.id))
+    if links_from_others(call.memory.curation.show(memory.id)):
+        raise _IS_LINKED
     wanted = NewMemory(
         key=memory.key,
-        content=memory.text,
+        content=own_text(memory.text),
         type=memory.type,
         reason=reason,
         scope=scope_text(memory.scope),
@@ -199,9 +161,7 @@ def _save_again(
         tags=memory.tags,
         replaces=memory.id,
         more=more,
+        is_edit=True,
         **call.writer,
     )
-    saved = curation.save(wanted)
-    for edge in links if saved.is_new else ():
-        curation.link(saved.id, edge.path, edge.kind, weight=edge.weight, by=edge.by)
-    return saved.id
+    return call.memory.curation.save(wanted).id

@@ -29,6 +29,7 @@ from hivemind_memory.http_api.schemas import (
     rows_of,
     version_of,
 )
+from hivemind_memory.markdown.entry import own_text
 from hivemind_memory.model.curation import (
     MemoryDetails,
     MemorySelector,
@@ -41,7 +42,6 @@ from hivemind_memory.model.scope import scope_text
 
 MAX_LIMIT = 100
 STATUSES = ("active", "superseded", "pending", "forgotten", "expired", "done")
-
 routes = RouteGroup("/api/v1", tag="memories")
 
 _Text = Annotated[str, Field(max_length=100_000)]
@@ -154,14 +154,13 @@ def list_memories(call: Call, query: ListFields) -> Page:
         statuses=STATUSES if query.status == "all" else (query.status,),
         words=query.q,
     )
+    part = {"offset": query.offset, "limit": query.limit}
     try:
-        page = call.memory.curation.list_page(
-            wanted, offset=query.offset, limit=query.limit
-        )
+        page = call.memory.curation.list_page(wanted, **part)
     except NotesMissingError:
         return Page(data=[], total=0)
-    rows = rows_of(call, page.memories)
-    return Page(data=rows, total=page.total, warning=page.warning)
+    data = rows_of(call, page.memories)
+    return Page(data=data, total=page.total, warning=page.warning)
 
 
 @routes.get("/memories/{id}", errors=(404,), example=ROW_EXAMPLE)
@@ -241,7 +240,7 @@ def change_memory(call: Call, body: ChangeFields) -> SavedRow:
         )
     new = NewMemory(
         key=memory.key,
-        content=memory.text if body.content is None else body.content,
+        content=own_text(memory.text) if body.content is None else body.content,
         type=body.type,
         reason=body.supersede_reason,
         importance=body.importance,
@@ -252,6 +251,7 @@ def change_memory(call: Call, body: ChangeFields) -> SavedRow:
         by=call.by,
         session=call.session,
         replaces=memory.id,
+        is_edit=True,
     )
     try:
         return _saved(call, new)

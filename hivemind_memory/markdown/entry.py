@@ -105,6 +105,11 @@ def own_lines(lines: Sequence[str]) -> list[str]:
     return list(lines[:stop])
 
 
+def own_text(text: str) -> str:
+    """Return a memory's text without the entries below it; see ``own_lines``."""
+    return "\n".join(own_lines(text.split("\n")))
+
+
 def entry_ids(data: bytes) -> frozenset[str]:
     """Return the ids of the entries that a note holds."""
     return frozenset(match.decode() for match in _ID.findall(data))

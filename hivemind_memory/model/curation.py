@@ -49,6 +49,12 @@ class NewMemory:
     """The active memory of the key is replaced in its own file, and keeps its id: no
     reason is needed, and no version is kept. No other scope may have the key."""
 
+    is_edit: bool = False
+    """It is the text that it replaces, read and changed. Links, expiry and the entries
+    below stay, and it is trusted no more than that text was."""
+
+    is_vouched: bool = False  # of an edit: a person has checked it, so it is trusted
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredMemory:
@@ -79,12 +85,8 @@ class StoredMemory:
     session: str = ""
     source: str = ""
     source_ref: str = ""
-    reason: str = ""
-    """Why it replaced what was there before."""
-
-    supersedes: tuple[str, ...] = ()
-    """As written: ids."""
-
+    reason: str = ""  # why it replaced what was there before
+    supersedes: tuple[str, ...] = ()  # ids, as written
     superseded_by: str = ""
     is_pinned: bool = False
     expires: str = ""
@@ -135,9 +137,7 @@ class SaveResult:
     is_new: bool
     """False: the active memory says exactly this already; nothing was written."""
 
-    start_line: int
-    """Line of the note on which the text begins, from 1."""
-
+    start_line: int  # of the note, on which the text begins, from 1
     end_line: int
     superseded: str = ""  # id of the memory that was replaced; empty: none was
     superseded_path: str = ""
@@ -151,8 +151,7 @@ class SaveResult:
     changed_paths: tuple[NotePath, ...] = ()
     """Notes that were written, to be indexed."""
 
-    is_indexed: bool = False
-    """A search finds it already; else the next one indexes it first."""
+    is_indexed: bool = False  # a search finds it already, else the next one indexes it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -126,25 +126,6 @@ def test_who_saves_again_does_not_vouch_for_text_from_outside(
         assert reader.send(f"/{claim}/{what}", on="/claim").status_code == 409
 
 
-@pytest.mark.parametrize("what", ["pin", "keep"])
-def test_who_saves_again_does_not_vouch_for_entries_below(
-    reader: Reader, home: Path, what: str
-) -> None:
-    """A text from outside became part of a version whose source is human."""
-    known = save("port", "The port is 5432.", type="fact")
-    line = f"<!-- hm id=01K{'E' * 23} source=external at=2026-11-21T14:03:11+01:00 -->"
-    path = home / "memory" / "port.md"
-    path.write_text(f"{path.read_text()}\n\n{line}\nThe port is 1.\n")
-    before = path.read_text()
-
-    answer = reader.send(f"/{known}/{what}", on=f"/{known}")
-
-    assert answer.status_code == 409
-    assert "Entries of others stand below it in its file." in answer.text
-    assert "Edit it, if you vouch for them." in answer.text
-    assert path.read_text() == before
-
-
 def links_of(key: str) -> set[tuple[str, str, float]]:
     """Return kind, other key and weight of the links that begin at a memory."""
     with opening.open_memory() as memory:

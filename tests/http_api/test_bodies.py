@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from hivemind_memory import opening
 from tests.http_api.served import TIMEOUT_S, Served, save
 
 MEMORIES = "/api/v1/memories"
@@ -172,3 +173,27 @@ def test_a_page_of_a_list_is_what_its_numbers_say(served: Served) -> None:
     assert sorted(found) == sorted(known)
     one = served.ask("GET", f"{MEMORIES}?q=NUMBER+3").json()
     assert [row["key"] for row in one["data"]] == ["fact-3"]
+
+
+def test_a_change_keeps_what_it_does_not_name(served: Served) -> None:
+    """What it contradicts, its last day, its source, and the entries below."""
+    save("port", "The port is 5432.")
+    known = save("new", "The port is 1.", contradicts=("port",), expires="2999-01-01")
+    with opening.open_memory() as memory:
+        path = Path(memory.places.notes) / memory.curation.show(known).memory.path
+    below = f"<!-- hm id=01K{'E' * 23} source=external at=2026-11-21T14:03:11+01:00 -->"
+    text = path.read_text().replace("source: agent", "source: external")
+    path.write_text(f"{text}\n\n{below}\nThe port is 2.\n")
+
+    changes = {"supersede_reason": "more", "importance": 0.9}
+    for change in (changes, {**changes, "content": "The port is 3."}):
+        url = "/api/v1/memories/new"
+        reply = served.ask("PATCH", url, json=change, headers={"If-Match": "*"})
+        assert reply.status_code == 200, reply.text
+
+    with opening.open_memory() as memory:
+        details = memory.curation.show("new")
+    kinds = {edge.kind for edge in details.edges if edge.key == "port"}
+    assert kinds == {"contradicts"}
+    assert (details.memory.expires, details.memory.source) == ("2999-01-01", "external")
+    assert path.read_text().endswith(f"The port is 3.\n\n\n{below}\nThe port is 2.\n")

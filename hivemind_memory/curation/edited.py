@@ -1,0 +1,54 @@
+"""Decides what an edited memory keeps besides its front matter.
+
+Who edits a memory has read its own text. The entries below it have sources of their
+own, so they stay as they are; what it updates is true of the new text too.
+"""
+
+from __future__ import annotations
+
+from hivemind_memory.markdown.entry import own_lines, parse_provenance
+from hivemind_memory.model.memories import UPDATES
+from hivemind_memory.notes.edge import FIELDS, targets
+from hivemind_memory.notes.memory_file import body_of, fit_content
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.model.curation import NewMemory
+    from hivemind_memory.model.ports import MemoryIndex
+    from hivemind_memory.notes.memory_file import MemoryFile
+
+
+def own_body(old: MemoryFile) -> str:
+    """Return the text of a memory without the entries below it."""
+    return fit_content("\n".join(own_lines(_lines_of(old))))
+
+
+def entries_below(old: MemoryFile) -> str:
+    """Return the entries below a memory as they are in its file; empty: there are none.
+
+    Each keeps its comment line, which says where it comes from.
+    """
+    lines = _lines_of(old)
+    below = lines[len(own_lines(lines)) :]
+    return "\n".join(below).rstrip() if any(map(parse_provenance, below)) else ""
+
+
+def kept_updates(index: MemoryIndex, new: NewMemory, old: MemoryFile) -> list[object]:
+    """Return what else an edited memory updates, besides its own older versions."""
+    value = old.front.values.get(FIELDS[UPDATES])
+    items = value if isinstance(value, list) else [value]
+    kept = []
+    for at, item in enumerate(items):
+        rows = [row for ref in targets(item) for row in index.memories(memory_id=ref)]
+        is_version = any(row.key == new.key and row.scope == new.scope for row in rows)
+        # The version before may be purged; the save that replaced it named it first.
+        is_lost = at == 0 and not rows and "reason" in old.front.values
+        if targets(item) and not is_version and not is_lost:
+            kept.append(item)
+    return kept
+
+
+def _lines_of(old: MemoryFile) -> list[str]:
+    """Return the lines of a memory file below its front matter."""
+    body, _ = body_of(old.text, old.front)
+    return body.replace("\r\n", "\n").split("\n")

@@ -1,0 +1,126 @@
+"""What an edit keeps: links, the entries below, and how far a text is trusted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hivemind_memory import opening
+from hivemind_memory.context.told_memories import told_rows
+from hivemind_memory.model.query import Query
+from tests.dashboard.reader import Reader
+from tests.dashboard.test_doubtful_page import links_of
+from tests.http_api.served import save
+
+ENTRY = f"<!-- hm id=01K{'E' * 23} source=external at=2026-11-21T14:03:11+01:00 -->"
+
+
+def edit(reader: Reader, key: str, text: str, **fields: str) -> str:
+    """Edit a memory as its page does; return the page that answers."""
+    form = reader.page(f"/{key}/edit").text
+    version = form.partition('name="version" value="')[2].partition('"')[0]
+    fields = {"content": text, "type": "fact", "version": version, **fields}
+    answer = reader.send(f"/{key}/edit", on=f"/{key}/edit", **fields)
+    assert answer.status_code == 200, answer.text
+    return answer.text
+
+
+def told() -> set[str]:
+    """Return the keys of the memories that agents are told unasked."""
+    with opening.open_memory() as memory:
+        today = memory.clocks.today()
+        return {row.key for row in told_rows(memory.memories(), {}, today)}
+
+
+def source_of(key: str) -> str:
+    """Return the source of the active memory of a key."""
+    with opening.open_memory() as memory:
+        return memory.curation.show(key).memory.source
+
+
+def test_an_edit_keeps_what_a_memory_updates_and_contradicts(reader: Reader) -> None:
+    """A typing error was mended, and the dispute was gone."""
+    save("port", "The port is 5432.", type="fact")
+    save("host", "The host is db1.", type="fact")
+    save("new-port", "The prot is 5433.", type="fact", contradicts=("port",))
+    with opening.open_memory() as memory:
+        memory.curation.link("new-port", "host", "updates", weight=0.5)
+    before = links_of("new-port")
+    assert len(before) == 2
+
+    for text in ("The port is 5433.", "The port is 5433 now."):
+        edit(reader, "new-port", text)
+        assert links_of("new-port") == before
+    assert 'id="disputed"' in reader.page("/doubtful").text
+    with opening.open_memory() as memory:
+        versions = memory.curation.history("new-port").memories
+    texts = [version.text for version in versions if version.key == "new-port"]
+    assert len(texts) == 3
+
+
+@pytest.mark.parametrize("settled", ["", "1"])
+def test_what_contradicts_a_memory_contradicts_its_next_version(
+    reader: Reader, settled: str
+) -> None:
+    """Unless the person says that the edit settles it."""
+    save("port", "The port is 5432.", type="fact")
+    save("new-port", "The port is 5433.", type="fact", contradicts=("port",))
+    form = reader.page("/port/edit").text
+    assert "new-port no longer contradicts it" in " ".join(form.split())
+
+    edit(reader, "port", "The port is 5433.", settled=settled)
+
+    disputed = 'id="disputed"' in reader.page("/doubtful").text
+    assert disputed is not bool(settled)
+
+
+def test_an_edit_does_not_vouch_for_text_from_outside(reader: Reader) -> None:
+    """One letter was changed, and agents were told a stranger's words as a person's."""
+    claim = save("claim", "The prot is 1.", type="fact", source="external")
+    reader.send("/inbox/accept", on="/inbox", ref=claim)
+
+    edit(reader, "claim", "The port is 1.")
+
+    assert source_of("claim") == "external"
+    assert "untrusted" in reader.page("/claim").text
+    assert "claim" not in told()
+
+
+def test_a_person_may_vouch_for_what_they_have_checked(reader: Reader) -> None:
+    """Even if not a letter is changed; its history says who it came from."""
+    claim = save("claim", "The port is 1.", type="fact", source="external")
+    reader.send("/inbox/accept", on="/inbox", ref=claim)
+
+    edit(reader, "claim", "The port is 1.", vouch="1")
+
+    assert source_of("claim") == "human"
+    assert "claim" in told()
+    with opening.open_memory() as memory:
+        sources = [m.source for m in memory.curation.history("claim").memories]
+    assert sources == ["human", "external"]
+
+
+@pytest.mark.parametrize("way", ["edit", "pin"])
+def test_entries_below_stay_as_they_are(reader: Reader, home: Path, way: str) -> None:
+    """Their comments became text, and a stranger's words a part of a person's."""
+    save("port", "The prot is 5432.", type="fact")
+    path = home / "memory" / "port.md"
+    entry = f"{ENTRY}\nThe port is 1."
+    path.write_text(f"{path.read_text()}\n\n{entry}\n", encoding="utf-8")
+    form = reader.page("/port/edit").text
+    assert "The port is 1." not in form
+    assert "1 entry below it in its note stays as it is." in form
+
+    if way == "edit":
+        edit(reader, "port", "The port is 5432.")
+    else:
+        assert reader.send("/port/pin", on="/port").status_code == 200
+
+    text = path.read_text(encoding="utf-8")
+    assert text.endswith(f"{entry}\n")
+    assert text.count("<!-- hm ") == 1
+    assert ("The port is 5432." in text) is (way == "edit")
+    with opening.open_memory() as memory:
+        hits = memory.search(Query(text="port is 1")).hits
+        assert {hit.source for hit in hits if "is 1" in hit.snippet} == {"external"}
