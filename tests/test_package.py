@@ -82,7 +82,7 @@ FLOORS = {
     "curation": 8,
     "memory.memory": 9,  # the class Memory, made of memory and curation
     "context": 10,
-    "jobs": 10,
+    "jobs": 11,
     "evaluation": 11,
     "working": 11,
     "plugin_api": 11,

@@ -83,7 +83,8 @@ class Settings(ScopeSettings):
         "none",
         "Model that reorders the best candidates by reading each one together with the"
         " query. local: a cross-encoder that hm watch or an agent's server runs. http:"
-        " a server, which is sent the query and those texts. none: the order stays.",
+        " a server, which is sent the query and those texts. chat: the language model"
+        " of llm_provider, which is sent the same. none: the order stays.",
         choices=RERANK_PROVIDERS,
     )
     local_rerank_model: str = _option(

@@ -1,9 +1,10 @@
-"""Finds the briefing of a scope: composed from its memories, without a language model.
+"""Finds the briefing of a scope: as the language model wrote it, or else composed.
 
-It is made anew each time, from what is active now: what was forgotten or purged is
-never in it, and there is nothing to keep up to date. Which memories it may tell of is
-decided as for a section (``told_memories``). Whatever shows a briefing calls
-``find_briefing``, so a text of another origin needs a place here only.
+A composed one is made anew each time, from what is active now: what was forgotten or
+purged is never in it, and there is nothing to keep up to date. What the model wrote is
+shown as long as each of its memories is still told to agents and says the same. Which
+memories a briefing may tell of is decided as for a section (``told_memories``).
+Whatever shows a briefing calls ``find_briefing``.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from __future__ import annotations
 import re
 from collections import deque
 
+from hivemind_memory.context.briefing_input import choose_told, read_told
 from hivemind_memory.context.told_memories import read_own_lines, told_rows
 from hivemind_memory.curation.copies import copied_paths
+from hivemind_memory.errors import StateUnusableError
 from hivemind_memory.markdown.first_sentence import first_sentence
 from hivemind_memory.model.briefing import Briefing, BriefingSource
 from hivemind_memory.model.memories import ACTIVE
@@ -24,10 +27,11 @@ from hivemind_memory.model.memory_types import (
 from hivemind_memory.model.scope import GLOBAL
 from hivemind_memory.redaction import mask
 from hivemind_memory.search.similarity import NEAR_DUPLICATE, ChosenTexts
+from hivemind_memory.state.briefings import Briefings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from hivemind_memory.memory import Memory
     from hivemind_memory.model.memories import MemoryRow
@@ -50,24 +54,24 @@ NOTHING = "This scope has no memory that a briefing can include."
 
 
 def find_briefing(memory: Memory, name: str = "") -> Briefing:
-    """Return the briefing of a scope: the first sentences of its memories, by type.
+    """Return the briefing of a scope: the language model's if there is one that holds.
 
-    The same memories give the same text.
+    Else the first sentences of its memories, by type: the same memories give the same
+    text.
 
     Args:
         memory: As its caller sees it; a visitor, who reads no whole notes, gets none.
-        name: Of the scope; empty: the caller's own, see ``_own_scope``.
+        name: Of the scope; empty: the caller's own, see ``find_scope``.
 
     Raises:
         ScopeError: It is not a scope, or the caller does not have it.
         NotesMissingError: There is no notes folder.
     """
-    scope = memory.find_scope(name) if name else _own_scope(memory)
+    scope = find_scope(memory, name)
     at = memory.clocks.local_iso(memory.clocks.now())
-    rows = memory.index_handle.run_fresh(
-        lambda index: index.memories(scopes=frozenset({scope}), statuses=(ACTIVE,))
-    )
-    told = told_rows(rows, copied_paths(rows), memory.clocks.today())
+    told = told_in(memory, scope)
+    if written := _find_written(memory, scope, told):
+        return written
     sources = tuple(_in_order(_choose(memory, told), memory.types))
     if not sources:
         return Briefing(scope=scope, body="", why_empty=NOTHING, generated_at=at)
@@ -76,12 +80,66 @@ def find_briefing(memory: Memory, name: str = "") -> Briefing:
     )
 
 
-def _own_scope(memory: Memory) -> str:
-    """Return the narrowest scope of the caller; the owner's is the project here."""
+def _find_written(
+    memory: Memory, scope: str, told: Sequence[MemoryRow]
+) -> Briefing | None:
+    """Return what the language model wrote; None: nothing that still holds."""
+    if memory.settings.llm_provider == "none":
+        return None
+    state = memory.state()
+    try:
+        kept = Briefings(state).find(scope)
+        if kept is None or not kept.body:
+            return None
+        rows = {row.memory_id or row.path: row for row in told}
+        sources = []
+        for ref, digest in kept.sources:
+            found = read_told(memory, rows[ref]) if ref in rows else None
+            if found is None or state.hash_of(found.words) != digest:
+                return None
+            sources.append(found)
+        now = [found.ref for found in choose_told(memory, told)]
+    except StateUnusableError:
+        return None
+    return Briefing(
+        scope=scope,
+        body=mask(kept.body),
+        generated_at=memory.clocks.local_iso(kept.made_at),
+        sources=tuple(
+            BriefingSource(
+                id=found.row.memory_id,
+                key=mask(found.row.key),
+                type=found.type,
+                path=found.row.path,
+                sentence="",
+            )
+            for found in sources
+        ),
+        is_model=True,
+        model=kept.model,
+        is_stale=now != [ref for ref, _ in kept.sources],
+    )
+
+
+def find_scope(memory: Memory, name: str) -> str:
+    """Return the scope of a name; for an empty one the narrowest of the caller.
+
+    The owner's is the project here.
+    """
+    if name:
+        return memory.find_scope(name)
     caller = memory.caller
     if caller.is_owner:
         return memory.here.find(False)  # noqa: FBT003 - nothing is written
     return caller.workspace or caller.project or next(iter(caller.teams), GLOBAL)
+
+
+def told_in(memory: Memory, scope: str) -> list[MemoryRow]:
+    """Return the memories of a scope that agents are told, most important first."""
+    rows = memory.index_handle.run_fresh(
+        lambda index: index.memories(scopes=frozenset({scope}), statuses=(ACTIVE,))
+    )
+    return told_rows(rows, copied_paths(rows), memory.clocks.today())
 
 
 def label_of(source: BriefingSource) -> str:
@@ -122,7 +180,7 @@ def _choose(memory: Memory, rows: Iterable[MemoryRow]) -> Iterator[BriefingSourc
                 if said.nearest(source.sentence) >= NEAR_DUPLICATE:
                     continue
                 said.add(source.sentence)
-                used += _count_words(source.sentence)
+                used += count_words(source.sentence)
                 yield source
 
 
@@ -170,7 +228,7 @@ def _body_of(sources: Iterable[BriefingSource]) -> str:
     return "\n".join(f"{name}: {' '.join(said)}" for name, said in paragraphs.items())
 
 
-def _count_words(text: str) -> int:
+def count_words(text: str) -> int:
     """Return how many words a text has, in any script."""
     wide = len(_WIDE.findall(text))
     return len(_WIDE.sub(" ", text).split()) + wide // _CHARS_A_WORD

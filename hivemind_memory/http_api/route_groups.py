@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hivemind_memory.http_api import (
     activity,
+    briefings,
     events,
     key_values,
     links,
@@ -21,6 +22,7 @@ GROUPS: tuple[RouteGroup, ...] = (
     memories.routes,
     links.routes,
     search.routes,
+    briefings.routes,
     notes.routes,
     status.routes,
     events.routes,

@@ -17,12 +17,20 @@ from hivemind_memory.errors import (
     ChatReplyError,
     HivemindError,
 )
+from hivemind_memory.jobs.brief import (
+    BRIEFING,
+    BriefingPlanner,
+    keep_briefing,
+    write_briefing,
+)
 from hivemind_memory.jobs.compare import LINKS, compare
 from hivemind_memory.markdown.entry import new_ulid
 from hivemind_memory.model.changes import ACCEPT, SAVE
 from hivemind_memory.model.curation import MEMORY
+from hivemind_memory.model.scope import scope_text
 from hivemind_memory.providers.chat import connect_chat
 from hivemind_memory.providers.chat_target import ChatTarget, find_chat_target
+from hivemind_memory.state.briefings import Briefings
 from hivemind_memory.state.change_log import ChangeLog
 from hivemind_memory.state.jobs import WAITING, Jobs
 from hivemind_memory.state.model_requests import ModelRequests
@@ -33,7 +41,6 @@ if TYPE_CHECKING:
 
     from hivemind_memory.memory.memory import Memory
     from hivemind_memory.model.ports import Chat
-    from hivemind_memory.model.relations import Relation
     from hivemind_memory.state.jobs import Job
 
 logger = logging.getLogger(__name__)
@@ -72,6 +79,7 @@ class JobRunner:
         self._memory.origin = MODEL
         self._open_chat = open_chat or open_chosen_chat
         self._chat: Chat | None = None
+        self._briefings = BriefingPlanner(self._memory)
         self._runner = self._memory.clocks.randomness().hex()
         self._has_begun = False
         self._rest_until_s = 0.0
@@ -96,6 +104,22 @@ class JobRunner:
                 break
             self._run(job)
         return self._next_due_s()
+
+    def run_briefing(self, scope: str) -> Job | None:
+        """Write the briefing of a scope now, in this process, as a person wants it.
+
+        Returns:
+            The job as it ended; None: another process is writing it.
+        """
+        ref, now_s = scope_text(scope), self._now()
+        self._jobs.arm(BRIEFING, ref, due_s=now_s, made_s=now_s)
+        job = self._current = self._jobs.take(
+            self._runner, now_s=now_s, only=(BRIEFING, ref)
+        )
+        if job is None:
+            return None
+        self._run(job)
+        return next(each for each in self._jobs.all() if each.number == job.number)
 
     def _should_end(self, should_stop: Callable[[], bool]) -> bool:
         """Return whether no other job is to be taken now."""
@@ -137,20 +161,22 @@ class JobRunner:
         return self._memory.clocks.now()
 
     def _add(self) -> None:
-        """Add a job for each memory that was saved or accepted in the last days."""
+        """Add a job for what was saved or accepted in the last days, and briefings."""
         now_s = self._now()
         jobs = self._jobs
         jobs.prune(before_s=now_s - RECENT_S - _DAY_S)
         first = new_ulid(max(0.0, now_s - RECENT_S), _NO_CHANCE)
+        changes = ChangeLog(self._memory.state()).since(first)
         saved = [
             item.id
-            for change in ChangeLog(self._memory.state()).since(first)
+            for change in changes
             if change.kind in (SAVE, ACCEPT) and not change.undone_by
             for item in change.items
             if item.kind == MEMORY and item.id
         ]
         known = jobs.known(LINKS)
         jobs.add(LINKS, (ref for ref in saved if ref not in known), now_s=now_s)
+        self._briefings.add(changes, now_s)
 
     def _run(self, job: Job) -> None:
         """Run a job, and say how it ended."""
@@ -158,8 +184,7 @@ class JobRunner:
         try:
             if self._chat is None:
                 self._chat = self._open_chat(self._memory)
-            relations = compare(self._memory, job.ref, self._chat)
-            self._use(job, relations, self._chat.name)
+            self._use(job, self._ask(job, self._chat))
         except ChatNotReadyError as error:
             wait_s = error.retry_after_s or FIRST_RETRY_S
             self._rest_until_s = self._now() + wait_s
@@ -177,14 +202,28 @@ class JobRunner:
             logger.exception("a job failed")
             jobs.end(job, runner, problem="it failed; the log says more")
 
-    def _use(self, job: Job, relations: tuple[Relation, ...], model: str) -> None:
-        """Write or propose what a model replied, and end the job."""
+    def _ask(self, job: Job, chat: Chat) -> Callable[[], object]:
+        """Ask what a job needs to know; return what uses the reply.
+
+        Raises:
+            ChatError: The model gave no usable reply.
+        """
+        memory = self._memory
+        if job.kind == BRIEFING:
+            written = write_briefing(memory, job.ref, chat)
+            return lambda: written and keep_briefing(memory, written)
+        relations = compare(memory, job.ref, chat)
+        return lambda: (
+            relations
+            and memory.curation.apply_relations(job.ref, relations, model=chat.name)
+        )
+
+    def _use(self, job: Job, use_reply: Callable[[], object]) -> None:
+        """Use what a model replied, and end the job."""
         with self._applying:
             if self._is_abandoned:
                 return
-            if relations:
-                curation = self._memory.curation
-                curation.apply_relations(job.ref, relations, model=model)
+            use_reply()
             self._jobs.end(job, self._runner)
             self._current = None
 
@@ -194,6 +233,10 @@ class JobRunner:
         is_reply = isinstance(error, ChatReplyError)
         if job.tries >= MAX_TRIES or job.replies + is_reply >= MAX_REPLIES:
             self._jobs.end(job, self._runner, problem=problem)
+            if is_reply and job.kind == BRIEFING:  # the composed one is shown
+                Briefings(self._memory.state()).drop_scope(
+                    self._memory.find_scope(job.ref)
+                )
             return
         wait_s = FIRST_RETRY_S * 2 ** (job.tries - 1)
         if isinstance(error, ChatError) and error.retry_after_s is not None:
@@ -211,10 +254,13 @@ class JobRunner:
 
     def _next_due_s(self) -> float | None:
         """Return in how many seconds the next job may run; None: none waits."""
+        now_s = self._now()
+        look_s = self._briefings.next_look_s(now_s)
         due = [job.due_at for job in self._jobs.all() if job.state == WAITING]
         if not due:
-            return None
-        return max(0.0, min(due) - self._now(), self._rest_until_s - self._now())
+            return look_s
+        wait_s = max(0.0, min(due) - now_s, self._rest_until_s - now_s)
+        return wait_s if look_s is None else min(wait_s, look_s)
 
 
 def open_chosen_chat(memory: Memory) -> Chat:

@@ -182,6 +182,18 @@ def new_ulid(now_s: float, randomness: bytes) -> str:
     return "".join(CROCKFORD[number >> shift & 31] for shift in range(125, -5, -5))
 
 
+def ulid_seconds(ulid: str) -> float:
+    """Return the time of a ULID, in seconds since the epoch.
+
+    >>> ulid_seconds("01ARYZ6S410000000000000000")
+    1469918176.385
+    """
+    number = 0
+    for character in ulid[:10]:
+        number = number << 5 | CROCKFORD.index(character)
+    return number / 1000
+
+
 def _is_time(text: str) -> bool:
     """Return whether *text* is a time as ISO 8601 writes it."""
     try:

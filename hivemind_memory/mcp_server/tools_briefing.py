@@ -28,6 +28,7 @@ class BriefingOut(BaseModel):
     scope: str
     generated_at: str
     is_model: bool = Field(default=False, description="a language model wrote it")
+    model: str = Field(default="", description="name of that model")
     is_stale: bool = Field(default=False, description="memories were saved since")
     sources: list[str] = Field(
         default=[], description="ids of the memories, for memory_get"
@@ -51,8 +52,8 @@ class BriefingTool:
     ) -> Annotated[CallToolResult, BriefingOut]:
         """Return what matters most in a scope, in about 120 words.
 
-        The first sentences of its decisions, goals, preferences and lessons. Search
-        for the rest.
+        The first sentences of its decisions, goals, preferences and lessons, or what a
+        language model made of them. Search for the rest.
         """
 
         def work(call: ToolCall) -> BriefingOut:
@@ -62,6 +63,7 @@ class BriefingTool:
                 scope=scope_text(briefing.scope),
                 generated_at=briefing.generated_at,
                 is_model=briefing.is_model,
+                model=briefing.model,
                 is_stale=briefing.is_stale,
                 sources=[source.id or source.path for source in briefing.sources],
                 why=briefing.why_empty,
@@ -76,4 +78,7 @@ def _render(shown: BriefingOut) -> str:
         return f"No briefing of {shown.scope}: {shown.why}"
     quoted = "\n".join(f"| {line}" for line in shown.body.split("\n"))
     count = count_text(len(shown.sources), "memory", "memories")
-    return f"Briefing of {shown.scope}, from {count}:\n{quoted}"
+    by = f", written by {shown.model} on {shown.generated_at[:10]}"
+    stale = "; memories were saved since" if shown.is_stale else ""
+    made = f"{by}{stale}" if shown.is_model else ""
+    return f"Briefing of {shown.scope}, from {count}{made}:\n{quoted}"

@@ -127,6 +127,7 @@ class Memory:
 
         Unless *is_fresh*, the index answers as it is, and no note is looked at.
         """
+        from hivemind_memory.memory.chosen_reranker import find_reranker
         from hivemind_memory.memory.search import OFF, Asker, ask
 
         if not self.settings.enabled:
@@ -140,7 +141,7 @@ class Memory:
             asker=Asker(self.access, self.caller, self.here),
             asked_at=self.clocks.asked_at(started),
             is_fresh=is_fresh,
-            reranker=self.provider.reranker(),
+            reranker=find_reranker(self.provider, self.state, self.clocks),
         ).with_warnings(self.settings.unusable.values())
 
     def parse_filter(self, **words: Any) -> SearchFilter:

@@ -39,5 +39,8 @@ class Briefing:
     is_model: bool = False
     """A language model wrote it; otherwise it is composed of first sentences."""
 
+    model: str = ""
+    """Name of that model; empty: none did."""
+
     is_stale: bool = False
     """A memory was saved since; what is composed never is."""

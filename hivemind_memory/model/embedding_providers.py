@@ -123,7 +123,7 @@ PROVIDER_NAMES = tuple(provider.name for provider in PROVIDERS)
 CHAT_PROVIDERS = ("none", OPENAI.name, OLLAMA.name)
 """Values of ``llm_provider``."""
 
-RERANK_PROVIDERS = ("none", LOCAL.name, "http")
+RERANK_PROVIDERS = ("none", LOCAL.name, "http", "chat")
 """Values of ``rerank_provider``."""
 
 

@@ -104,7 +104,8 @@ class HttpReranker:
             # From None: what is said there may hold the key or a text.
             raise RerankError(f"{self._who} cannot be reached") from None
         if not 200 <= status < 300:
-            raise RerankError(f"{self._who} {_refusal(status)}")
+            what = refusal_text(status, key="rerank_api_key", place="rerank_url")
+            raise RerankError(f"{self._who} {what}")
         scores = _read_scores(body, count=len(texts))
         if scores is None:
             raise RerankError(f"{self._who} {_NO_SCORES}")
@@ -153,6 +154,14 @@ def _read_scores(body: bytes, *, count: int) -> list[float] | None:
     except (ValueError, RecursionError):
         return None
     rows = answer.get("results") if isinstance(answer, dict) else answer
+    return scores_of(rows, count=count)
+
+
+def scores_of(rows: object, *, count: int) -> list[float] | None:
+    """Return the scores of some rows in the order of the texts.
+
+    None: there is not exactly one for each text; then none counts.
+    """
     scores: dict[int, float] = {}
     for row in rows if isinstance(rows, list) else ():
         found = _score_in(row)
@@ -185,14 +194,21 @@ def _cut(text: str) -> str:
     return text[:MAX_TEXT_CHARS].encode("utf-8", "replace").decode()
 
 
-def _refusal(status: int) -> str:
-    """Return what a status means, as the end of a sentence."""
+def refusal_text(status: int, *, key: str, place: str) -> str:
+    """Return what a status means, as the end of a sentence.
+
+    Args:
+        status: HTTP status.
+        key: Name of the option with the key.
+        place: Name of the option with the address.
+    """
     if status in (401, 403):
-        return f"did not accept the key ({status}): check rerank_api_key"
+        return f"did not accept the key ({status}): check {key}"
     if status == 404:
-        return "has nothing at that address (404): check rerank_url and rerank_model"
+        model = place.replace("base_url", "model").replace("url", "model")
+        return f"has nothing at that address (404): check {place} and {model}"
     if status == 429:
         return "received too many requests (429)"
     if 300 <= status < 400:
-        return f"points to another address ({status}): check rerank_url"
+        return f"points to another address ({status}): check {place}"
     return f"answered with an error ({status})"

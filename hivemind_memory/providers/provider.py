@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from hivemind_memory.providers.fingerprint import VectorSpace
     from hivemind_memory.providers.local_reranker import LocalReranker
     from hivemind_memory.providers.remote import RequestLimits
+    from hivemind_memory.providers.reranking import RerankAccount
     from hivemind_memory.providers.retry_policy import RetryPolicy
 
     class Connect(Protocol):
@@ -43,6 +44,9 @@ PROBE_TIMEOUT_S = 3.0
 
 LOCAL = "local"
 """Name of the provider that runs in this process; a test compares it with its row."""
+
+CHAT = "chat"
+"""Name of the reranker that asks the language model."""
 
 LOCAL_BATCH_TEXTS = 16
 """A local model takes seconds for so many; between batches it may be stopped."""
@@ -229,22 +233,42 @@ class Provider:
             space, api_key=key, retry_policy=retry_policy, limits=limits, dims=dims
         )
 
-    def reranker(self) -> Reranker | None:
-        """Return what reranks the best candidates; None: the settings choose none."""
+    def reranker(
+        self,
+        open_account: Callable[[int], RerankAccount] | None = None,
+        now: Callable[[], float] | None = None,
+    ) -> Reranker | None:
+        """Return what reranks the best candidates; None: the settings choose none.
+
+        Args:
+            open_account: Takes how many requests a day may have; returns what counts
+                them and keeps the breaker.
+            now: Seconds since the epoch.
+        """
         settings = self._settings
         if settings.rerank_provider == "none":
             return None
         if self._reranker is None:
             from hivemind_memory.providers.reranking import CheckedReranker
 
+            per_day = settings.llm_calls_per_day
+            account = open_account(per_day) if open_account is not None else None
             chosen: Reranker
             if settings.rerank_provider == LOCAL:
                 chosen = self.local_reranker()
+            elif settings.rerank_provider == CHAT:
+                from hivemind_memory.providers import chat_reranker
+
+                chosen = chat_reranker.connect(
+                    settings,
+                    stopwatch=self._stopwatch,
+                    take_request=account.take_request if account else lambda: 0.0,
+                )
             else:
                 from hivemind_memory.providers import http_reranker
 
                 chosen = http_reranker.connect(settings, stopwatch=self._stopwatch)
-            self._reranker = CheckedReranker(chosen, self._stopwatch)
+            self._reranker = CheckedReranker(chosen, now or self._stopwatch, account)
         return self._reranker
 
     def close(self) -> None:

@@ -49,12 +49,23 @@ class Briefings:
     def __init__(self, state: StateFile) -> None:
         self._state = state
 
-    def keep(self, briefing: WrittenBriefing) -> None:
-        """Keep a briefing in the place of the earlier one of its scope."""
+    def keep(self, briefing: WrittenBriefing, *, last_change: int) -> bool:
+        """Keep a briefing in the place of the earlier one of its scope.
+
+        Args:
+            briefing: The briefing.
+            last_change: Number of the newest change when its memories were compared.
+
+        Returns:
+            Whether it was kept; False: there is a newer change.
+        """
         notes, scope = self._state.notes, briefing.scope
 
-        def write(connection: apsw.Connection) -> None:
+        def write(connection: apsw.Connection) -> bool:
             with write_transaction(connection):
+                newest = "SELECT coalesce(max(number), 0) FROM changes"
+                if int(str(connection.execute(newest).fetchall()[0][0])) > last_change:
+                    return False
                 _delete(connection, notes, [scope])
                 connection.execute(
                     "INSERT INTO briefings(notes, scope, body, model, made_at)"
@@ -69,8 +80,9 @@ class Briefings:
                         for place, (ref, digest) in enumerate(briefing.sources)
                     ],
                 )
+                return True
 
-        self._state.run(write, PROMISE_WAIT_MS)
+        return self._state.run(write, PROMISE_WAIT_MS)
 
     def find(self, scope: str) -> WrittenBriefing | None:
         """Return the briefing of a scope; None: there is none."""

@@ -88,10 +88,31 @@ class Jobs:
         """Return the ids that have a job of a kind, whatever its state."""
         return {job.ref for job in self.all() if job.kind == kind}
 
-    def take(self, runner: str, *, now_s: float) -> Job | None:
-        """Take the job that is due for the longest time; None: none is due."""
+    def arm(self, kind: str, ref: str, *, due_s: float, made_s: float) -> None:
+        """Let the only job of a kind and an id wait, as a new one, unless it runs."""
+        sql = (
+            "INSERT INTO jobs(notes, kind, ref, state, runner, tries, due_at, made_at,"
+            " problem) VALUES (?, ?, ?, ?, '', 0, ?, ?, '')"
+            " ON CONFLICT (notes, kind, ref) DO UPDATE SET state = excluded.state,"
+            " tries = 0, replies = 0, problem = '', due_at = excluded.due_at,"
+            " made_at = excluded.made_at WHERE state != ?"
+        )
+        values = (self._state.notes, kind, ref, WAITING, due_s, made_s, RUNNING)
+        self._state.run(lambda c: c.execute(sql, values), PROMISE_WAIT_MS)
+
+    def take(
+        self, runner: str, *, now_s: float, only: tuple[str, str] | None = None
+    ) -> Job | None:
+        """Take the job that is due for the longest time; None: none is due.
+
+        Args:
+            runner: Who takes it.
+            now_s: Seconds since the epoch.
+            only: Kind and id of the only job that is wanted; None: any.
+        """
         if not is_there(self._state.path):
             return None
+        wanted = "" if only is None else " AND kind = ? AND ref = ?"
 
         def update(connection: apsw.Connection) -> Job | None:
             with write_transaction(connection):
@@ -99,9 +120,13 @@ class Jobs:
                     "UPDATE jobs SET state = ?, runner = ?, tries = tries + 1,"
                     " taken_at = ?"
                     " WHERE number = (SELECT number FROM jobs WHERE notes = ?"
-                    " AND state = ? AND due_at <= ? ORDER BY due_at, number LIMIT 1)"
+                    f" AND state = ? AND due_at <= ?{wanted}"
+                    " ORDER BY due_at, number LIMIT 1)"
                     f" RETURNING {_COLUMNS}",
-                    (RUNNING, runner, now_s, self._state.notes, WAITING, now_s),
+                    (
+                        *(RUNNING, runner, now_s, self._state.notes, WAITING, now_s),
+                        *(only or ()),
+                    ),
                 ).fetchall()
             return _job_of(rows[0]) if rows else None
 

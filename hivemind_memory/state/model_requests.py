@@ -19,15 +19,26 @@ if TYPE_CHECKING:
     from hivemind_memory.state.state_file import StateFile
 
 _KEPT_DAYS = 30
-_BREAKER = "model_breaker"
-"""Key of ``meta`` for the state of the breaker."""
+MODEL_BREAKER, RERANK_BREAKER = "model_breaker", "rerank_breaker"
+"""Keys of ``meta`` for the state of a breaker."""
 
 
 class ModelRequests:
     """The requests of one home. Any method may raise ``StateUnusableError``."""
 
-    def __init__(self, state: StateFile, clocks: Clocks, *, per_day: int) -> None:
-        """Take the state, the clocks, and how many requests a day may have."""
+    def __init__(
+        self,
+        state: StateFile,
+        clocks: Clocks,
+        *,
+        per_day: int,
+        breaker: str = MODEL_BREAKER,
+    ) -> None:
+        """Take the state, the clocks, how many requests a day may have, and a key.
+
+        *breaker* says whose breaker is kept.
+        """
+        self._breaker = breaker
         self._state = state
         self._clocks = clocks
         self._per_day = per_day
@@ -82,7 +93,7 @@ class ModelRequests:
 
         def read(connection: apsw.Connection) -> str:
             sql = "SELECT value FROM meta WHERE key = ?"
-            rows = connection.execute(sql, (_BREAKER,)).fetchall()
+            rows = connection.execute(sql, (self._breaker,)).fetchall()
             return str(rows[0][0]) if rows else ""
 
         return self._state.run(read, PROMISE_WAIT_MS)
@@ -92,4 +103,6 @@ class ModelRequests:
         if text == self.breaker_state():
             return
         sql = "INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)"
-        self._state.run(lambda c: c.execute(sql, (_BREAKER, text)), PROMISE_WAIT_MS)
+        self._state.run(
+            lambda c: c.execute(sql, (self._breaker, text)), PROMISE_WAIT_MS
+        )

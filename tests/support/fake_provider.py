@@ -47,7 +47,7 @@ class FakeProvider:
     def space(self) -> VectorSpace:
         return self._space
 
-    def reranker(self) -> None:
+    def reranker(self, *_: object) -> None:
         """None is chosen."""
 
     def close(self) -> None:
@@ -66,7 +66,7 @@ class RerankingProvider(Provider):
         super().__init__(settings, stopwatch=clock, sleep=lambda _: None)
         self._fake = CheckedReranker(reranker, clock)
 
-    def reranker(self) -> Reranker:
+    def reranker(self, *_: object) -> Reranker:
         return self._fake
 
 

@@ -1,12 +1,17 @@
-"""hm bulletin: the briefing of a scope, composed from its memories."""
+"""hm bulletin: the briefing of a scope, composed or written by the language model."""
 
 from __future__ import annotations
 
-from hivemind_memory.cli.command import CommandRequest, command
+from hivemind_memory.cli.command import CommandRequest, Flag, command
+from hivemind_memory.cli.dates import minute_text
 from hivemind_memory.cli.options import JSON, SCOPE
 from hivemind_memory.cli.output import print_json, print_line, print_notices
 from hivemind_memory.model.display import count_text
 from hivemind_memory.model.scope import scope_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.memory.memory import Memory
 
 
 @command(
@@ -16,16 +21,28 @@ from hivemind_memory.model.scope import scope_text
         " about 120 words: what is pinned, identities, decisions and goals, then"
         " preferences and lessons, then others. It is composed each time, so nothing"
         " forgotten is in it. It leaves out what agents are never told unasked: claims"
-        " from tools and outside sources, and what has expired or is done."
+        " from tools and outside sources, and what has expired or is done. If a"
+        " language model is chosen (llm_provider), it prints what the model wrote, as"
+        " long as the memories still say what it was told."
     ),
-    flags=(SCOPE, JSON),
-    examples=("hm bulletin", "hm bulletin --scope global"),
+    flags=(
+        SCOPE,
+        Flag(
+            ("--refresh",),
+            "flag",
+            "Have the language model write it now; for the owner only.",
+        ),
+        JSON,
+    ),
+    examples=("hm bulletin", "hm bulletin --scope global", "hm bulletin --refresh"),
 )
 def bulletin(request: CommandRequest) -> int:
     """Print the briefing of a scope."""
     from hivemind_memory.context.briefing import find_briefing
 
     with request.open_memory() as memory:
+        if request.values["refresh"]:
+            _refresh(memory, request.values["scope"] or "")
         briefing = find_briefing(memory, request.values["scope"] or "")
     if request.values["json"]:
         print_json(briefing)
@@ -35,7 +52,15 @@ def bulletin(request: CommandRequest) -> int:
     scope = scope_text(briefing.scope)
     if briefing.body:
         count = count_text(len(briefing.sources), "memory", "memories")
-        print_notices([f"composed from {count} in {scope}"])
+        made = f"composed from {count} in {scope}"
+        if briefing.is_model:
+            made = (
+                f"written by {briefing.model} from {count} in {scope},"
+                f" {minute_text(briefing.generated_at)}"
+            )
+        print_notices([made])
+        if briefing.is_stale:
+            print_notices(["memories were saved since"])
     else:
         print_notices([f"no briefing of {scope}: {briefing.why_empty}"])
         if briefing.scope:
@@ -43,3 +68,14 @@ def bulletin(request: CommandRequest) -> int:
                 ["`hm bulletin --scope global` prints the one for all projects"]
             )
     return 0
+
+
+def _refresh(memory: Memory, name: str) -> None:
+    """Have the language model write a briefing, or say why it does not."""
+    from hivemind_memory.access.rules import check_owner
+    from hivemind_memory.context.briefing import find_scope
+    from hivemind_memory.jobs.refresh import refresh_briefing
+
+    check_owner(memory.caller, "hm bulletin --refresh")
+    if why_not := refresh_briefing(memory, find_scope(memory, name)):
+        print_notices([f"the language model wrote nothing: {why_not}"])

@@ -74,9 +74,9 @@ def list_(request: CommandRequest) -> int:
 @command(
     "jobs retry",
     description=(
-        "A job is given up after 5 tries, or earlier if a second try brings a reply"
-        " that cannot be used. An interrupted job is not run again on its own, because"
-        " the model may have been asked already."
+        "A job is given up after 5 tries, or after 2 replies that cannot be used. An"
+        " interrupted job is not run again on its own, because the model may have been"
+        " asked already."
     ),
     arguments=(
         Argument("number", "Number of a job; without it, all.", is_required=False),
