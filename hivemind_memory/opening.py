@@ -304,12 +304,12 @@ def open_activity(memory: Memory) -> Activity:
     )
 
 
-def open_skills(memory: Memory) -> Skills:
-    """Return what makes skills of memories, in the worktree of the current folder."""
+def open_skills(memory: Memory, folder: str = "") -> Skills:
+    """Return what makes skills, in the worktree of a folder; empty: the current one."""
     from hivemind_memory.inject.skills_here import skills_here
 
     injector, home = open_injector(memory), os.path.expanduser("~")
-    return skills_here(memory, injector, folder=os.getcwd(), user_home=home)
+    return skills_here(memory, injector, folder=folder or os.getcwd(), user_home=home)
 
 
 def open_injection_records(memory: Memory) -> InjectionRecords:

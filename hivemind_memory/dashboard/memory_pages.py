@@ -25,7 +25,9 @@ from hivemind_memory.model.memories import ACTIVE
 from hivemind_memory.model.memory_types import all_types
 from hivemind_memory.model.query import Query
 from hivemind_memory.model.scope import scope_text
+from hivemind_memory.model.trust import SOURCES
 from hivemind_memory.redaction import mask
+from hivemind_memory.skills.package import why_no_skill
 
 PAGE_SIZE = 50
 MAX_HITS = 20
@@ -72,6 +74,9 @@ def show(call: PageCall) -> Page:
             "memory": memory,
             "visibility": visibility,
             "is_public": visibility == "public",
+            "may_become_skill": memory.status == "active"
+            and bool(memory.key)
+            and why_no_skill(details.memory) is None,
             "recall": details.recall,
             "edges": list(edges.values()),
             "graph": _graph_of(details),
@@ -135,7 +140,7 @@ def address_of(memory: StoredMemory) -> str:
     return f"{ROOT}/{memory.id or 'notes/' + quote(memory.path)}"
 
 
-_FILTERS = ("type", "scope", "status", "since", "page")
+_FILTERS = ("type", "scope", "status", "source", "since", "page")
 _PAGE_DIGITS = 9
 _STATUS_LIST = ", ".join(STATUSES)
 
@@ -155,6 +160,7 @@ def _choices(call: PageCall) -> dict[str, Any]:
         "types": [(name, types[name]) for name in known if types[name]],
         "scopes": sorted({scope_text(scope) for scope, _, _ in counts}),
         "statuses": STATUSES,
+        "sources": SOURCES,
         "newest_scope": scope_text(newest) if newest is not None else "",
         "is_empty": not counts,
     }
@@ -183,7 +189,8 @@ def _briefing(
 
 def _hits(call: PageCall, asked: dict[str, str]) -> dict[str, Any]:
     """Return what a question finds."""
-    narrowing = {name: asked[name] for name in ("scope", "since") if asked[name]}
+    names = ("scope", "source", "since")
+    narrowing = {name: asked[name] for name in names if asked[name]}
     if asked["type"]:
         narrowing["types"] = asked["type"]
     query = Query(text=asked["q"], max_results=MAX_HITS, should_explain=True)
@@ -218,6 +225,7 @@ def _list(call: PageCall, asked: dict[str, str], status: str) -> dict[str, Any]:
         types=(asked["type"],) if asked["type"] else (),
         scope=asked["scope"],
         since=asked["since"],
+        source=asked["source"],
         statuses=STATUSES[:-1] if status == "all" else (status,),
     )
     offset = min(number - 1, 1_000_000) * PAGE_SIZE

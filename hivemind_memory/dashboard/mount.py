@@ -38,15 +38,17 @@ def dashboard_mount(
             agent_pages,
             change_pages,
             doubt_pages,
+            job_pages,
             memory_pages,
             other_pages,
+            skill_pages,
         )
         from hivemind_memory.dashboard.app import Dashboard
         from hivemind_memory.dashboard.sessions import Sessions
         from hivemind_memory.http_api.callers import CallerMemories
 
         modules = (
-            *(other_pages, agent_pages, doubt_pages),
+            *(other_pages, agent_pages, doubt_pages, job_pages, skill_pages),
             *(change_pages, memory_pages),
         )
         return Dashboard(

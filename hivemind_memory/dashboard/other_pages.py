@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Any
 
@@ -11,10 +12,14 @@ from hivemind_memory.dashboard.page import ROOT, Page, PageCall, PageGroup, Redi
 from hivemind_memory.dashboard.use import NO_USE, use_of
 from hivemind_memory.errors import NotesMissingError
 from hivemind_memory.http_api.failures import Failure
+from hivemind_memory.jobs.status import read_model_status
+from hivemind_memory.model.curation import NewMemory, StoredMemory
 from hivemind_memory.model.filters import SearchFilter
 from hivemind_memory.model.listing import FolderPage
 from hivemind_memory.model.memories import ACTIVE
 from hivemind_memory.model.query import Hit, Query
+from hivemind_memory.model.scope import scope_text
+from hivemind_memory.model.trust import untrusted_source
 from hivemind_memory.redaction import mask
 
 MAX_LOG = 100
@@ -81,6 +86,37 @@ def accept(call: PageCall) -> Redirect:
     return Redirect(path=f"{ROOT}/inbox", notice=text)
 
 
+@pages.get("/inbox/edit")
+def edit_claim(call: PageCall) -> Page:
+    """Show the form that changes a pending claim."""
+    claim = _claim(call, call.query.get("ref", ""))
+    values = {"claim": without_secrets(claim), "content": claim.text}
+    return Page(template="claim.html", values=values)
+
+
+@pages.post("/inbox/edit")
+def save_claim(call: PageCall) -> Redirect:
+    """Save a claim with another text; it stays pending, and keeps its source."""
+    claim = _claim(call, call.form.get("ref", ""))
+    new = NewMemory(
+        key=claim.key,
+        content=call.form.get("content", ""),
+        type=claim.type,
+        scope=scope_text(claim.scope),
+        source=untrusted_source(claim.source),
+        source_ref=claim.source_ref,
+        visibility=claim.visibility,
+        expires=claim.expires,
+        tags=claim.tags,
+        by=claim.by,
+        session=claim.session,
+    )
+    saved = call.memory.curation.save(new)
+    if saved.is_new:
+        call.memory.curation.reject(claim.id)
+    return Redirect(path=f"{ROOT}/inbox", notice="Saved; it still waits for you.")
+
+
 @pages.post("/inbox/reject")
 def reject(call: PageCall) -> Redirect:
     """Forget a pending claim."""
@@ -140,8 +176,29 @@ def health(call: PageCall) -> Page:
     if call.memory.caller.scopes is not None:
         raise Failure(404, "")
     findings = call.memory.diagnose().findings if call.query.get("check") else None
-    values = {"status": call.memory.status(is_updated=True), "findings": findings}
+    status = call.memory.status(is_updated=True)
+    values: dict[str, Any] = {"status": status, "findings": findings}
+    values["model"] = read_model_status(call.memory)
     return Page(template="health.html", values=values)
+
+
+def _claim(call: PageCall, ref: str) -> StoredMemory:
+    """Return a pending claim that can be edited here.
+
+    Raises:
+        Failure: There is none, or it holds a secret.
+    """
+    claims: Sequence[StoredMemory] = _unless_missing(call.memory.curation.pending)
+    claim = next((claim for claim in claims if claim.id == ref and claim.key), None)
+    if claim is None or not untrusted_source(claim.source):
+        raise Failure(404, "")
+    if mask(claim.text) != claim.text:
+        raise Failure(
+            409,
+            "This claim holds what looks like a secret, so it cannot be edited here.",
+            hint="`hm inbox edit` opens it in your editor.",
+        )
+    return claim
 
 
 def _is_member(call: PageCall) -> bool:

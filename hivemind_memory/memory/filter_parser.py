@@ -5,6 +5,7 @@ from __future__ import annotations
 from hivemind_memory.errors import UsageError
 from hivemind_memory.model.clocks import is_moment, seconds_of
 from hivemind_memory.model.filters import SearchFilter
+from hivemind_memory.model.trust import SOURCES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ def parse_filter(  # noqa: PLR0913 - the filters of a search
     scope: str | None = None,
     since: str = "",
     until: str = "",
+    source: str = "",
     source_ref: str = "",
     folder: str = "",
     tags: Iterable[str] = (),
@@ -61,6 +63,7 @@ def parse_filter(  # noqa: PLR0913 - the filters of a search
         scope: Only this scope; None: all that the caller reads.
         since: First day, ``2026-11-21``, or moment, ``2026-11-21T09:30:00+01:00``.
         until: Last day or moment.
+        source: human, agent, tool or external; empty: any.
         source_ref: How what it was derived from begins; empty: anything.
         folder: Only notes below this folder; empty: any.
         tags: Only what has all of these tags.
@@ -69,8 +72,11 @@ def parse_filter(  # noqa: PLR0913 - the filters of a search
 
     Raises:
         UnknownTypeError: There is no such type.
-        UsageError: A day is not valid.
+        UsageError: A day or the source is not valid.
     """
+    if source and source not in SOURCES:
+        known = ", ".join(SOURCES)
+        raise UsageError(f"{source!r} is not a source; it is one of {known}.")
     return SearchFilter(
         types=_types(types, own_types),
         scope=scope,
@@ -78,6 +84,7 @@ def parse_filter(  # noqa: PLR0913 - the filters of a search
         until_day=None if is_moment(until) else _day(until),
         since_ms=_milliseconds(since) if is_moment(since) else None,
         until_ms=_milliseconds(until) if is_moment(until) else None,
+        source=source,
         source_ref=source_ref.strip(),
         folder=folder,
         tags=_tags(tags),

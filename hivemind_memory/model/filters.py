@@ -89,6 +89,9 @@ class SearchFilter:
     source_ref: str = ""
     """Only what was derived from a source that begins with this; empty: any."""
 
+    source: str = ""
+    """Only what comes from this source, as an answer names it; empty: any."""
+
     folder: str = ""
     """Only notes below this folder, ``projects/shop/api``; empty: any."""
 
@@ -105,7 +108,7 @@ class SearchFilter:
     def is_narrow(self) -> bool:
         """It leaves out more than what is hidden from every query."""
         times = (self.since_day, self.until_day, self.since_ms, self.until_ms)
-        given = (self.types, self.source_ref, self.folder, self.tags)
+        given = (self.types, self.source, self.source_ref, self.folder, self.tags)
         places = (self.scope, self.scopes)
         return any(given) or any(narrowed is not None for narrowed in (*places, *times))
 

@@ -15,7 +15,7 @@ from tests.support.hostile_texts import XSS_TEXTS
 PAGES = (
     *("", "?q=deploy", "/deploy-day", "/deploy-day/edit", "/new", "/notes"),
     *("/notes/deploy-day.md", "/notes/deploy-day.md?view=source", "/inbox", "/log"),
-    *("/injection", "/doubtful", "/doubtful?look=1", "/sessions"),
+    *("/injection", "/doubtful", "/doubtful?look=1", "/sessions", "/skills", "/jobs"),
     *("/figures", "/health", "/health?check=1", "/deploy-day/purge", "/nothing"),
 )
 

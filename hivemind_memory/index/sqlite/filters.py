@@ -22,6 +22,13 @@ if TYPE_CHECKING:
     )
 
 
+_SOURCE = """CASE
+  WHEN files.source IN ('tool', 'external') THEN files.source
+  WHEN instr(files.source, '://') THEN 'external'
+  ELSE coalesce(chunks.source, files.source, '') END"""
+"""As ``trust.shown_source`` has it, of a note and of an entry in it."""
+
+
 class SqlFilter(NamedTuple):
     """A condition on ``files`` and ``chunks``, with its values."""
 
@@ -73,6 +80,8 @@ def query_filter(
     parts += _places(search_filter)
     if search_filter.types:
         parts.append(_among("files.type", search_filter.types))
+    if search_filter.source:
+        parts.append(SqlFilter(f"{_SOURCE} = ?", (search_filter.source,)))
     if search_filter.source_ref:
         column = "substr(coalesce(chunks.source_ref, files.source_ref, ''), 1, ?)"
         ref = search_filter.source_ref

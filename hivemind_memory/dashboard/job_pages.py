@@ -1,0 +1,61 @@
+"""The page of the language model: what it has to do, and what it could not do."""
+
+from __future__ import annotations
+
+from hivemind_memory.dashboard.page import ROOT, Page, PageCall, PageGroup, Redirect
+from hivemind_memory.errors import NotesMissingError
+from hivemind_memory.http_api.failures import Failure
+from hivemind_memory.jobs.status import read_model_status
+from hivemind_memory.model.display import count_text
+from hivemind_memory.redaction import mask
+from hivemind_memory.state.jobs import DONE, FAILED, INTERRUPTED, WAITING, Jobs
+
+JOBS = f"{ROOT}/jobs"
+MAX_JOBS = 200
+_MAX_DIGITS = 18
+
+pages = PageGroup()
+
+
+@pages.get("/jobs")
+def jobs(call: PageCall) -> Page:
+    """List the jobs that are not done."""
+    _check_owner(call)
+    left = [job for job in Jobs(call.memory.state()).all() if job.state != DONE]
+    try:
+        keys = {row.memory_id: mask(row.key) for row in call.memory.memories()}
+    except NotesMissingError:
+        keys = {}
+    local_iso = call.memory.clocks.local_iso
+    rows = [
+        {
+            "job": job,
+            "key": keys.get(job.ref, ""),
+            "due_at": local_iso(job.due_at) if job.state == WAITING else "",
+            "may_retry": job.state in {FAILED, INTERRUPTED},
+        }
+        for job in left[:MAX_JOBS]
+    ]
+    values = {"rows": rows, "model": read_model_status(call.memory)}
+    values["more"] = len(left) - len(rows)
+    return Page(template="jobs.html", values=values)
+
+
+@pages.post("/jobs/retry")
+def retry(call: PageCall) -> Redirect:
+    """Run one job again that failed or was interrupted, or all of them."""
+    _check_owner(call)
+    text = call.form.get("number", "")
+    if text and not (text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS):
+        raise Failure(400, "The form names no job. Nothing was changed.")
+    number = int(text) if text else None
+    now_s = call.memory.clocks.now()
+    count = Jobs(call.memory.state()).retry(number, now_s=now_s)
+    notice = f"{count_text(count, 'job')} will run again."
+    return Redirect(path=JOBS, notice=notice if count else "No job had to run again.")
+
+
+def _check_owner(call: PageCall) -> None:
+    """Raise the failure of a page that is not there for a caller of some scopes."""
+    if call.memory.caller.scopes is not None:
+        raise Failure(404, "")

@@ -1,0 +1,153 @@
+"""The pages of skills and of the language model's jobs, and claims that are edited."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hivemind_memory import opening
+from hivemind_memory.state.jobs import Jobs
+from tests.dashboard.reader import Reader
+from tests.http_api.served import Served, add_token, save, serving
+
+STEPS = "How we release:\n\n1. Tag the commit.\n2. Push the tag.\n"
+
+
+@pytest.fixture
+def home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home whose skills go below the folder of the test."""
+    monkeypatch.setenv("HOME", str(home.parent / "user"))
+    (home.parent / "user").mkdir()
+    return home
+
+
+def test_a_memory_becomes_a_skill_and_a_memory_again(
+    reader: Reader, home: Path
+) -> None:
+    """Seen first, written then, shown with its copies, removed."""
+    memory_id = save("release", STEPS, type="lesson")
+    file = home.parent / "user" / ".claude" / "skills" / "release" / "SKILL.md"
+    assert "No memory is a skill yet." in reader.page("/skills").text
+    assert f"/memory/{memory_id}/promote" in reader.page("/release").text
+
+    form = reader.page(f"/{memory_id}/promote").text
+    assert "2. Push the tag." in form
+    assert not file.exists()
+
+    fields = {"place": "user", "description": "How to release the shop."}
+    made = reader.send(f"/{memory_id}/promote", on=f"/{memory_id}/promote", **fields)
+    assert made.status_code == 200
+    assert "Written: " in made.text
+    assert "How to release the shop." in file.read_text(encoding="utf-8")
+    shown = reader.page("/skills/show?name=release").text
+    assert str(file) in shown
+    assert "up to date" in shown
+
+    file.write_text(file.read_text(encoding="utf-8") + "\nMine.\n", encoding="utf-8")
+    refused = reader.send("/skills/demote", on="/release", name="release")
+    assert refused.status_code == 400
+    assert file.exists()
+    gone = reader.send("/skills/demote", on="/release", name="release", discard="1")
+    assert "The memory stays." in gone.text
+    assert not file.exists()
+    assert reader.page("/release").status_code == 200
+
+
+def test_only_a_person_makes_and_removes_skills(served: Served, home: Path) -> None:
+    """A token is a program's, and a place is one that the page offers."""
+    memory_id = save("release", STEPS, type="lesson")
+    save("plain", "Nothing to follow.", type="fact")
+    with Reader(served) as person:
+        person.follow_link()
+        elsewhere = {"place": str(home)}
+        answer = person.send(f"/{memory_id}/promote", **elsewhere)
+        assert "Choose one of the places." in answer.text
+        assert "/promote" not in person.page("/plain").text
+        refused = person.page("/plain/promote")
+        assert (refused.status_code, "steps" in refused.text) == (409, True)
+    with Reader(served) as program:
+        program.log_in(add_token("bot"))
+        assert program.page("/skills").status_code == 200
+        assert program.page(f"/{memory_id}/promote").status_code == 403
+        sent = program.send(f"/{memory_id}/promote", place="user")
+        assert sent.status_code == 403
+        assert program.send("/skills/demote", name="release").status_code == 403
+    assert not (home.parent / "user" / ".claude").exists()
+
+
+def test_a_job_that_failed_is_run_again_by_a_button(reader: Reader) -> None:
+    """And the page says which memory it is about, and why it failed."""
+    known = save("deploy-day", "On Tuesdays.")
+    assert "No job is waiting." in reader.page("/jobs").text
+    with opening.open_memory() as memory:
+        jobs = Jobs(memory.state())
+        jobs.add("links", [known], now_s=1.0)
+        job = jobs.take("me", now_s=2.0)
+        assert job is not None
+        jobs.end(job, "me", problem="the server said 500")
+
+    page = reader.page("/jobs").text
+    assert "deploy-day" in page
+    assert "the server said 500" in page
+    sent = reader.send("/jobs/retry", on="/jobs", number=str(job.number))
+
+    assert "1 job will run again." in sent.text
+    assert "Run again" not in sent.text
+    assert "1 job waiting" in reader.page("/health").text
+    bad = reader.send("/jobs/retry", on="/new", number="x")
+    assert (bad.status_code, "names no job" in bad.text) == (400, True)
+
+
+def test_who_sees_skills_and_jobs(served: Served) -> None:
+    """Skills by scope; jobs are about all of them."""
+    save("shop", "A shop.", scope="projects/shop")
+    with Reader(served) as program:
+        program.log_in(add_token("shop-only", project="shop"))
+        assert program.page("/skills").status_code == 200
+        assert program.page("/jobs").status_code == 404
+        assert program.send("/jobs/retry", number="1").status_code == 404
+    with serving("--public") as public, Reader(public) as visitor:
+        assert visitor.page("/skills").status_code == 404
+        assert visitor.page("/jobs").status_code == 404
+
+
+def test_a_claim_is_edited_and_stays_pending(reader: Reader) -> None:
+    """With its source, and once."""
+    claim = save("port", "The prot is 1.", type="fact", source="external")
+    form = reader.page(f"/inbox/edit?ref={claim}").text
+    assert "The prot is 1." in form
+
+    fields = {"ref": claim, "content": "The port is 1."}
+    saved = reader.send("/inbox/edit", on="/inbox", **fields)
+
+    assert "Saved; it still waits for you." in saved.text
+    with opening.open_memory() as memory:
+        [pending] = memory.curation.pending()
+    assert (pending.text, pending.source) == ("The port is 1.", "external")
+    assert reader.page(f"/inbox/edit?ref={claim}").status_code == 404
+
+
+def test_a_search_and_a_list_are_narrowed_to_a_source(
+    reader: Reader, home: Path
+) -> None:
+    """Of memories, and of entries in a note of another source."""
+    save("mine", "The zebra is mine.", source="human")
+    save("theirs", "The zebra is theirs.")
+    entry = f"<!-- hm id=01K{'E' * 23} source=tool at=2026-11-21T14:03:11+01:00 -->"
+    text = f"# Zebras\n\n{entry}\nThe zebra is a log line.\n"
+    (home / "memory" / "log.md").write_text(text, encoding="utf-8")
+    found = {}
+    for source in ("human", "agent", "tool"):
+        page = reader.page(f"?q=zebra&source={source}").text
+        names = ("mine", "theirs", "a log line")
+        found[source] = {name for name in names if f"is {name}" in _plain(page)}
+    assert found == {"human": {"mine"}, "agent": {"theirs"}, "tool": {"a log line"}}
+    listed = reader.page("?source=human").text
+    assert ("zebra is mine" in listed, "zebra is theirs" in listed) == (True, False)
+    assert reader.page("?q=zebra&source=nobody").status_code == 400
+
+
+def _plain(page: str) -> str:
+    """Return a page without the marks of found words."""
+    return page.replace("<mark>", "").replace("</mark>", "")
