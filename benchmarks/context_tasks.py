@@ -1,31 +1,41 @@
 """How much of what a task needs arrives within a budget, compared with recency alone.
 
-    python -m benchmarks.context_tasks [--missed]
+    python -m benchmarks.context_tasks [--missed] [PROJECT ...]
 
-The project in ``fixtures/working/lendery.txt`` is made up: files and memories, each
-with its age in days. ``tasks.tsv`` has tasks with the pieces that matter, chosen before
-anything was measured. Recency alone takes the same pieces (the same sections of files,
-the same memories), the newest first. For each task, the budget that it needs until the
-last piece has arrived is halved and given to the context builder.
+The projects in ``fixtures/working`` are made up: files, memories, messages and changes
+that are not committed, each with its age in days. Beside each is a table of tasks with
+the pieces that matter, chosen before anything was measured. Recency alone takes the
+same pieces (the same sections of files, the same memories), the newest first. For each
+task, the budget that it needs until the last piece has arrived is halved and given to
+the context builder.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hivemind_memory import environment, open_memory
 from hivemind_memory.context.tokens import estimate_tokens
-from hivemind_memory.working import FileMemoryBlock, KnowledgeMemoryBlock, WorkingMemory
+from hivemind_memory.working import (
+    FileMemoryBlock,
+    HistoryMemoryBlock,
+    KnowledgeMemoryBlock,
+    MessageMemoryBlock,
+    Priority,
+    WorkingMemory,
+)
+from hivemind_memory.working.block_json import block_to_json
 from hivemind_memory.working.code_outline import sections_of
 from hivemind_memory.working.entries import entry_tokens
 from hivemind_memory.working.task_context import ContextRequest, build_context
@@ -40,7 +50,9 @@ if TYPE_CHECKING:
     from hivemind_memory.working.entries import Entry
 
 DATA = Path(__file__).parents[1] / "fixtures" / "working"
+PROJECTS = ("lendery", "ferrybell")
 BUDGETS = (1_000, 2_000, 4_000)
+MEMORY, MESSAGE, CHANGE = "memory:", "message:", "change:"
 _AT = "2026-01-01T12:00:00+00:00"
 
 
@@ -49,19 +61,27 @@ class Piece:
     """Something that matters to a task."""
 
     source: str
-    """A path, or ``memory:`` and a key."""
+    """A path, or what begins with ``memory:``, ``message:`` or ``change:``."""
 
     words: str = ""
-    """What its text must hold; empty for a memory."""
+    """What its text must hold; empty for all but files."""
 
     def is_in(self, entries: Sequence[Entry]) -> bool:
         """Return whether it has arrived."""
-        if self.source.startswith("memory:"):
-            key = self.source.removeprefix("memory:")
-            return any(f"hm:{key}.md" in one["id"] for one in entries)
+        kind, colon, name = self.source.partition(":")
+        if not colon:
+            return any(
+                entry["metadata"].get("source") == self.source
+                and self.words in entry["content"]
+                for entry in entries
+            )
+        wanted = {
+            MEMORY: f"hm:{name}.md",
+            MESSAGE: self.source,
+            CHANGE: f"history:uncommitted:{name}",
+        }[kind + colon]
         return any(
-            entry["metadata"].get("source") == self.source
-            and self.words in entry["content"]
+            entry["id"] == wanted or (kind == "memory" and wanted in entry["id"])
             for entry in entries
         )
 
@@ -74,49 +94,105 @@ class Task:
     pieces: tuple[Piece, ...]
 
 
-def read_tasks() -> list[Task]:
-    """Return the tasks of the fixture."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A file, memory, message or uncommitted change of a project."""
+
+    name: str
+    age_days: int
+    about: str
+    """Type of a memory, subject of a file's commit, sender and subject of a message."""
+
+    text: str
+
+
+def read_tasks(project: str) -> list[Task]:
+    """Return the tasks of a project."""
     tasks = []
-    for line in (DATA / "tasks.tsv").read_text(encoding="utf-8").splitlines():
+    for line in (DATA / f"{project}.tsv").read_text(encoding="utf-8").splitlines():
         text, _, rest = line.partition("\t")
         if text.startswith("#"):
             continue
         parts, pieces = rest.split("|"), []
         while parts:
             source = parts.pop(0)
-            words = "" if source.startswith("memory:") else parts.pop(0)
+            words = "" if ":" in source else parts.pop(0)
             pieces.append(Piece(source=source, words=words.replace("\\", "")))
         tasks.append(Task(text=text, pieces=tuple(pieces)))
     return tasks
 
 
-def parts_of_fixture() -> Iterator[tuple[str, int, str, str]]:
-    """Yield name, age in days, type of a memory, and text of each part."""
-    text = (DATA / "lendery.txt").read_text(encoding="utf-8")
-    for part in text.split("\n=== ")[0:]:
+def read_parts(project: str) -> list[Part]:
+    """Return the parts of a project."""
+    text = (DATA / f"{project}.txt").read_text(encoding="utf-8")
+    found = []
+    for part in text.split("\n=== "):
         head, _, body = part.removeprefix("=== ").partition("\n")
-        name, age, *kind = head.split(" | ")
-        yield name, int(age), "".join(kind), f"{body.rstrip()}\n"
+        name, age, *about = head.split(" | ")
+        text = f"{body.rstrip()}\n"
+        found.append(
+            Part(name=name, age_days=int(age), about="".join(about), text=text)
+        )
+    return found
 
 
-def lay_out(root: Path, home: Path, now: datetime) -> None:
-    """Write the project and its memories, dated, the project as a repository."""
+def lay_out(project: str, root: Path, home: Path, now: datetime) -> str:
+    """Write the project as a repository and its memories, dated.
+
+    Returns:
+        Path of the file with the messages; empty: there are none.
+    """
     notes = home / "memory"
     notes.mkdir(parents=True)
     git(root.parent, "init", "-q", str(root))
-    for name, age, kind, text in sorted(parts_of_fixture(), key=lambda one: -one[1]):
-        at = now - timedelta(days=age)
-        if name.startswith("memory:"):
-            key = name.removeprefix("memory:")
-            head = f"---\ntype: {kind}\nkey: {key}\ncreated: {at.isoformat()}\n---\n"
-            (notes / f"{key}.md").write_text(head + text, encoding="utf-8")
-            continue
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-        os.utime(path, (at.timestamp(), at.timestamp()))
-        git(root, "add", "-A")
-        git(root, "commit", "-q", "-m", f"Change {name}", at=at)
+    messages = []
+    for part in sorted(read_parts(project), key=lambda part: -part.age_days):
+        at = now - timedelta(days=part.age_days)
+        if part.name.startswith(MEMORY):
+            key = part.name.removeprefix(MEMORY)
+            dated = f"key: {key}\ncreated: {at.isoformat()}"
+            head = f"---\ntype: {part.about}\n{dated}\n---\n"
+            (notes / f"{key}.md").write_text(head + part.text, encoding="utf-8")
+        elif part.name.startswith(MESSAGE):
+            messages.append(block_to_json(message_block(part, at)))
+        elif part.name.startswith(CHANGE):
+            path = root / part.name.removeprefix(CHANGE)
+            path.write_text(changed(part, path.read_text()), encoding="utf-8")
+        else:
+            path = root / part.name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(part.text, encoding="utf-8")
+            os.utime(path, (at.timestamp(), at.timestamp()))
+            git(root, "add", "-A")
+            subject = part.about or f"Change {part.name}"
+            git(root, "commit", "-q", "-m", subject, at=at)
+    if not messages:
+        return ""
+    blocks_file = root.parent / f"{project}.json"
+    blocks_file.write_text(json.dumps(messages), encoding="utf-8")
+    return str(blocks_file)
+
+
+def message_block(part: Part, at: datetime) -> MessageMemoryBlock:
+    """Return a message as a program would add it, with its text as the preview."""
+    people, _, subject = part.about.partition(": ")
+    sender, _, receiver = people.partition(" > ")
+    return MessageMemoryBlock(
+        id=part.name,
+        from_agent=sender,
+        to_agent=receiver,
+        subject=subject,
+        preview=part.text,
+        timestamp=at,
+    )
+
+
+def changed(change: Part, text: str) -> str:
+    """Return the text of a file after a change."""
+    old, new = change.text.rstrip("\n").split("\n----\n")
+    if old not in text:
+        raise LookupError(f"{change.name}: {old!r} is not in the file")
+    return text.replace(old, new)
 
 
 def git(folder: Path, *words: str, at: datetime | None = None) -> None:
@@ -128,28 +204,41 @@ def git(folder: Path, *words: str, at: datetime | None = None) -> None:
     subprocess.run(["git", *words], cwd=folder, env=environ, check=True)
 
 
-def newest_first(memory: Memory, root: Path, now: datetime) -> list[tuple[Entry, int]]:
-    """Return all sections and memories with their costs, the newest first."""
+def newest_first(
+    memory: Memory, project: str, root: Path, now: datetime
+) -> list[tuple[Entry, int]]:
+    """Return all sections, memories and so on with their costs, the newest first."""
     working = WorkingMemory(str(root), read_memory=read_memories_of(memory))
-    for name, age, _, text in parts_of_fixture():
-        at = now - timedelta(days=age)
-        for block in _blocks(name, text, at):
+    for part in read_parts(project):
+        for block in _blocks(part, root, now - timedelta(days=part.age_days)):
             working.add(block)
     built = working.build(10**9, strategy="recent", now=now)
     return [(entry, entry_tokens(entry, estimate_tokens)) for entry in built.entries]
 
 
-def _blocks(name: str, text: str, at: datetime) -> Iterator[MemoryBlock]:
-    """Yield the pieces that a file or a memory is cut into."""
-    if name.startswith("memory:"):
-        place = f"hm:{name.removeprefix('memory:')}.md"
+def _blocks(part: Part, root: Path, at: datetime) -> Iterator[MemoryBlock]:
+    """Yield the pieces that a part is cut into."""
+    if part.name.startswith(MEMORY):
+        place = f"hm:{part.name.removeprefix(MEMORY)}.md"
         yield KnowledgeMemoryBlock(topic="", location=place, timestamp=at)
-        return
-    for section in merged_sections(sections_of(text, Path(name).suffix)):
-        first, last = section.start_line, section.end_line
-        yield FileMemoryBlock(
-            location=name, start_line=first, end_line=last, timestamp=at
+    elif part.name.startswith(MESSAGE):
+        yield replace(message_block(part, at), priority=Priority.MEDIUM)
+    elif part.name.startswith(CHANGE):
+        path = part.name.removeprefix(CHANGE)
+        yield HistoryMemoryBlock(
+            id=f"history:uncommitted:{path}",
+            action_type="uncommitted change",
+            action_detail=path,
+            result=part.text,
+            timestamp=at,
         )
+    else:
+        text = (root / part.name).read_text(encoding="utf-8")
+        for section in merged_sections(sections_of(text, Path(part.name).suffix)):
+            first, last = section.start_line, section.end_line
+            yield FileMemoryBlock(
+                location=part.name, start_line=first, end_line=last, timestamp=at
+            )
 
 
 def share_in(pieces: Sequence[Piece], entries: Sequence[Entry]) -> float:
@@ -193,17 +282,21 @@ class Figures:
     missed: list[tuple[str, list[str], int]]
 
 
-def measure(memory: Memory, root: Path, now: datetime) -> Figures:
-    """Build the context of every task."""
-    dated = newest_first(memory, root, now)
+def measure(
+    memory: Memory, project: str, root: Path, blocks_file: str, now: datetime
+) -> Figures:
+    """Build the context of every task of a project."""
+    dated = newest_first(memory, project, root, now)
     found = Figures([], [], [], {budget: [] for budget in BUDGETS}, [])
 
     def entries(text: str, budget: int) -> list[Entry]:
-        request = ContextRequest(max_tokens=budget, root=str(root), task=text)
+        request = ContextRequest(
+            max_tokens=budget, root=str(root), task=text, blocks_file=blocks_file
+        )
         environ = environment.git_environ()
         return build_context(memory, request, environ=environ, now=now).built.entries
 
-    for task in read_tasks():
+    for task in read_tasks(project):
         most = needed(dated, task.pieces)
         got = entries(task.text, max(1, most // 2))
         found.needed.append(most)
@@ -221,26 +314,38 @@ def measure(memory: Memory, root: Path, now: datetime) -> Figures:
     return found
 
 
-def figures() -> Figures:
-    """Lay the fixture out in a throw-away home, and measure."""
+def figures(project: str) -> Figures:
+    """Lay a project out in a throw-away home, and measure."""
     with tempfile.TemporaryDirectory() as folder:
-        root, home = Path(folder) / "lendery", Path(folder) / "home"
+        root, home = Path(folder) / project, Path(folder) / "home"
         os.environ["HIVEMIND_HOME"] = str(home)
         os.environ["HIVEMIND_EMBEDDING_PROVIDER"] = "none"
         now = datetime.now(UTC)
-        lay_out(root, home, now)
+        blocks_file = lay_out(project, root, home, now)
         with open_memory() as memory:
-            return measure(memory, root, now)
+            return measure(memory, project, root, blocks_file, now)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--missed", action="store_true", help="list what is missing")
+    parser.add_argument("projects", nargs="*", default=PROJECTS, metavar="PROJECT")
     arguments = parser.parse_args()
-    started = time.perf_counter()
-    found = figures()
+    all_shares: list[float] = []
+    for project in arguments.projects:
+        started = time.perf_counter()
+        found = figures(project)
+        all_shares += found.half
+        seconds = time.perf_counter() - started
+        print(f"{project}: {len(found.half)} tasks, {seconds:.0f} s")
+        report(found, lists_missed=arguments.missed)
+    print(f"{len(all_shares)} tasks: {statistics.fmean(all_shares):.3f}")
+    return 0
+
+
+def report(found: Figures, *, lists_missed: bool) -> None:
+    """Print what was measured for one project."""
     mean = statistics.fmean
-    print(f"{len(found.half)} tasks, {time.perf_counter() - started:.0f} s")
     print(f"recency alone needs {statistics.median(found.needed):,.0f} tokens (median)")
     print("share of what matters     builder  recency")
     half = f"{mean(found.half):.3f}    {mean(found.recent_half):.3f}"
@@ -248,9 +353,8 @@ def main() -> int:
     for budget, shares in found.at.items():
         ours, theirs = (mean(part) for part in zip(*shares, strict=True))
         print(f"  within {budget:>5,} tokens      {ours:.3f}    {theirs:.3f}")
-    for text, missing, budget in found.missed if arguments.missed else ():
+    for text, missing, budget in found.missed if lists_missed else ():
         print(f"{text} ({budget:,}): {', '.join(missing)}")
-    return 0
 
 
 if __name__ == "__main__":

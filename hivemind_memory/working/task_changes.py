@@ -7,6 +7,7 @@ report is left out.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -22,8 +23,12 @@ if TYPE_CHECKING:
 MAX_COMMITS = 10
 MAX_DIFFS = 10
 MAX_DIFF_CHARS = 6_000
-UNCOMMITTED_CONFIDENCE = 0.5
-"""Least confidence of what is being worked on, whatever words it has."""
+MAX_COMMIT_FILES = 20
+"""Files that the block of a commit names; an import may have touched thousands."""
+
+UNCOMMITTED_CONFIDENCE = 0.3
+"""Least confidence of what is being worked on, whatever words it has: a section with
+half of the task's words comes first."""
 
 _NEWEST_COMMITS = 3
 _TIMEOUT_S = 5.0
@@ -99,7 +104,7 @@ def change_blocks(
                 id=f"history:commit:{short}",
                 action_type="commit",
                 action_detail=f"{short} {subject}",
-                result=", ".join(files),
+                result=_files_text(files, words),
                 confidence=round(share, 4) if is_about else 0.1,
                 priority=Priority.MEDIUM if is_about else Priority.LOW,
                 timestamp=at,
@@ -107,6 +112,15 @@ def change_blocks(
             )
             blocks.append(block)
     return blocks
+
+
+def _files_text(files: Sequence[str], words: TaskWords) -> str:
+    """Return the files of a commit, those with words of the task first, and a count."""
+    has_words = {path: any(words.count("", path).counts) for path in files}
+    ordered = sorted(files, key=lambda path: not has_words[path])
+    more = len(files) - MAX_COMMIT_FILES
+    shown = ordered[:MAX_COMMIT_FILES]
+    return ", ".join([*shown, f"and {more:,} more"] if more > 0 else shown)
 
 
 class _GitRunner:

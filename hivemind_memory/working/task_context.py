@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from hivemind_memory.context.tokens import estimate_tokens
 from hivemind_memory.errors import UsageError
-from hivemind_memory.working.blocks import MemoryBlock, utc_now
+from hivemind_memory.working.blocks import (
+    MemoryBlock,
+    MessageMemoryBlock,
+    Priority,
+    utc_now,
+)
 from hivemind_memory.working.scoring import BALANCED, RELEVANT
 from hivemind_memory.working.task_changes import GitView, change_blocks, view_of
 from hivemind_memory.working.task_files import find_files
+from hivemind_memory.working.task_links import linked_blocks
 from hivemind_memory.working.task_memories import find_memories, read_memories_of
-from hivemind_memory.working.task_words import TaskWords
+from hivemind_memory.working.task_words import LEAST_COVERAGE, Coverage, TaskWords
 from hivemind_memory.working.working_memory import BuiltContext, WorkingMemory
 
 TYPE_CHECKING = False
@@ -79,6 +85,7 @@ def build_context(
         working.load(request.blocks_file)
         notes += [f"{name}: {what}" for name, what in working.opened_changes.items()]
     if request.task.strip():
+        weigh_messages(working, TaskWords(request.task))
         blocks, found_notes = gather(
             working, memory, task=request.task, environ=environ, now=now
         )
@@ -139,9 +146,48 @@ def gather(
         in_use=frozenset(view.changed),
     )
     _note_files_in_use(working, view)
-    return [*blocks, *found.blocks, *change_blocks(view, words, now)], [
-        *notes,
-        *found.notes,
+    blocks += [*found.blocks, *change_blocks(view, words, now)]
+    about = [*blocks, *_messages_about(working)]
+    blocks += linked_blocks(about, found, working.loader, memory, now)
+    return blocks, [*notes, *found.notes]
+
+
+def weigh_messages(working: WorkingMemory, words: TaskWords) -> None:
+    """Let messages that have nothing to do with the task come after what has.
+
+    A message that must be shown whatever the task is can be critical.
+    """
+    messages = [
+        block
+        for block in working.blocks
+        if isinstance(block, MessageMemoryBlock) and block.rank is Priority.HIGH
+    ]
+    texts = working.loader.load_many(messages)
+    counted = [
+        words.count(f"{block.subject} {block.preview} {loaded.text}", block.subject)
+        for block, loaded in zip(messages, texts, strict=True)
+    ]
+    coverage = Coverage(words, counted)
+    for block, found in zip(messages, counted, strict=True):
+        share = coverage.of(found)
+        if share >= LEAST_COVERAGE:
+            why = "an unread message; words: " + ", ".join(words.found(found))
+            rank, confidence = Priority.HIGH, block.confidence
+        else:
+            why = "an unread message; it has few words of the task"
+            rank, confidence = Priority.MEDIUM, min(block.confidence, share)
+        metadata = {"why": why, **block.metadata}
+        working.add(
+            replace(block, priority=rank, confidence=confidence, metadata=metadata)
+        )
+
+
+def _messages_about(working: WorkingMemory) -> list[MemoryBlock]:
+    """Return the messages about the task."""
+    return [
+        block
+        for block in working.blocks
+        if isinstance(block, MessageMemoryBlock) and block.rank is Priority.HIGH
     ]
 
 

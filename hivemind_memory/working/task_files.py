@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -55,6 +55,9 @@ class FoundFiles:
     """The blocks that were made, and what was not looked at."""
 
     blocks: list[MemoryBlock]
+    texts: dict[str, str]
+    """Path -> text, of all files that were read."""
+
     notes: list[str]
 
 
@@ -96,32 +99,54 @@ def find_files(
     coverage = Coverage(words, counts.values())
     ranked = sorted(counts, key=lambda path: (-coverage.of(counts[path]), path))
     best = [path for path in ranked[:_CUT_FILES] if any(counts[path].counts)]
+    cut = {path: texts[path] for path in [*named, *best] if path in texts}
+    blocks = section_blocks(cut, words, loader, coverage=coverage, named=named)
+    return FoundFiles(blocks=blocks[:MAX_BLOCKS], texts=texts, notes=notes)
+
+
+def section_blocks(
+    texts: Mapping[str, str],
+    words: TaskWords,
+    loader: ContentLoader,
+    *,
+    coverage: Coverage,
+    named: Collection[str],
+    least: float = LEAST_COVERAGE,
+) -> list[MemoryBlock]:
+    """Return the sections of some files that have enough of some words, best first.
+
+    Args:
+        texts: Of the files, by path.
+        words: What is looked for.
+        loader: Says when a file has changed.
+        coverage: How the words are weighed.
+        named: Paths that the task names.
+        least: Share of the words' weight that a section must have.
+    """
     candidates = [
         candidate
-        for path in dict.fromkeys([*named, *best])
-        if path in texts
-        for candidate in _candidates(path, texts[path], words, is_named=path in named)
+        for path, text in texts.items()
+        for candidate in _candidates(path, text, words, is_named=path in named)
     ]
     coverage = coverage.of_sections(candidate.counted for candidate in candidates)
-    blocks = []
+    blocks: list[MemoryBlock] = []
     with loader.root.walk() as walk:
         for candidate in candidates:
             share = coverage.of(candidate.counted)
             is_named = candidate.path in named
-            if share < LEAST_COVERAGE and not (is_named and candidate.is_whole):
+            if share < least and not (is_named and candidate.is_whole):
                 continue
             try:
                 changed_s = walk.status(candidate.path).st_mtime
             except OSError:
                 continue
             why = "words: " + ", ".join(words.found(candidate.counted))
+            section, is_whole = candidate.section, candidate.is_whole
             blocks.append(
                 FileMemoryBlock(
                     location=candidate.path,
-                    start_line=None
-                    if candidate.is_whole
-                    else candidate.section.start_line,
-                    end_line=None if candidate.is_whole else candidate.section.end_line,
+                    start_line=None if is_whole else section.start_line,
+                    end_line=None if is_whole else section.end_line,
                     confidence=NAMED_CONFIDENCE if is_named else round(share, 4),
                     priority=Priority.HIGH if is_named else Priority.MEDIUM,
                     timestamp=datetime.fromtimestamp(changed_s, UTC),
@@ -129,7 +154,7 @@ def find_files(
                 )
             )
     blocks.sort(key=lambda block: (-block.confidence, block.id))
-    return FoundFiles(blocks=list(blocks[:MAX_BLOCKS]), notes=notes)
+    return blocks
 
 
 def _all_files(loader: ContentLoader) -> list[str]:

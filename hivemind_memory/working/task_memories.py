@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from hivemind_memory.errors import NotesMissingError
+from hivemind_memory.errors import HivemindError, NotesMissingError
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.model.query import Query
 from hivemind_memory.model.trust import is_trusted
@@ -51,6 +51,16 @@ def find_memories(
     if not answer.hits and answer.report.why_empty:
         notes.append(answer.report.why_empty)
     return [_block(hit, now) for hit in answer.hits], notes
+
+
+def memories_about(memory: Memory, subject: str, now: datetime) -> list[MemoryBlock]:
+    """Return blocks of the memories that are clearly about a subject, best first."""
+    try:
+        answer = memory.search(Query(text=subject, max_results=MAX_MEMORIES))
+    except HivemindError:
+        return []  # the rest of the context does without
+    is_clear = not (answer.is_unknown or answer.is_weak)
+    return [_block(hit, now) for hit in answer.hits] if is_clear else []
 
 
 def _block(hit: Hit, now: datetime) -> KnowledgeMemoryBlock:

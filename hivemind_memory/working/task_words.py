@@ -27,6 +27,9 @@ _NAME_COUNTS = 2
 
 _SATURATION = 0.5
 _LENGTH_SHARE = 0.75
+_NUMBER = re.compile(r"(?<![\w.,])\d{3,}(?![\w.,]\d)")
+"""A status, a port, an error: in a task it tells more than most words."""
+
 _NAMED_FILE = re.compile(r"[\w.-]*(?:/[\w.-]+)+|[\w-]+(?:\.[\w-]+)*\.[A-Za-z]\w{0,7}")
 
 
@@ -56,6 +59,7 @@ class TaskWords:
     def __init__(self, task: str) -> None:
         """Find the words that tell what a task is about; without any, take all."""
         words = telling_words(task)
+        words += tuple(dict.fromkeys(_NUMBER.findall(task)))
         if not words:
             terms = query_terms(task).terms
             words = tuple(term.text for term in terms if not term.is_phrase)

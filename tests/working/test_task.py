@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from collections.abc import Iterator
@@ -241,6 +242,117 @@ def test_a_task_that_nothing_is_about_says_so(memory: Memory, tmp_path: Path) ->
 
     assert found.built.entries == []
     assert found.notes
+
+
+def test_unread_messages_about_other_things_take_no_room_from_the_task(
+    memory: Memory, shop: Path
+) -> None:
+    """Eight of them once filled the budget before anything about the task was in."""
+    letters = [
+        {
+            "type": "message",
+            "from_agent": "kitchen",
+            "to_agent": "all",
+            "subject": f"Lunch {number}",
+            "preview": "There is soup.",
+        }
+        for number in range(8)
+    ]
+    asked = {**letters[0], "from_agent": "treasurer", "subject": "Rounding of sums"}
+    blocks = shop.parent / "blocks.json"
+    blocks.write_text(json.dumps([*letters, asked]))
+    request = ContextRequest(
+        max_tokens=600,
+        root=str(shop),
+        task="How is the sum of a cart rounded?",
+        blocks_file=str(blocks),
+    )
+
+    found = build_context(memory, request, environ=environment.git_environ())
+
+    assert found.built.entries[0]["metadata"].get("from") == "treasurer"
+    assert "rounded half up, to cents" in found.built.text
+    assert "def round_half_up" in found.built.text
+    left_out = [one.block.id for one in found.built.selection.left_out]
+    assert sum(name.startswith("message:kitchen") for name in left_out) >= 6
+
+
+def test_a_number_in_a_task_is_a_word(memory: Memory, shop: Path) -> None:
+    (shop / "limits.py").write_text("def dispatch(request):\n    return 429\n")
+
+    found = built(memory, shop, "The agency gets 429 since yesterday")
+
+    assert "return 429" in found.built.text
+
+
+def test_a_memory_about_the_task_brings_the_file_that_it_is_about(
+    memory: Memory, shop: Path
+) -> None:
+    """The task has no word of the file; the memory has."""
+    (shop / "watchdog.c").write_text(
+        "/* Restarts the panel after a minute of silence. */\n"
+        "void watchdog_tick(void) { if (++ticks > LIMIT) reset(WATCHDOG); }\n"
+    )
+    (shop / "paint.c").write_text("void paint(void) { fill(BLUE); }\n")
+    commit(shop, "Firmware")
+    memory.save(
+        NewMemory(
+            key="dark-display",
+            content="A dark display: the watchdog restarts the panel after silence.",
+            type="lesson",
+            scope="global",
+        )
+    )
+
+    found = built(memory, shop, "Why is the display dark at night?")
+    by_id = {entry["id"]: entry for entry in found.built.entries}
+
+    linked = by_id["file:watchdog.c"]
+    assert linked["priority"] == "low"
+    assert "dark-display" in linked["metadata"]["why"]
+    assert "file:paint.c" not in by_id
+
+
+def test_a_file_about_the_task_brings_the_memory_about_it(
+    memory: Memory, tmp_path: Path
+) -> None:
+    root = tmp_path / "plain"
+    root.mkdir()
+    (root / "failover.sh").write_text("# Promote the standby.\npg_ctl promote\n")
+    memory.save(
+        NewMemory(
+            key="two-people",
+            content="A failover is done by two people on the phone.",
+            type="convention",
+            scope="global",
+        )
+    )
+
+    found = built(memory, root, "promote the standby")
+    why = [entry["metadata"]["why"] for entry in found.built.entries]
+
+    assert "two people on the phone" in found.built.text
+    assert "it is about failover.sh" in why
+
+
+def test_a_commit_of_thousands_of_files_names_those_of_the_task(
+    memory: Memory, shop: Path
+) -> None:
+    """All the names once cost 19,000 tokens, so that the commit never fitted."""
+    for number in range(200):
+        (shop / f"part{number}.txt").write_text("parts\n")
+    (shop / "zz_rounding.txt").write_text("parts\n")
+    commit(shop, "Import the rounding tables")
+
+    found = built(memory, shop, "rounding tables")
+    [entry] = [
+        entry
+        for entry in found.built.entries
+        if "Import the rounding tables" in entry["content"]
+    ]
+
+    assert "zz_rounding.txt" in entry["content"]
+    assert "and 182 more" in entry["content"]
 
 
 def test_a_task_has_a_bound(memory: Memory, shop: Path) -> None:
