@@ -202,13 +202,15 @@ class _TypedMemories:
 
 def _preferences(memory: Memory) -> list[Excerpt]:
     """Return the chunks of ``global.md`` that contain text, in their order."""
-    # The chunker imports a Markdown parser, which only this needs.
-    from hivemind_memory.markdown.note_parser import parse_note
-
     try:
         text = memory.read(GLOBAL_NOTE).text
     except (NoteNotFoundError, NoteUnreadableError):
         return []
+    if not _has_text(text):
+        return []
+    # The chunker imports a Markdown parser, which only this needs.
+    from hivemind_memory.markdown.note_parser import parse_note
+
     note = parse_note(
         GLOBAL_NOTE,
         text.encode(),
