@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from hivemind_memory.access.callers import ScopeRequest
     from hivemind_memory.config.settings import Settings
+    from hivemind_memory.transcripts.open import Surroundings
 
 asked_by = 0
 """The process whose command this one runs, see ``cli.asking``; 0: its own."""
@@ -167,9 +168,15 @@ def environ_without_hook() -> dict[str, str]:
     return {name: text for name, text in environ if name not in _GIT_OF_A_HOOK}
 
 
-def transcript_folders() -> tuple[str, Mapping[str, str]]:
-    """Return where agents keep transcripts: the user's home, and the variables."""
-    return os.path.expanduser("~"), os.environ
+def session_surroundings() -> Surroundings:
+    """Return where agents keep transcripts, and what git is run with there."""
+    from hivemind_memory.transcripts.open import Surroundings
+
+    return Surroundings(
+        user_home=os.path.expanduser("~"),
+        environ=os.environ,
+        git_environ=git_environ(),
+    )
 
 
 def model_server() -> str:

@@ -18,6 +18,7 @@ from hivemind_memory.environment import (
     local_iso,
     resolve_home,
     section_scope_request,
+    session_surroundings,
     shell_scope_request,
     system_clocks,
 )
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from hivemind_memory.projects.identity import SeenRepository
     from hivemind_memory.projects.lookup import ProjectLookup
     from hivemind_memory.transcripts.activity import Activity
+    from hivemind_memory.transcripts.one_session import SessionReader
     from hivemind_memory.watch.watcher import Watcher
 
 
@@ -238,7 +240,7 @@ def open_watcher(memory: Memory) -> Watcher:
         clock=time.monotonic,
         is_moved=places.is_moved,
         helped_home=places.home if settings.ask_leader else "",
-        open_jobs=chosen_jobs(memory),
+        open_jobs=chosen_jobs(memory, open_sessions),
     )
 
 
@@ -260,12 +262,10 @@ def diagnose(memory: Memory) -> Diagnosis:
     return memory.diagnose(Diagnosis(findings=found))
 
 
-def open_injector(
-    memory: Memory, scope_request: ScopeRequest | None = None
-) -> Injector:
+def open_injector(memory: Memory, request: ScopeRequest | None = None) -> Injector:
     """Return what puts the memory's section into worktrees.
 
-    Their agents see what *scope_request* says; None: what the environment says.
+    Their agents see what *request* says; None: what the environment says.
     """
     from hivemind_memory.inject.injector import Injector
 
@@ -273,9 +273,7 @@ def open_injector(
         memory,
         git_environ(),
         lambda: local_iso(time.time()),
-        lambda state, is_look: _caller_in(
-            state, memory, scope_request, is_look=is_look
-        ),
+        lambda state, is_look: _caller_in(state, memory, request, is_look=is_look),
         explicit_git(),
         _has_tools,
     )
@@ -290,18 +288,19 @@ def _has_tools(agent: str, root: str) -> bool:
 
 def open_activity(memory: Memory) -> Activity:
     """Return the activity that the memory's caller may see; nothing is opened yet."""
-    from hivemind_memory.environment import transcript_folders
-    from hivemind_memory.transcripts.open import Surroundings, activity_in
+    from hivemind_memory.transcripts.open import activity_in
 
-    user_home, environ = transcript_folders()
-    return activity_in(
-        Surroundings(user_home=user_home, environ=environ, git_environ=git_environ()),
-        memory.places,
-        memory.settings,
-        memory.clocks,
-        caller=memory.caller,
-        state=memory.state(),
-    )
+    around, state = session_surroundings(), memory.state()
+    here = memory.places, memory.settings, memory.clocks
+    return activity_in(around, *here, caller=memory.caller, state=state)
+
+
+def open_sessions(memory: Memory) -> SessionReader:
+    """Return what reads single sessions of agents; only the owner may call it."""
+    from hivemind_memory.transcripts.open import sessions_in
+
+    around, state = session_surroundings(), memory.state()
+    return sessions_in(around, memory.places, memory.settings, state)
 
 
 def open_skills(memory: Memory, folder: str = "") -> Skills:

@@ -112,7 +112,10 @@ _FILES = (
     (
         AGENTS,
         "hook",
-        {"hook session-start": "Print the memories for a new session; run by agents."},
+        {
+            "hook session-start": "Print memories for a new session; run by agents.",
+            "hook session-end": "Queue the capture of a session; run by agents.",
+        },
     ),
     (
         AGENTS,
@@ -225,6 +228,7 @@ _FILES = (
             " files of interrupted commands.",
         },
     ),
+    (CURATE, "capture", {"capture": "Propose memories from a session of an agent."}),
     (
         MAINTAIN,
         "jobs",
@@ -316,11 +320,7 @@ FIRST = (
 GROUPS = {
     "activity": ("Search what agents said and did.", FIND, "list"),
     "inbox": ("List, accept and reject untrusted claims.", CURATE, "list"),
-    "hook": (
-        "Commands that agents run after hm connect --hooks.",
-        AGENTS,
-        "session-start",
-    ),
+    "hook": ("Commands that agents run after hm connect.", AGENTS, "session-start"),
     "git-hook": ("Git's hook that injects into new worktrees.", AGENTS, "status"),
     "context": ("Build the context of a task; keep blocks for it.", AGENTS, "build"),
     "project": ("Show, list, rename, adopt and merge projects.", AGENTS, "show"),

@@ -11,7 +11,7 @@ from hivemind_memory.config.option import Option
 from hivemind_memory.config.option import option as _option
 from hivemind_memory.config.option import share as _share
 from hivemind_memory.config.scope_settings import ScopeSettings
-from hivemind_memory.model.agents import TRANSCRIPT_SOURCES
+from hivemind_memory.model.agents import CAPTURES, TRANSCRIPT_SOURCES
 from hivemind_memory.model.embedding_providers import (
     CHAT_PROVIDERS,
     OPENAI,
@@ -275,6 +275,12 @@ class Settings(ScopeSettings):
         False,  # noqa: FBT003 - the first column is the default
         "Records the calls of hm mcp: the tool, its arguments without secrets, and"
         " whether it failed. hm activity and the tool session_search find them.",
+    )
+    capture: str = _option(
+        CAPTURES[0],
+        "What becomes of what the language model finds worth remembering in a session."
+        " off: nothing. inbox: it waits in hm inbox. save: what is sure is saved.",
+        choices=CAPTURES,
     )
     session_sources: str = _option(
         "",

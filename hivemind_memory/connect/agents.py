@@ -108,6 +108,9 @@ class HookForm:
     events: tuple[str, ...] = ("SessionStart", "SubagentStart")
     """When it runs them, in its own words. The same command serves all of them."""
 
+    capture_events: tuple[str, ...] = ()
+    """When it runs what captures a session; empty: no such event was verified."""
+
     timeout: int = 10
     """Ten seconds in the agent's unit."""
 
@@ -174,6 +177,7 @@ AGENTS = (
                 folder=".claude",
                 names=("settings.json",),
             ),
+            capture_events=("SessionEnd", "Stop"),
         ),
         has_permissions=True,
     ),
@@ -219,6 +223,7 @@ AGENTS = (
         hook=HookForm(
             # It starts no session after it has compressed one.
             events=("SessionStart", "BeforeAgent"),
+            capture_events=("SessionEnd", "BeforeAgent"),
             timeout=10_000,
             name="hivemind",
         ),

@@ -326,8 +326,12 @@ def _connect(
         state = DIFFERS if found is not None else NOT_CONNECTED
         main.put(place, merged(found, wanted, agent.form))
     if agent.hook is not None and has_hooks:
-        command = registration.hook_command(agent.name)
-        draft.put_hooks(beside, agent.hook, command, is_wanted=registration.has_hooks)
+        for kind, is_wanted in (
+            (draft.START_HOOK, registration.has_hooks),
+            (draft.END_HOOK, registration.has_capture),
+        ):
+            command = registration.hook_command(agent.name, kind)
+            draft.put_hooks(beside, agent.hook, kind, command, is_wanted=is_wanted)
     if registration.has_rules and agent.has_permissions:
         draft.put_rules(beside)
     return state

@@ -144,27 +144,31 @@ class _Refusal:
 
 _HOOKS = ("hooks",)
 _ALLOW = ("permissions", "allow")
+START_HOOK, END_HOOK = "session-start", "session-end"
+"""Our hooks: what tells an agent its memories, and what captures a session."""
+
 _OURS = re.compile(
-    r"(?:\bhm(?:\.exe)?|hivemind_memory\.cli)['\"]? hook session-start\b"
+    r"(?:\bhm(?:\.exe)?|hivemind_memory\.cli)['\"]? hook (session-start|session-end)\b"
 )
 
 
 def put_hooks(
-    draft: FileDraft, form: HookForm, command: str, *, is_wanted: bool
+    draft: FileDraft, form: HookForm, kind: str, command: str, *, is_wanted: bool
 ) -> None:
-    """Add our hook to each event of an agent, or update the existing ones.
+    """Add our hook to each of its events of an agent, or update the existing ones.
 
     Args:
         draft: Of the agent's settings.
         form: How the agent spells a hook.
+        kind: Which hook.
         command: The shell command that the hook runs.
         is_wanted: Whether to add them; if one is there, all are updated in any case.
     """
-    if not is_wanted and not has_hook(draft):
+    if not is_wanted and not has_hook(draft, kind):
         return
-    for event in form.events:
+    for event in form.capture_events if kind == END_HOOK else form.events:
         place = (*_HOOKS, event)
-        found = next(_hooks_of_ours(draft, event), None)
+        found = next(_own_hooks(draft, event, kind), None)
         if found is None:
             end = len(_list_at(draft, place))
             draft.put((*place, end), {"hooks": [_hook(form, command)]})
@@ -174,10 +178,11 @@ def put_hooks(
             draft.put((*place, group, "hooks", at, "command"), command)
 
 
-def has_hook(draft: FileDraft) -> bool:
+def has_hook(draft: FileDraft, kind: str = START_HOOK) -> bool:
     """Whether a hook that we added is there."""
     return any(
-        next(_hooks_of_ours(draft, event), None) is not None for event in _events(draft)
+        next(_own_hooks(draft, event, kind), None) is not None
+        for event in _events(draft)
     )
 
 
@@ -186,7 +191,7 @@ def drop_hooks(draft: FileDraft) -> None:
     for event in _events(draft):
         place = (*_HOOKS, event)
         # Last one first, so that the positions of the others stay valid.
-        for group, at, _ in reversed(list(_hooks_of_ours(draft, event))):
+        for group, at, _ in reversed(list(_own_hooks(draft, event))):
             hooks = draft.value_at((*place, group, "hooks"))
             draft.drop((*place, group, *(("hooks", at) if len(hooks) > 1 else ())))
 
@@ -226,15 +231,22 @@ def _events(draft: FileDraft) -> tuple[str, ...]:
     )
 
 
-def _hooks_of_ours(
-    draft: FileDraft, event: str
+def _own_hooks(
+    draft: FileDraft, event: str, kind: str = ""
 ) -> Iterator[tuple[int, int, dict[str, Any]]]:
-    """Yield each hook that we added: index of its group, its own index, its value."""
+    """Yield each hook that we added: index of its group, its own index, its value.
+
+    Args:
+        draft: Of the agent's settings.
+        event: When the agent runs it.
+        kind: Only this hook; empty: either.
+    """
     for group, value in enumerate(_list_at(draft, (*_HOOKS, event))):
         hooks = value.get("hooks") if isinstance(value, dict) else None
         for at, hook in enumerate(hooks if isinstance(hooks, list) else ()):
             command = hook.get("command") if isinstance(hook, dict) else None
-            if isinstance(command, str) and _OURS.search(command):
+            ours = _OURS.search(command) if isinstance(command, str) else None
+            if ours is not None and kind in ("", ours[1]):
                 yield group, at, hook
 
 

@@ -46,10 +46,11 @@ class Registration:
     """What an agent's settings are to contain."""
 
     server: LocalServer | RemoteServer
-    hook_command: Callable[[str], str]
-    """Agent's name -> the shell command of its hook."""
+    hook_command: Callable[[str, str], str]
+    """Name of an agent, and which of our hooks -> the shell command."""
 
     has_hooks: bool = False
+    has_capture: bool = False
     has_rules: bool = False
     is_named: bool = False
     """It is for agents that were named, installed or not."""

@@ -26,7 +26,7 @@ from hivemind_memory.model.snapshot import FileSignature
 
 _MAX_BYTES = 64 * 1024 * 1024
 _BOM = "\ufeff"
-_MARKS = (b"hivemind", b"hook session-start")
+_MARKS = (b"hivemind", b"hook session-start", b"hook session-end")
 """One of these is in all that is written: servers, rules and hooks."""
 
 

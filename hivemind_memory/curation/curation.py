@@ -175,6 +175,13 @@ class Curation:
         with self._lock:
             return read_log(self._context, wanted)
 
+    def says_already(self, key: str, content: str, *, scope: str) -> str:
+        """Return what says a text already; see ``known_texts.says_already``."""
+        from hivemind_memory.curation.known_texts import says_already
+
+        with self._lock:
+            return says_already(self._context, key, content, scope, self._find_similar)
+
     def accept(self, ref: str) -> AcceptedClaim:
         """Accept a pending claim or a proposed link; see ``inbox.accept``."""
         from hivemind_memory.curation.inbox import accept

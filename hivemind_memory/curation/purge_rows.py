@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from hivemind_memory.errors import StateUnusableError
 from hivemind_memory.state.briefings import Briefings
+from hivemind_memory.state.captures import Captures
+from hivemind_memory.state.erased_messages import ErasedMessages
 from hivemind_memory.state.jobs import Jobs
 from hivemind_memory.state.model_links import ModelLinks
 from hivemind_memory.state.namespaces import Namespaces
@@ -36,11 +38,15 @@ def clean_namespaces(report: PurgeReport) -> None:
 
 
 def count_model_rows(report: PurgeReport) -> None:
-    """Report the language model's jobs, links and briefings that name a memory."""
+    """Report what the language model's rows name: a memory, or a purged session."""
     state, refs = report.context.state(), report.plan.ids | report.plan.paths
+    sessions = report.plan.sessions
     try:
-        jobs = sum(job.ref in refs for job in Jobs(state).all())
+        jobs = sum(
+            job.ref in refs or job.session in sessions for job in Jobs(state).all()
+        )
         count = jobs + ModelLinks(state).count(refs) + Briefings(state).count(refs)
+        count += Captures(state).count(sessions)
     except StateUnusableError as error:
         report.fail("language model", str(error))
         return
@@ -49,11 +55,17 @@ def count_model_rows(report: PurgeReport) -> None:
 
 
 def clean_model_rows(report: PurgeReport) -> None:
-    """Delete the language model's jobs, links and briefings that name a memory."""
+    """Delete the language model's jobs, links and briefings that name a memory.
+
+    A purged session is remembered by a hash, so that it is not captured again.
+    """
     state, refs = report.context.state(), report.plan.ids | report.plan.paths
+    sessions = report.plan.sessions
     try:
-        count = Jobs(state).drop(refs) + ModelLinks(state).drop(refs)
-        count += Briefings(state).drop(refs)
+        ErasedMessages(state).add((session, "") for session in sessions)
+        count = Jobs(state).drop(refs, sessions=sessions)
+        count += ModelLinks(state).drop(refs) + Briefings(state).drop(refs)
+        count += Captures(state).drop(sessions)
     except StateUnusableError as error:
         report.fail("language model", str(error))
         return

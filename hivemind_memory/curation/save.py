@@ -46,7 +46,7 @@ from hivemind_memory.model.memories import (
     SUPERSEDED,
 )
 from hivemind_memory.model.scope import INBOX
-from hivemind_memory.model.trust import is_trusted
+from hivemind_memory.model.trust import is_trusted, needs_person
 from hivemind_memory.notes.memory_file import compose, read_memory_file, superseded_text
 from hivemind_memory.notes.memory_header import day_of_iso
 from hivemind_memory.notes.slug import name_with_id, names_of
@@ -152,7 +152,7 @@ def _spelled(index: MemoryIndex, new: NewMemory) -> str:
         UsageError: Another key is too near to be a different one.
     """
     known, near = known_key(index, new.scope, new.key)
-    if near and is_trusted(new.source):
+    if near and not needs_person(new.source, is_proposal=new.is_proposal):
         raise UsageError(
             f"The key {new.key!r} differs from {near!r} only in accents or marks.",
             hint=f"Save it under {near!r}, or choose a key that differs more.",
@@ -195,7 +195,7 @@ def _write(
         return _saved(context, new, *write_in_place(context, new, old))
     if old is not None and has_same_content(old, new, context.types):
         return _unchanged(context, new, old)
-    if not is_trusted(new.source):
+    if needs_person(new.source, is_proposal=new.is_proposal):
         return _save_pending(context, index, new)
     if old is not None:
         if not new.reason:
@@ -239,9 +239,12 @@ def _save_pending(
 
 def _pending_hint(path: NotePath, new: NewMemory) -> str:
     """Return how a claim that waits in the inbox becomes a memory."""
+    why = (
+        "it is a proposal" if is_trusted(new.source) else f"its source is {new.source}"
+    )
     return (
-        f"it waits in {path} for a person to accept it, because its source is"
-        f" {new.source}: `hm inbox accept {quote(new.key)}`; searches leave it out"
+        f"it waits in {path} for a person to accept it, because"
+        f" {why}: `hm inbox accept {quote(new.key)}`; searches leave it out"
     )
 
 

@@ -68,7 +68,7 @@ def _load(memory: Memory, ref: str) -> StoredMemory | None:
     """Return the active memory with an id, if it may be sent."""
     row = memory.index_handle.run_fresh(lambda index: active_row(index, ref))
     found = memory.curation.stored.load(row.path) if row is not None else None
-    return found if found is not None and _may_be_sent(memory, found) else None
+    return found if found is not None and may_be_sent(memory, found) else None
 
 
 def _neighbors(memory: Memory, saved: StoredMemory) -> Iterator[StoredMemory]:
@@ -90,12 +90,12 @@ def _neighbors(memory: Memory, saved: StoredMemory) -> Iterator[StoredMemory]:
             continue
         seen.add(hit.path)
         other = memory.curation.stored.load(hit.path)
-        if other is not None and _may_be_sent(memory, other):
+        if other is not None and may_be_sent(memory, other):
             count += 1
             yield other
 
 
-def _may_be_sent(memory: Memory, found: StoredMemory) -> bool:
+def may_be_sent(memory: Memory, found: StoredMemory) -> bool:
     """Return whether a memory may leave: trusted, and not private unless allowed."""
     settings = memory.settings
     is_private = settings.visibility_of(found.scope, found.visibility) == "private"

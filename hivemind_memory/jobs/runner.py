@@ -16,6 +16,7 @@ from hivemind_memory.errors import (
     ChatNotReadyError,
     ChatReplyError,
     HivemindError,
+    UsageError,
 )
 from hivemind_memory.jobs.brief import (
     BRIEFING,
@@ -23,8 +24,11 @@ from hivemind_memory.jobs.brief import (
     keep_briefing,
     write_briefing,
 )
+from hivemind_memory.jobs.capture import finish_capture
+from hivemind_memory.jobs.capture_queue import CAPTURE, draft_of_job
 from hivemind_memory.jobs.compare import LINKS, compare
 from hivemind_memory.markdown.entry import new_ulid
+from hivemind_memory.model.agents import NO_CAPTURE
 from hivemind_memory.model.changes import ACCEPT, SAVE
 from hivemind_memory.model.curation import MEMORY
 from hivemind_memory.model.scope import scope_text
@@ -42,6 +46,7 @@ if TYPE_CHECKING:
     from hivemind_memory.memory.memory import Memory
     from hivemind_memory.model.ports import Chat
     from hivemind_memory.state.jobs import Job
+    from hivemind_memory.transcripts.one_session import SessionReader
 
 logger = logging.getLogger(__name__)
 
@@ -56,6 +61,9 @@ FIRST_RETRY_S = 60.0
 RECENT_S = 7 * 86_400.0
 """How old a save may be to be compared. What ended is kept a day longer."""
 
+LOOK_AGAIN_S = 30.0
+"""How often sessions that ended are looked for, if they are captured."""
+
 _APPLYING_S = 2.0
 """Longest wait at the end of a process for a reply that is being used."""
 
@@ -67,17 +75,24 @@ class JobRunner:
     """Runs the jobs of one memory on the thread that calls it."""
 
     def __init__(
-        self, memory: Memory, open_chat: Callable[[Memory], Chat] | None = None
+        self,
+        memory: Memory,
+        open_chat: Callable[[Memory], Chat] | None = None,
+        *,
+        open_sessions: Callable[[Memory], SessionReader] | None = None,
     ) -> None:
         """Open nothing yet.
 
         Args:
             memory: Any caller's: jobs see the memory as its owner does.
             open_chat: Returns the language model; None: that of the settings.
+            open_sessions: Returns what reads the sessions of agents; None: no session
+                is captured.
         """
         self._memory = memory.as_caller(OWNER)
         self._memory.origin = MODEL
         self._open_chat = open_chat or open_chosen_chat
+        self._open_sessions = open_sessions
         self._chat: Chat | None = None
         self._briefings = BriefingPlanner(self._memory)
         self._runner = self._memory.clocks.randomness().hex()
@@ -212,6 +227,11 @@ class JobRunner:
         if job.kind == BRIEFING:
             written = write_briefing(memory, job.ref, chat)
             return lambda: written and keep_briefing(memory, written)
+        if job.kind == CAPTURE and self._open_sessions is not None:
+            draft = draft_of_job(memory, self._open_sessions(memory), job, chat)
+            return lambda: finish_capture(memory, draft, model=chat.name)
+        if job.kind != LINKS:
+            raise UsageError(f"This process cannot run a job of the kind {job.kind}.")
         relations = compare(memory, job.ref, chat)
         return lambda: (
             relations
@@ -253,14 +273,18 @@ class JobRunner:
         )
 
     def _next_due_s(self) -> float | None:
-        """Return in how many seconds the next job may run; None: none waits."""
+        """Return in how many seconds the next job may run; None: none waits.
+
+        A session that ends wakes no one, so it is looked for again and again.
+        """
         now_s = self._now()
-        look_s = self._briefings.next_look_s(now_s)
+        looks = [self._briefings.next_look_s(now_s)]
+        if self._memory.settings.capture != NO_CAPTURE:
+            looks.append(LOOK_AGAIN_S)
         due = [job.due_at for job in self._jobs.all() if job.state == WAITING]
-        if not due:
-            return look_s
-        wait_s = max(0.0, min(due) - now_s, self._rest_until_s - now_s)
-        return wait_s if look_s is None else min(wait_s, look_s)
+        if due:
+            looks.append(max(0.0, min(due) - now_s, self._rest_until_s - now_s))
+        return min((look_s for look_s in looks if look_s is not None), default=None)
 
 
 def open_chosen_chat(memory: Memory) -> Chat:

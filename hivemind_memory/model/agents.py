@@ -35,6 +35,12 @@ WITH_PERMISSIONS = ("claude",)
 TRANSCRIPT_SOURCES = ("claude", "codex", "gemini", "opencode", "qwen")
 """Agents whose transcripts can be read, as ``session_sources`` names them."""
 
+WITH_CAPTURE = ("claude", "gemini")
+"""Those that run a command when a session ends."""
+
+CAPTURES = NO_CAPTURE, TO_INBOX, SAVE_SURE = ("off", "inbox", "save")
+"""What the option ``capture`` may be."""
+
 PROJECT_HEADER = "Hivemind-Project"
 """HTTP header by which a connection names its project, or a folder in it."""
 

@@ -37,13 +37,10 @@ class NewMemory:
     is_pinned: bool = False
     by: str = ""
     session: str = ""
-    source: str = "agent"
-    """human, agent, tool or external; the last two wait in the inbox."""
-
+    source: str = "agent"  # human, agent, tool or external; the last two wait
     source_ref: str = ""  # what it was derived from, ``specs/ios.md#L40``
     replaces: str = ""  # id of the version that it must replace; empty: any
-    more: Mapping[str, object] = field(default_factory=dict)
-    """Further lines of its front matter, as ``confidence``."""
+    more: Mapping[str, object] = field(default_factory=dict)  # of its front matter
 
     is_upsert: bool = False
     """The active memory of the key is replaced in its own file, and keeps its id: no
@@ -54,6 +51,7 @@ class NewMemory:
     below stay, and it is trusted no more than that text was."""
 
     is_vouched: bool = False  # of an edit: a person has checked it, so it is trusted
+    is_proposal: bool = False  # it waits in the inbox, however trusted its source is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,11 @@ def is_trusted(source: object) -> bool:
     return not untrusted_source(source)
 
 
+def needs_person(source: object, *, is_proposal: bool) -> bool:
+    """Return whether a person has to accept a text before it is a memory."""
+    return is_proposal or not is_trusted(source)
+
+
 def untrusted_source(source: object) -> str:
     """Return ``tool`` or ``external`` for a source that is not trusted, else nothing.
 

@@ -40,7 +40,8 @@ class Job:
 
     kind: str
     ref: str
-    """Id of the memory that it is about, or the scope."""
+    """Id of the memory that it is about, or the scope; of a capture, its agent, session
+    and size, as in ``claude:6f1d-77@4096``."""
 
     state: str
     tries: int
@@ -56,6 +57,18 @@ class Job:
 
     taken_at: float = 0.0
     """When it was last taken, in seconds since the epoch; 0: never."""
+
+    @property
+    def session(self) -> str:
+        """The session that it captures; empty: it is about a memory.
+
+        >>> job = {"number": 1, "kind": "capture", "state": "waiting", "tries": 0}
+        >>> times = {"due_at": 0.0, "made_at": 0.0}
+        >>> Job(**job, **times, ref="claude:6f1d-77@4096", problem="").session
+        '6f1d-77'
+        """
+        _, colon, rest = self.ref.partition(":")
+        return rest.rpartition("@")[0] if colon else ""
 
 
 class Jobs:
@@ -205,9 +218,13 @@ class Jobs:
             sql, values = f"{sql} AND number = ?", (*values, number)
         return self._count_changes(sql, values)
 
-    def drop(self, refs: Collection[str]) -> int:
-        """Delete the jobs about some memories; return how many."""
-        named = [(job.number,) for job in self.all() if job.ref in refs]
+    def drop(self, refs: Collection[str], *, sessions: Collection[str] = ()) -> int:
+        """Delete the jobs about some memories and sessions; return how many."""
+        named = [
+            (job.number,)
+            for job in self.all()
+            if job.ref in refs or job.session in sessions
+        ]
 
         def delete(connection: apsw.Connection) -> None:
             with write_transaction(connection):

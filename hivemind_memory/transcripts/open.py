@@ -6,17 +6,20 @@ from hivemind_memory.errors import HivemindError
 from hivemind_memory.model.agents import sources_named
 from hivemind_memory.model.value import value
 from hivemind_memory.projects.lookup import settled_scope
+from hivemind_memory.state.erased_messages import ErasedMessages
 from hivemind_memory.transcripts.activity import Activity
-from hivemind_memory.transcripts.sources import chosen_sources
+from hivemind_memory.transcripts.one_session import SessionReader
+from hivemind_memory.transcripts.sources import all_sources, chosen_sources
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from hivemind_memory.config.settings import Settings
     from hivemind_memory.files.places import Places
     from hivemind_memory.model.clocks import Clocks
+    from hivemind_memory.state.state_file import StateFile
 
 
 @value
@@ -49,6 +52,39 @@ def activity_in(
         clocks: Tell the time.
         **caller_and_state: As ``Activity`` takes them.
     """
+    names = sources_named(settings.session_sources)
+    return Activity(
+        places,
+        settings,
+        clocks,
+        sources=chosen_sources(names, around.user_home, around.environ),
+        find_scope=_scope_finder(around, places, settings),
+        **caller_and_state,
+    )
+
+
+def sessions_in(
+    around: Surroundings, places: Places, settings: Settings, state: StateFile
+) -> SessionReader:
+    """Return what finds and reads single sessions of any agent; for the owner only.
+
+    Args:
+        around: The user's home and the environment.
+        places: Where the files of the memory are.
+        settings: The options.
+        state: Knows what was purged.
+    """
+    return SessionReader(
+        all_sources(around.user_home, around.environ),
+        find_scope=_scope_finder(around, places, settings),
+        erased=ErasedMessages(state),
+    )
+
+
+def _scope_finder(
+    around: Surroundings, places: Places, settings: Settings
+) -> Callable[[str], str]:
+    """Return what finds the scope of a folder's project."""
 
     def find_scope(folder: str) -> str:
         try:
@@ -58,12 +94,4 @@ def activity_in(
         except HivemindError:
             return ""  # as if the folder were gone
 
-    names = sources_named(settings.session_sources)
-    return Activity(
-        places,
-        settings,
-        clocks,
-        sources=chosen_sources(names, around.user_home, around.environ),
-        find_scope=find_scope,
-        **caller_and_state,
-    )
+    return find_scope

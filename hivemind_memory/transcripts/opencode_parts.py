@@ -28,6 +28,18 @@ ORDER BY part.time_updated, part.id
 """
 
 
+_OF_SESSION = """
+SELECT part.id, part.session_id, session.directory, part.time_created,
+  part.time_updated, message.data, part.data
+FROM part
+JOIN message ON message.id = part.message_id
+JOIN session ON session.id = part.session_id
+WHERE part.session_id = ?
+ORDER BY part.time_created, part.id
+"""
+_NEWEST = "SELECT id, directory, time_updated FROM session ORDER BY time_updated DESC"
+
+
 class ChangedPart(NamedTuple):
     """A part that is new or was updated."""
 
@@ -58,8 +70,35 @@ def changed_parts(path: str, since_ms: int) -> Iterator[ChangedPart]:
     Raises:
         HivemindError: The database cannot be read now.
     """
+    yield from _parts(path, _CHANGED, since_ms)
+
+
+def session_parts(path: str, session: str) -> Iterator[ChangedPart]:
+    """Yield the parts of a session, the oldest first.
+
+    Raises:
+        HivemindError: The database cannot be read now.
+    """
+    yield from _parts(path, _OF_SESSION, session)
+
+
+def newest_sessions(path: str) -> list[tuple[str, str, int]]:
+    """Return id, folder and last change, in ms, of the sessions, the newest first.
+
+    Raises:
+        HivemindError: The database cannot be read now.
+    """
     with open_of_another_program(path) as rows:
-        for row in rows(_CHANGED, (since_ms,)):
+        return [
+            (str(session), str(folder), int(str(updated)))
+            for session, folder, updated in rows(_NEWEST, ())
+        ]
+
+
+def _parts(path: str, sql: str, value: object) -> Iterator[ChangedPart]:
+    """Yield the parts that a query finds."""
+    with open_of_another_program(path) as rows:
+        for row in rows(sql, (value,)):
             part_id, session, folder, created, updated, message, data = row
             text = str(data)
             yield ChangedPart(

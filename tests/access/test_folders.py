@@ -74,6 +74,7 @@ WITHOUT_FOLDER = {
     *("inbox list", "inbox accept", "inbox edit", "inbox reject"),
     # Of the current folder, and for it.
     *("connect", "disconnect", "exec", "git-hook run", "hook session-start", "mcp"),
+    *("hook session-end", "capture"),
     # Of agents that run; see tests/launch/test_visible_sessions.py.
     *("sessions", "attach", "kill"),
     # Of questions, which are a note as far as they are in the notes folder.

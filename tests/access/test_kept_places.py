@@ -68,7 +68,8 @@ WITHOUT_TEXT = {
     *("git-hook status", "git-hook install", "git-hook remove", "git-hook run"),
     *("sync", "rebuild", "status", "doctor", "watch", "backup"),
     *("config list", "config get", "config set", "config unset", "config path"),
-    *("model list", "model fetch", "jobs list", "jobs retry"),
+    *("model list", "model fetch", "jobs list", "jobs retry", "hook session-end"),
+    "capture",
 }
 """Commands that write no text to a note."""
 

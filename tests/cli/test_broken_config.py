@@ -32,6 +32,8 @@ WORDS = {
     "connect": ("--dry-run",),
     "disconnect": ("--dry-run",),
     "hook session-start": ("--agent", "claude"),
+    "hook session-end": ("--agent", "claude"),
+    "capture": ("--last",),
     "inject": ("--dry-run",),
     "eject": ("--dry-run",),
     "project adopt": ("shop",),

@@ -303,6 +303,8 @@ def test_two_hundred_secrets_are_in_the_vault_and_nowhere_else(
         ("used", values[15]),
         ("jobs", "list", "--json"),
         ("jobs", "retry", values[16]),
+        ("capture", values[16]),
+        ("hook", "session-end"),
         ("skill", "promote", values[17]),
         ("skill", "promote", "key-0", "--name", values[18][:60]),
         ("skill", "list", "--json"),

@@ -12,6 +12,7 @@ from hivemind_memory.cli.own_command import is_on_path, own_command
 from hivemind_memory.errors import HivemindError, NotConnectedError, UsageError
 from hivemind_memory.model.agents import (
     CONNECTABLE,
+    WITH_CAPTURE,
     WITH_HOOKS,
     WITH_PERMISSIONS,
     list_names,
@@ -60,6 +61,9 @@ _PROJECT = Flag(
             "flag",
             "Also inject memories at the start of each session, without a file:"
             f" {list_names(WITH_HOOKS)}.",
+        ),
+        Flag(
+            ("--capture",), "flag", f"Capture sessions of {list_names(WITH_CAPTURE)}."
         ),
         Flag(
             ("--allow",),
@@ -160,15 +164,13 @@ def _print_advice(request: CommandRequest, changed: Sequence[ConnectionPlan]) ->
     if values["project"] and changed:
         files = [os.path.relpath(plan.path) for plan in changed]
         it, name = ("it", "it names") if len(files) == 1 else ("them", "they name")
+        excluded = f"list {it} in .git/info/exclude"
         advice = (
-            f"commit {it}, and everyone who has hm is connected here; or list {it} in"
-            f" .git/info/exclude to keep {it} to yourself"
+            f"commit {it}, and everyone who has hm is connected here;"
+            f" or {excluded} to keep {it} to yourself"
         )
         if not _is_portable(request):
-            advice = (
-                f"{name} a path on this machine, so don't commit {it}; list {it} in"
-                " .git/info/exclude"
-            )
+            advice = f"{name} a path on this machine, so don't commit {it}; {excluded}"
         print_notices([f"git sees {' and '.join(files)}: {advice}."])
 
 
@@ -195,20 +197,16 @@ def _chosen(request: CommandRequest) -> tuple[ConnectableAgent, ...]:
         return chosen_agents(request.values["who"])
     except KeyError as error:
         name = error.args[0]
-        message = f"hm can't connect {name!r}."
         near = meant_agent(name, (*CONNECTABLE, "all"))
         meant = OTHER_NAMES.get(name.lower(), near)
         guess = f"Did you mean {meant}? " if meant else ""
-        known = ", ".join(CONNECTABLE)
-        raise UsageError(
-            message, hint=f"{guess}Known agents: {known}; or all."
-        ) from None
+        hint = f"{guess}Known agents: {', '.join(CONNECTABLE)}; or all."
+        raise UsageError(f"hm can't connect {name!r}.", hint=hint) from None
 
 
 def _is_named(request: CommandRequest) -> bool:
     """Whether agents were named one by one."""
-    names = request.values["who"]
-    return bool(names) and "all" not in names
+    return bool(request.values["who"]) and "all" not in request.values["who"]
 
 
 def _check_flags(agents: tuple[ConnectableAgent, ...], request: CommandRequest) -> None:
@@ -217,9 +215,10 @@ def _check_flags(agents: tuple[ConnectableAgent, ...], request: CommandRequest) 
     if values["port"] is not None and not values["http"]:
         raise UsageError("--port needs --http.")
     if values["project"]:
+        own = "hooks belong to your own settings"
         for name, why in (
             ("http", "its token would be in a file that can be committed"),
-            ("hooks", "hooks belong to your own settings"),
+            *(("hooks", own), ("capture", own)),
             ("allow", "permissions belong to your own settings"),
         ):
             if values[name]:
@@ -229,6 +228,7 @@ def _check_flags(agents: tuple[ConnectableAgent, ...], request: CommandRequest) 
         _check_workspace(values["workspace"], is_http=values["http"])
     for name, able in (
         ("hooks", WITH_HOOKS),
+        ("capture", WITH_CAPTURE),
         ("allow", WITH_PERMISSIONS),
     ):
         if values[name] and not any(agent.name in able for agent in agents):
@@ -334,9 +334,9 @@ def _registration(request: CommandRequest) -> Registration:
         port = PORT if values["port"] is None else values["port"]
         server = RemoteServer(url=f"http://127.0.0.1:{port}/mcp", token=_token())
 
-    def hook_command(agent: str) -> str:
+    def hook_command(agent: str, kind: str) -> str:
         asked = () if agent == "claude" else ("--agent", agent)
-        call = shlex.join((*command, "hook", "session-start", *asked, *words))
+        call = shlex.join((*command, "hook", kind, *asked, *words))
         variables = {HOME_VARIABLE: other_home, WORKSPACE_VARIABLE: workspace or ""}
         given = [
             f"{name}={shlex.quote(text)}" for name, text in variables.items() if text
@@ -350,6 +350,7 @@ def _registration(request: CommandRequest) -> Registration:
         server=server,
         hook_command=hook_command,
         has_hooks=values["hooks"],
+        has_capture=values["capture"],
         has_rules=values["allow"],
         is_named=values["project"] and _is_named(request),
     )

@@ -1,7 +1,8 @@
-"""hm hook session-start: run by agents when a session or a subagent starts.
+"""hm hook: run by agents when a session starts, ends or stops.
 
 It must never get in an agent's way: it always exits with 0, within seconds, and prints
-at most one line to standard error, and one about options that it does not know.
+at most one line to standard error, and one about options that it does not know. At the
+end of a session it only adds a job for the process that watches the notes.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ TIMEOUT_S = 5.0
 _COMPRESSION, _PROMPT = "PreCompress", "BeforeAgent"
 _EVENTS = ("SessionStart", "SubagentStart", _PROMPT)
 """What is answered by its own name; anything else by the first."""
+
+_END, _STOP = "SessionEnd", "Stop"
 
 
 @command(
@@ -141,3 +144,96 @@ def _report(reason: str) -> None:
 def _leave() -> None:
     """Exit at once: Python would wait for the thread, and complain about the pipe."""
     output.leave(0)
+
+
+@command(
+    "hook session-end",
+    description=(
+        "Reads the agent's JSON from standard input. When a session has ended, a job is"
+        " added that captures it, if the options capture and llm_provider say so. If"
+        " capture is on without a language model, the agent is reminded once a session"
+        " to save what it learned: Claude Code when it stops, Gemini CLI with a prompt."
+        " An option that this version does not know is ignored, and named on standard"
+        " error. Always exits with 0, within seconds."
+    ),
+    flags=(
+        Flag(
+            ("--agent",),
+            "text",
+            "The agent: claude (the default) or gemini.",
+            metavar="NAME",
+            completes="agents",
+        ),
+    ),
+    is_hook=True,
+)
+def session_end(request: CommandRequest) -> int:
+    """Queue the capture of a session, or print a reminder."""
+    import threading
+
+    answers: list[str] = []
+    work = threading.Thread(target=_capture, args=(request, answers), daemon=True)
+    work.start()
+    work.join(TIMEOUT_S)
+    if work.is_alive():
+        _report_capture(f"it was not done within {TIMEOUT_S:g} s")
+        output.leave(0)
+    if answers:
+        try:
+            write_stdout(answers[0] + "\n")
+        # The agent closed the pipe, or its disk is full.
+        except Exception as error:  # noqa: BLE001
+            _report_capture(str(error) or type(error).__name__)
+            output.leave(0)
+    return 0
+
+
+def _capture(request: CommandRequest, answers: list[str]) -> None:
+    """Do what the event asks for; what is to be printed goes to *answers*."""
+    from hivemind_memory import opening
+    from hivemind_memory.model.agents import NO_CAPTURE, check_agent
+
+    try:
+        agent = request.values["agent"] or "claude"
+        check_agent(agent)
+        payload = _payload()
+        event = _text(payload, "hook_event_name")
+        session = _text(payload, "session_id")
+        transcript = _text(payload, "transcript_path")
+        if event not in (_END, _STOP, _PROMPT) or payload.get("stop_hook_active"):
+            return
+        folder = _text(payload, "cwd")
+        if os.path.isdir(folder):
+            os.chdir(folder)
+        with request.open_memory(is_reported=True) as memory:
+            settings = memory.settings
+            if not settings.enabled or settings.capture == NO_CAPTURE:
+                return
+            if event == _END:
+                from hivemind_memory.jobs.capture_queue import queue_capture
+
+                if settings.llm_provider != "none":
+                    queue_capture(memory, agent, session, transcript)
+                return
+            from hivemind_memory.jobs.reminder import find_reminder
+
+            sessions = opening.open_sessions(memory)
+            text = find_reminder(memory, sessions, agent, session, transcript)
+        if text:
+            answers.append(_answer(event, text))
+    # Whatever it is, the agent goes on.
+    except Exception as error:  # noqa: BLE001
+        _report_capture(str(error) or type(error).__name__)
+
+
+def _answer(event: str, text: str) -> str:
+    """Return a reminder in the form that the agent's hook expects."""
+    if event == _STOP:
+        return json.dumps({"decision": "block", "reason": text})
+    answer = {"hookEventName": event, "additionalContext": text}
+    return json.dumps({"hookSpecificOutput": answer})
+
+
+def _report_capture(reason: str) -> None:
+    """Print why nothing was done, on one line."""
+    write_stderr(f"hivemind: this session is not captured: {escape_line(reason)}\n")
