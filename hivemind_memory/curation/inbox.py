@@ -1,8 +1,9 @@
 """The inbox: an untrusted claim becomes a memory when a person accepts it.
 
 Accepting moves the note, or the entry, out of the inbox and changes nothing in it. It
-keeps its source, so a search marks it as untrusted and it is never injected. A claim
-that says what a memory says already is hidden in the inbox, as if it were rejected.
+keeps its source: one from a tool or from outside is marked as untrusted by a search and
+never injected. What was proposed from a session is trusted once accepted. A claim that
+says what a memory says already is hidden in the inbox, as if it were rejected.
 """
 
 from __future__ import annotations

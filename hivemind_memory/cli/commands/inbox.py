@@ -29,7 +29,7 @@ def list_(request: CommandRequest) -> int:
     rows = [
         (
             claim.key or claim.id,
-            claim.source,
+            ", ".join(filter(None, (claim.source, claim.source_ref))),
             day_text(claim.created),
             lines_text(claim.path, claim.start_line, claim.end_line),
             first_line(claim.text),
@@ -45,10 +45,11 @@ def list_(request: CommandRequest) -> int:
 @command(
     "inbox accept",
     description=(
-        "The claim is found by every search from then on. It keeps its source, so it is"
-        " marked as untrusted and never injected; hm edit changes that, if you vouch"
-        " for it. If another memory is active under its key, nothing is changed; if it"
-        " says the same, the claim is dropped: hm undo makes it pending again."
+        "The claim is found by every search from then on. It keeps its source: one from"
+        " a tool or from outside is marked as untrusted and never injected; hm edit"
+        " changes that, if you vouch for it. If another memory is active under its key,"
+        " nothing is changed; if it says the same, the claim is dropped: hm undo makes"
+        " it pending again."
     ),
     arguments=(_CLAIM,),
     flags=(JSON,),
