@@ -126,10 +126,7 @@ class Settings(ScopeSettings):
         high=600,
     )
     llm_calls_per_day: int = _option(
-        200,
-        "Maximum number of requests to the language model in a day.",
-        low=0,
-        high=1_000_000,
+        200, "Maximum requests to the language model a day.", low=0, high=1_000_000
     )
     llm_send_private: bool = _option(
         False,  # noqa: FBT003 - the first column is the default

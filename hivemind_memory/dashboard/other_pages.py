@@ -19,7 +19,7 @@ from hivemind_memory.model.listing import FolderPage
 from hivemind_memory.model.memories import ACTIVE
 from hivemind_memory.model.query import Hit, Query
 from hivemind_memory.model.scope import scope_text
-from hivemind_memory.model.trust import untrusted_source
+from hivemind_memory.model.trust import is_trusted, untrusted_source
 from hivemind_memory.redaction import mask
 
 MAX_LOG = 100
@@ -78,7 +78,9 @@ def inbox(call: PageCall) -> Page:
 def accept(call: PageCall) -> Redirect:
     """Make a pending claim a memory."""
     accepted = call.memory.curation.accept(call.form.get("ref", ""))
-    text = "Accepted. It keeps its source, so agents see it marked as untrusted."
+    text = "Accepted."
+    if not is_trusted(accepted.memory.source):
+        text = "Accepted. It keeps its source, so agents see it marked as untrusted."
     if accepted.dropped:
         text = "The claim is dropped: another memory already says the same."
     if accepted.updated:
