@@ -2,7 +2,8 @@
 
     python -m benchmarks.kill_jobs --kills 500
 
-Each victim saves memories, runs the jobs that compare them, with a model that replies
+Each victim saves memories, runs the jobs that compare them and write the briefing, with
+a model that replies
 by script, and is killed with SIGKILL after a random time, in the middle of a write or
 between two statements of SQLite. In the end the model was asked at most once about each
 memory, no more often than a day allows, and every memory is there. Exits 1 if anything
@@ -35,7 +36,8 @@ def main() -> int:
     print(
         f"seed {given.seed}: {result.kills} kills"
         f" in {time.monotonic() - started:.0f} s, {result.saved} memories saved,"
-        f" {result.asked.total()} requests, jobs: {states},"
+        f" {result.asked.total()} requests, {result.briefings} of them for briefings,"
+        f" jobs: {states},"
         f" {len(result.problems)} problems"
     )
     return 1 if result.problems else 0

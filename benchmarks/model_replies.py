@@ -5,6 +5,7 @@
 Memories are saved and related by replies of every kind: wrong shapes, invented ids,
 instructions, other languages, 10 MB. In the end each memory is active and says what was
 saved, no link leads to a memory that the model was not given, and none hides another.
+Briefings are asked for in between: none that is shown has what no memory says.
 Exits 1 if anything is wrong.
 """
 

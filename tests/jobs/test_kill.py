@@ -13,3 +13,4 @@ def test_the_model_is_asked_at_most_once_whoever_is_killed(tmp_path: Path) -> No
     assert result.problems == []
     assert result.kills == 25
     assert result.asked.total() > 5
+    assert result.briefings > 0

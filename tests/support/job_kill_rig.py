@@ -6,6 +6,8 @@ at most once for a memory, no more often than a day allows, and no memory is los
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import random
 import time
@@ -13,11 +15,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from hivemind_memory.jobs import brief
 from hivemind_memory.jobs.runner import JobRunner, requests_of
 from hivemind_memory.model.chat import ChatMessage
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.memories import ACTIVE
+from hivemind_memory.state.briefings import Briefings
 from hivemind_memory.state.jobs import DONE, INTERRUPTED, RUNNING, WAITING, Jobs
 from hivemind_memory.testing import FakeChat
 from tests.support.kill_rig import die_between_statements, kill_victim
@@ -29,6 +34,12 @@ STATEMENT_SHARE = 0.3
 
 LATENCY_S = 0.004
 
+PROSE = (
+    "The backup of each service runs at night on one of a few hosts, and every service"
+    " has its own; nothing else is known of them."
+)
+"""A briefing that no memory refutes."""
+
 
 @dataclass
 class Result:
@@ -37,7 +48,11 @@ class Result:
     kills: int = 0
     saved: int = 0
     asked: Counter[str] = field(default_factory=Counter)
-    """Key of a memory -> how often the model was asked about it."""
+    """Key of a memory, or what a briefing was to be made from -> how often the model
+    was asked about it."""
+
+    briefings: int = 0
+    """Requests for a briefing, each made from other memories."""
 
     states: Counter[str] = field(default_factory=Counter)
     problems: list[str] = field(default_factory=list)
@@ -84,6 +99,7 @@ def _kill_one(sandbox: Sandbox, rng: random.Random, first: int) -> list[str]:
 def _lead(sandbox: Sandbox, rng: random.Random, said: int, number: int) -> None:
     """Save and run jobs again and again."""
     try:
+        brief.QUIET_S = rng.random() * LATENCY_S
         memory = sandbox.memory()
         account = requests_of(memory)
 
@@ -91,8 +107,11 @@ def _lead(sandbox: Sandbox, rng: random.Random, said: int, number: int) -> None:
             data = data_in(messages)
             if account.take_request():
                 return {}
-            os.write(said, f"asked {data['saved']['key']}\n".encode())
+            what = data["saved"]["key"] if "saved" in data else _name_of(data)
+            os.write(said, f"asked {what}\n".encode())
             time.sleep(rng.random() * LATENCY_S)
+            if "saved" not in data:
+                return {"briefing": PROSE}
             kind = rng.choice(("related_to", "contradicts", "updates"))
             rows = [
                 {"id": other["id"], "kind": kind, "weight": 1}
@@ -110,6 +129,12 @@ def _lead(sandbox: Sandbox, rng: random.Random, said: int, number: int) -> None:
             runner.run(should_stop=lambda: False)
     except BaseException as error:  # noqa: BLE001 - the parent reports all of them
         os.write(said, f"! {type(error).__name__}: {error}\n".encode())
+
+
+def _name_of(data: dict[str, Any]) -> str:
+    """Return what tells apart what the model is told for a briefing."""
+    said = json.dumps(data["entries"], sort_keys=True).encode()
+    return f"briefing-{hashlib.sha256(said).hexdigest()[:16]}"
 
 
 def _text(number: int) -> str:
@@ -131,6 +156,11 @@ def _check(sandbox: Sandbox, result: Result, saved: set[str], per_day: int) -> N
         result.states.update(job.state for job in jobs)
         known = {row.key for row in memory.memories() if row.status == ACTIVE}
         counted = requests_of(memory).count_today()
+        kept = Briefings(memory.state()).find("")
+        active = {row.memory_id for row in memory.memories() if row.status == ACTIVE}
+    result.briefings = sum(name.startswith("briefing-") for name in result.asked)
+    if kept is not None and (gone := {ref for ref, _ in kept.sources} - active):
+        result.problems.append(f"the briefing is made from {sorted(gone)}")
     if lost := saved - known:
         result.problems.append(f"lost: {sorted(lost)}")
     if counted < result.asked.total():

@@ -11,6 +11,7 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
+from hivemind_memory.context.briefing import find_briefing
 from hivemind_memory.errors import ChatReplyError
 from hivemind_memory.model.chat import ChatMessage
 from hivemind_memory.model.memories import ACTIVE
@@ -86,6 +87,28 @@ def random_reply(rng: random.Random, refs: Sequence[str], others: Sequence[str])
     return text
 
 
+def random_briefing(
+    rng: random.Random, entries: Sequence[dict[str, str]]
+) -> dict[str, object]:
+    """Return a reply to what a briefing is asked with; few are good."""
+    good = " ".join(entry["text"] for entry in rng.sample(list(entries), 3))
+    text: object = rng.choice(
+        [
+            good,
+            f"{good} It also runs on port 9731.",
+            f"{good} See `rm -rf 9731`.",
+            f"```\n{good}\n```",
+            good * 200,
+            rng.choice(WORDS),
+            f"{good} {rng.choice(WORDS)} AKIA9731IOSFODNN7EX",
+            None,
+            [good],
+            {"text": good},
+        ]
+    )
+    return rng.choice([{"briefing": text}, {"briefing": text}, {"text": text}, {}])
+
+
 def try_replies(base: Path, count: int, seed: int) -> list[str]:
     """Save memories, relate them by *count* replies; return what is wrong."""
     rng = random.Random(seed)
@@ -99,6 +122,8 @@ def try_replies(base: Path, count: int, seed: int) -> list[str]:
         nonlocal replies
         replies += 1
         data = data_in(messages)
+        if "saved" not in data:
+            return random_briefing(rng, data["entries"])
         refs = [other["id"] for other in data["older"]]
         given[data["saved"]["key"]] = {other["key"] for other in data["older"]}
         try:
@@ -107,6 +132,7 @@ def try_replies(base: Path, count: int, seed: int) -> list[str]:
             raise ChatReplyError(str(error)) from None
 
     home.chat.reply = reply
+    shown = []
     number = 0
     while replies < count:
         for _ in range(20):
@@ -116,8 +142,17 @@ def try_replies(base: Path, count: int, seed: int) -> list[str]:
             ids.append(home.save(key, text).id)
             texts[key] = text
         home.run()
+        briefing = home.with_memory(lambda memory: find_briefing(memory, "global"))
+        if briefing.is_model:
+            shown.append(briefing.body)
         home.sandbox.ahead_s += 600
-    return _what_is_wrong(home, texts, given)
+    problems = [f"shown: {body}" for body in shown if set(WORDS) & {body}]
+    problems += [
+        f"shown: {body}"
+        for body in shown
+        if "9731" in body or "```" in body or not 20 <= len(body.split()) <= 220
+    ]
+    return problems + _what_is_wrong(home, texts, given)
 
 
 def _what_is_wrong(
