@@ -53,6 +53,13 @@ FAULTS = (
         says=r"git status has changed",
     ),
     Fault(
+        name="what a killed injection wrote beside git's files stays",
+        rig="kill_each_call --injections --kinds absent --every 3",
+        module="inject/worktree_file.py",
+        code="assert _GIT_FOLDERS\n_GIT_FOLDERS = ()\n",
+        says=r"a partial file is left",
+    ),
+    Fault(
         name="a memory is taken away before it is written anew",
         rig="kill_upserts --kills 60",
         module="curation/supersede.py",

@@ -268,6 +268,20 @@ def remove_partial_files(folder: str, paths: Iterable[str], now_s: float) -> int
     )
 
 
+def remove_free_partial_files(folders: Iterable[str]) -> None:
+    """Remove the partial files directly in folders that no process is writing.
+
+    However young they are: the caller holds the lock under which they are written.
+    """
+    for entry in _partial_entries(folders):
+        with suppress(OSError):  # gone, or not ours to remove
+            is_ours = PARTIAL_FILE.fullmatch(entry.name) and entry.is_file(
+                follow_symlinks=False
+            )
+            if is_ours and not _is_being_written(entry.path):
+                os.unlink(entry.path)
+
+
 def _remove_abandoned(path: str, now_s: float) -> bool:
     """Remove a file that no process can be writing any more; return whether."""
     try:

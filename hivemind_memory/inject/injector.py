@@ -11,7 +11,7 @@ import os
 from dataclasses import replace
 
 from hivemind_memory.errors import HivemindError, NotInjectedError, UsageError
-from hivemind_memory.files.atomic import PARTIAL_FILE
+from hivemind_memory.files.atomic import remove_free_partial_files
 from hivemind_memory.files.locks import exclusive
 from hivemind_memory.files.places import worktree_lock
 from hivemind_memory.git.repository import find_repository
@@ -38,6 +38,7 @@ from hivemind_memory.inject.section_file import (
     may_hold_section,
 )
 from hivemind_memory.inject.word_file import remember_words
+from hivemind_memory.inject.worktree_file import folders_written
 from hivemind_memory.model.injection import EjectionResult, InjectionResult
 from hivemind_memory.model.injection_outcomes import (
     BEGUN,
@@ -148,6 +149,7 @@ class Injector:
         entry = InjectionEntry(log, repository.common_dir if repository else "")
         excerpts = planned.choice.excerpts
         with self._lock(root, repository):
+            remove_free_partial_files(folders_written(root, repository, target.file))
             if planned.body:
                 entry.begin({**record_of(done, self._now_iso()), **scopes})
                 if attempts < _ATTEMPTS and not are_there(self.notes, excerpts):
@@ -207,6 +209,7 @@ class Injector:
         root, repository = self._find(worktree)
         files, warnings = [], []
         with self._lock(root, repository):
+            remove_free_partial_files(folders_written(root, repository))
             for file in self._files(root, repository):
                 try:
                     placed = erase_section(root, file, repository)
@@ -293,14 +296,10 @@ class Injector:
         Raises:
             NotInjectedError: Another process is injecting there.
             GitError: Git cannot be used there.
-            OSError: A folder cannot be read.
         """
         root, repository = self._find(worktree)
         with self._lock(root, repository):  # so no other process is writing one now
-            for folder in {root, repository.git_dir if repository else root}:
-                for name in os.listdir(folder):
-                    if PARTIAL_FILE.fullmatch(name):
-                        os.unlink(os.path.join(folder, name))
+            remove_free_partial_files(folders_written(root, repository))
 
     def why(self, worktree: str) -> dict[str, Any] | None:
         """Return the newest record about a worktree, or None.

@@ -11,11 +11,13 @@ import os
 from contextlib import suppress
 
 from hivemind_memory.errors import HivemindError
+from hivemind_memory.files.atomic import remove_free_partial_files
 from hivemind_memory.files.marked_section import SECTION_MARKS
 from hivemind_memory.inject.commit_guard import files_with, section_copies
 from hivemind_memory.inject.injection_record import GIT_FOLDER, without_text
 from hivemind_memory.inject.section_file import erase_section, without_section
 from hivemind_memory.inject.word_file import count_words, prune_words, words_file
+from hivemind_memory.inject.worktree_file import git_folders_written
 from hivemind_memory.model.injection_outcomes import OFF
 from hivemind_memory.model.ports import INDEX, WORKTREE
 from hivemind_memory.state.injection_log import MEMORY_LISTS
@@ -112,10 +114,11 @@ class InjectionTraces:
 
     def prune_hashed(self, git_folder: str) -> str:
         """Remove the hashes of what no note says now; return why that failed."""
-        if not os.path.exists(words_file(git_folder)):
-            return ""
         try:
             with self._injector.lock_of(git_folder):
+                remove_free_partial_files(git_folders_written(git_folder))
+                if not os.path.exists(words_file(git_folder)):
+                    return ""
                 prune_words(git_folder, self._injector.active_texts())
         except (HivemindError, OSError) as error:
             return str(error)

@@ -16,12 +16,15 @@ from hivemind_memory.errors import NotInjectedError
 from hivemind_memory.files import descriptors
 from hivemind_memory.files.atomic import PartialFile
 from hivemind_memory.files.descriptors import OpenFolder
+from hivemind_memory.inject.agent_files import KNOWN_FILES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hivemind_memory.git.repository import Repository
     from hivemind_memory.model.snapshot import FileSignature
 
 _MAX_BYTES = 4 * 1024 * 1024
+_GIT_FOLDERS = ("info", "hooks")
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _OLDER_NS = 2_000_000_000
 """How far a written file is backdated: git compares seconds, some disks two of them."""
@@ -100,6 +103,30 @@ def read_file(root: str, file: str, *, forbidden: tuple[str, ...] = ()) -> Workt
     return WorktreeFile(
         root=root, file=within, data=data, signature=signature, mode=mode
     )
+
+
+def folders_written(
+    root: str, repository: Repository | None, *more: str
+) -> frozenset[str]:
+    """Return every folder in which an injection writes a temporary file.
+
+    Args:
+        root: The worktree, links resolved.
+        repository: None: the folder is in no repository.
+        more: Files of the worktree beside those that agents read.
+    """
+    files = (os.path.join(root, *file.split("/")) for file in (*KNOWN_FILES, *more))
+    inside = os.path.join(root, "")
+    folders = {os.path.dirname(os.path.realpath(path)) for path in files}
+    folders = {folder for folder in folders if f"{folder}/".startswith(inside)}
+    if repository is not None:
+        folders |= {repository.git_dir, *git_folders_written(repository.common_dir)}
+    return frozenset(folders)
+
+
+def git_folders_written(common_dir: str) -> tuple[str, ...]:
+    """Return the folders in a git folder in which an injection writes."""
+    return (common_dir, *(os.path.join(common_dir, name) for name in _GIT_FOLDERS))
 
 
 def write_file(old: WorktreeFile, data: bytes, *, beside: str = "") -> None:

@@ -71,8 +71,7 @@ def _problems_after(
     _inject(home, worktree)
     wrong["the next one failed"] = (_bytes(file) or b"").count(MARK) != 1
     wrong["git status has changed after the next one"] = status(worktree) != before
-    beside = [*worktree.glob("*.hm-*"), *worktree.glob(".hm-*")]
-    wrong["a partial file is left"] = beside != []
+    wrong["a partial file is left"] = [*worktree.rglob(".hm-*")] != []
     _eject(home, worktree)
     wrong["eject left other bytes"] = _bytes(file) != text
     wrong["git status has changed after eject"] = status(worktree) != before
