@@ -112,7 +112,7 @@ def search_sessions(call: Call, query: SearchFields) -> list[dict[str, Any]]:
     """
     unknown = [kind for kind in query.kinds if kind not in (ACTIVITY, MEMORY)]
     if unknown:
-        raise Failure(400, "kinds: should be activity, memory or both")
+        raise Failure(400, "kinds: must be activity, memory or both")
     found: list[tuple[float, dict[str, Any]]] = []
     if ACTIVITY in query.kinds:
         asked = ActivityQuery(

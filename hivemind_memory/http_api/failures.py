@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from hivemind_memory.errors import (
     TOO_MANY_FILES,
@@ -33,7 +33,14 @@ from hivemind_memory.errors import (
     is_out_of_files,
 )
 from hivemind_memory.model.display import shorten, without_options
+from hivemind_memory.model.schema_words import allowed_by, schema_at
 from hivemind_memory.redaction import mask, mask_short
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from pydantic_core import ErrorDetails
 
 logger = logging.getLogger(__name__)
 
@@ -165,23 +172,27 @@ def clean_sentence(text: str) -> str:
     return mask_short(text, _MAX_CHARS)
 
 
-def failure_of_fields(error: ValidationError) -> Failure:
+def failure_of_fields(error: ValidationError, fields: type[BaseModel]) -> Failure:
     """Return how a body or a query of the wrong form is answered, without its values.
 
     The first problem is the sentence, all of them are the details.
+
+    Args:
+        error: What was found.
+        fields: What the request takes.
     """
     found = error.errors(include_url=False, include_context=False, include_input=False)
     if found[0]["type"] == "json_invalid":
         return Failure(400, INVALID_JSON)
+    schema = fields.model_json_schema()
     details = [
-        {
-            "field": _field(problem["loc"]),
-            "problem": _problem(problem["type"], problem["msg"]),
-        }
+        {"field": _field(problem["loc"]), "problem": _problem(problem, schema)}
         for problem in found[:20]
     ]
     first = details[0]
-    return Failure(400, f"{first['field']}: {first['problem']}", details=details)
+    is_of_all = found[0]["type"] == "value_error" and not found[0]["loc"]
+    named = "" if is_of_all else f"{first['field']}: "
+    return Failure(400, f"{named}{first['problem']}", details=details)
 
 
 def _field(place: Sequence[int | str]) -> str:
@@ -189,15 +200,17 @@ def _field(place: Sequence[int | str]) -> str:
     return mask_short(".".join(str(part) for part in place) or "body", 60)
 
 
-def _problem(kind: str, message: str) -> str:
-    """Return what is wrong with a field, in our words where there are some."""
+def _problem(problem: ErrorDetails, schema: Mapping[str, Any]) -> str:
+    """Return what is wrong with a field: what it must be, by the schema of all."""
     ours = {
         "missing": "is required",
         "extra_forbidden": "unknown field",
         "model_type": "must be an object",
         "model_attributes_type": "must be an object",
-    }.get(kind)
+    }.get(problem["type"])
     if ours:
         return ours
-    message = message.removeprefix("Value error, ").removeprefix("Input ")
-    return shorten(f"{message[:1].lower()}{message[1:]}", 200)
+    if problem["type"] == "value_error":
+        message = problem["msg"].removeprefix("Value error, ")
+        return shorten(f"{message[:1].lower()}{message[1:]}", 200)
+    return f"must be {allowed_by(schema_at(schema, problem['loc']))}"

@@ -8,6 +8,8 @@ from typing import Annotated
 
 from pydantic import PlainValidator, WithJsonSchema
 
+from hivemind_memory.model.schema_words import allowed_by
+
 _FORM = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}.*", re.ASCII | re.DOTALL)
 
 
@@ -17,7 +19,7 @@ def _read(given: object) -> datetime:
     Raises:
         ValueError: It is none with a zone.
     """
-    message = "should be a time like 2027-01-31T12:00:00Z"
+    message = f"must be {allowed_by({'format': 'date-time'})}"
     if not isinstance(given, str) or not _FORM.fullmatch(given):
         raise ValueError(message)
     try:

@@ -11,18 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from hivemind_memory.model.display import listed
-
-_KINDS = {
-    "string": "a text",
-    "integer": "a whole number",
-    "number": "a number",
-    "boolean": "true or false",
-    "array": "a list of texts",
-    "object": "an object",
-}
-"""Type in a JSON schema -> what such an argument is."""
-
-_OTHER = "of the form that the schema of the tool gives"
+from hivemind_memory.model.schema_words import allowed_by
 
 _MAX_NAMED = 3
 """A model corrects all of them at once, if it reads of all of them."""
@@ -55,24 +44,3 @@ def argument_problem(
         what = allowed_by(properties.get(name, {}))
         sentences.append(f"{name or 'The call'} must be {what}.")
     return " ".join(sentences)
-
-
-def allowed_by(schema: Mapping[str, Any]) -> str:
-    """Return what an argument may be, by its schema.
-
-    >>> allowed_by({"type": "integer", "minimum": 1, "maximum": 100})
-    'a whole number from 1 to 100'
-    >>> allowed_by({"type": "integer", "minimum": 0})
-    'a whole number, 0 or more'
-    >>> allowed_by({"type": "string", "enum": ["high", "low"]})
-    'one of high, low'
-    >>> allowed_by({"type": "array"}), allowed_by({})
-    ('a list of texts', 'of the form that the schema of the tool gives')
-    """
-    if choices := schema.get("enum"):
-        return f"one of {', '.join(map(str, choices))}"
-    what = _KINDS.get(str(schema.get("type")), _OTHER)
-    low, high = schema.get("minimum"), schema.get("maximum")
-    if low is not None:
-        return f"{what} from {low} to {high}" if high else f"{what}, {low} or more"
-    return what if high is None else f"{what}, {high} or less"

@@ -75,7 +75,8 @@ def test_paths_and_methods_that_there_are_not(served: Served) -> None:
     ("query", "error"),
     [
         ("colour=red", "colour: unknown field"),
-        ("max_results=0", "max_results: should be greater than or equal to 1"),
+        ("max_results=0", "max_results: must be a whole number from 1 to 50"),
+        ("limit=1&max_results=2", "limit and max_results are the same: give one"),
         ("q=a&q=b", "q: is given more than once"),
         ("q=%ff", "the query string is not UTF-8"),
     ],

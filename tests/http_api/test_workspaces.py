@@ -99,7 +99,7 @@ def test_every_refusal_has_its_text_and_writes_nothing(
         ),
         (
             *("web", "GET", f"{memories}?limit=101", None, 400),
-            "limit: should be less than or equal to 100",
+            "limit: must be a whole number from 1 to 100",
         ),
         (
             *("web", "POST", "/workspaces/alone/memories", {"content": "x"}, 404),
