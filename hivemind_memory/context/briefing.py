@@ -193,15 +193,17 @@ def _group_of(name: str, types: Mapping[str, MemoryType]) -> str:
 def _source_of(memory: Memory, row: MemoryRow) -> BriefingSource | None:
     """Return what a memory says first; None: it has no text."""
     _, lines = read_own_lines(memory, row.path)
-    # Masked as a whole: half of a secret is not recognized.
-    sentence = first_sentence(mask("\n".join(lines)))
+    kind = find_type(row.type, memory.types) if row.type else None
+    name = kind.name if kind else row.type
+    # Masked as a whole: half of a secret is not recognized. And again: signs of
+    # Markdown may have stood between the letters of one.
+    sentence = mask(first_sentence(mask("\n".join(lines)), label=name))
     if not sentence:
         return None
-    kind = find_type(row.type, memory.types) if row.type else None
     return BriefingSource(
         id=row.memory_id,
         key=mask(row.key),
-        type=kind.name if kind else row.type,
+        type=name,
         path=row.path,
         sentence=sentence,
     )
@@ -224,8 +226,20 @@ def _body_of(sources: Iterable[BriefingSource]) -> str:
     """Return the text: a paragraph for each type."""
     paragraphs: dict[str, list[str]] = {}
     for source in sources:
-        paragraphs.setdefault(label_of(source), []).append(source.sentence)
+        paragraphs.setdefault(label_of(source), []).append(_ended(source.sentence))
     return "\n".join(f"{name}: {' '.join(said)}" for name, said in paragraphs.items())
+
+
+def _ended(sentence: str) -> str:
+    """Return a sentence with a full stop, so that another may follow it.
+
+    >>> _ended("Use tabs"), _ended("Why? (Not known.)"), _ended("怎么办？")
+    ('Use tabs.', 'Why? (Not known.)', '怎么办？')
+    """
+    last = sentence.rstrip("\"'”’»)]」』")[-1:]
+    if last in ".!?…।؟。！？":
+        return sentence
+    return f"{sentence.rstrip(':;,')}{'。' if _WIDE.match(last) else '.'}"
 
 
 def count_words(text: str) -> int:

@@ -68,10 +68,10 @@ def schema_at(schema: Mapping[str, Any], place: Sequence[int | str]) -> dict[str
     for part in place:
         options = (found, *found.get("anyOf", ()))
         inner = (
-            one.get("items")
+            option.get("items")
             if isinstance(part, int)
-            else one.get("properties", {}).get(part)
-            for one in options
+            else option.get("properties", {}).get(part)
+            for option in options
         )
         found = next(filter(None, inner), {})
     return dict(found)

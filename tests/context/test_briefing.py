@@ -189,12 +189,80 @@ def test_pinned_comes_first_and_secrets_are_masked(memory: Memory) -> None:
         ("snake_case_name stays. x", "snake_case_name stays. x"),
         ("Say (see e.g. here). Then", "Say (see e.g. here)."),
         ('He said "stop." Then', 'He said "stop."'),
+        ("Why? The disk was full. Later.", "Why? The disk was full."),
+        ("Rust? No. We stay with Go. Later.", "Rust? No. We stay with Go."),
+        ("No. We stay with Go. Later.", "No. We stay with Go."),
+        ("Our answer is no. Five people said so.", "Our answer is no."),
+        ("See RFC 9110 sec. 4.2 first. Then act.", "See RFC 9110 sec. 4.2 first."),
+        ("Deploys\n=======\n\nMigrate first. Then", "Migrate first."),
+        ("![map](x.png)\n\nThe map. More of it", "The map."),
+        ("# ADR\n\nStatus: accepted\nDate: 2026-11-02\n\nUse X. y", "Use X. y"),
+        ("<https://x.org> is up. Ok", "https://x.org is up."),
+        ("<b>Bold</b> moves win. Ok", "Bold moves win."),
+        ("On two\\\nlines. Ok", "On two lines."),
+        ("The rules:\n- a is b.\n- c is d\n\nMore.", "The rules: a is b; c is d"),
+        ("Run this:\n```sh\nmake all\n```", "Run this: make all"),
+        ("It is so:\n\nAll is well. Or not.", "It is so: All is well."),
+        ("Problem:\n- it fails\nSolution:\n- pin it", "Problem: it fails"),
+        ("Cause: a\nFix: b", "Cause: a; Fix: b"),
+        ("Announced:", "Announced:"),
+        ("...", ""),
+        ("- *", ""),
         ("", ""),
         ("\n \n", ""),
     ],
 )
 def test_the_first_sentence_in_any_script(text: str, sentence: str) -> None:
     assert first_sentence(text) == sentence
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Decision:\n\nUse NATS. It is fast.",
+        "**Decision:** Use NATS. It is fast.",
+        "decision: Use NATS. It is fast.",
+        "Context: it is slow.\n\nDecision: Use NATS. It is fast.",
+        "# Queue\n\n## Context\n\nSlow.\n\n## Decision\n\nUse NATS. It is fast.",
+    ],
+)
+def test_a_text_is_read_from_where_it_says_its_label(text: str) -> None:
+    """Above it stands what led to the decision, not the decision."""
+    assert first_sentence(text, label="decision") == "Use NATS."
+
+
+def test_each_sentence_of_a_briefing_ends(memory: Memory) -> None:
+    """Most memories are a line without a full stop; two of them are no sentence."""
+    keep(memory, "tabs", "Use tabs", type="decision")
+    keep(memory, "day", "Deploy on Tuesdays:", type="decision")
+    keep(memory, "why", "Why not? (Who knows.)", type="decision")
+    keep(memory, "cjk", "我们周二部署", type="decision")
+
+    body = find_briefing(memory, "global").body
+
+    ended = (
+        "我们周二部署。",
+        "Why not? (Who knows.)",
+        "Deploy on Tuesdays.",
+        "Use tabs.",
+    )
+    assert all(sentence in body for sentence in ended)
+    assert len(body) == len(" ".join(("Decision:", *ended)))
+
+
+def test_a_secret_between_the_signs_of_markdown_is_masked(memory: Memory) -> None:
+    """The signs are left out of a briefing, so they hide no secret from the rules."""
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    Path(memory.places.notes, "token.md").write_text(
+        f"---\ntype: decision\nkey: token\nid: {'01K' + '0' * 23}\n---\n"
+        f"The token is `{secret[:9]}`<b></b>`{secret[9:]}` for now.\n",
+        encoding="utf-8",
+    )
+
+    body = find_briefing(memory, "global").body
+
+    assert "The token is" in body
+    assert secret not in body
 
 
 def test_a_long_sentence_is_cut_between_words() -> None:
@@ -213,8 +281,15 @@ def test_the_first_sentence_of_a_hostile_text_comes_at_once() -> None:
         "[" * 50_000,
         "a." * 30_000,
         "_a" * 30_000,
+        "date" + "-" * 50_000 + "x",
+        "Decision" + ":*" * 30_000 + "x",
+        "<b " * 30_000,
+        "? " * 30_000,
+        "A b: " * 30_000,
+        "a\n" * 30_000,
+        "a:\n" * 30_000,
     ):
-        assert len(first_sentence(text)) <= 240
+        assert len(first_sentence(text, label="decision")) <= 240
 
 
 def test_the_command_prints_it(
