@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from hivemind_memory.cli.output import print_notices
+from hivemind_memory.model.display import MAX_ERROR_CHARS, shorten_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def report_missing(program: str, environ: Mapping[str, str]) -> int:
 
     problem, code = find_problem(program, environ.get("PATH", os.defpath))
     if problem:
-        print_notices([f"error: {problem}"])
+        _report(problem)
     return code
 
 
@@ -42,8 +43,13 @@ def become(
         why = error.strerror
         if isinstance(error, FileNotFoundError):
             why = "the program that its first line names is missing"
-        print_notices([f"error: {words[0]} cannot be run: {why}."])
+        _report(f"{words[0]} cannot be run: {why}.")
         return exit_code_of(error)
     except ValueError as error:  # such as a NUL in an argument of config.json
-        print_notices([f"error: {words[0]} cannot be run: {error}."])
+        _report(f"{words[0]} cannot be run: {error}.")
         return exit_code_of(OSError())
+
+
+def _report(problem: str) -> None:
+    """Say what is wrong; what was typed may be long."""
+    print_notices([f"error: {shorten_words(problem, MAX_ERROR_CHARS)}"])

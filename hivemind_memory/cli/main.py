@@ -20,6 +20,7 @@ from hivemind_memory.errors import (
     UsageError,
     is_out_of_files,
 )
+from hivemind_memory.model.display import MAX_ERROR_CHARS, shorten_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -128,7 +129,8 @@ def _report(message: str, hint: str, code: int) -> int:
 
         output.write_stderr(traceback.format_exc())
     lines = [f"error: {message}", *([f"hint: {hint}"] if hint else [])]
-    output.print_notices(map(_without_vault, lines))
+    told = (shorten_words(_without_vault(line), MAX_ERROR_CHARS) for line in lines)
+    output.print_notices(told)
     return code
 
 

@@ -21,6 +21,9 @@ ASKED = frozenset(
 
 def run() -> None:
     """Run ``hm`` as a process."""
+    if not os.environ.get("HOME", "~"):
+        # `~` would be the root of the disk; without the variable, the system knows it.
+        del os.environ["HOME"]
     if len(sys.argv) > 1 and sys.argv[1] in ASKED:
         from hivemind_memory.files.home import helper_socket, home_of
 

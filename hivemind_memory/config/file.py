@@ -56,7 +56,7 @@ def read_config(path: str) -> ConfigFile:
     try:
         with open(path, "rb", opener=open_regular) as file:
             data = file.read()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return ConfigFile(path, {}, {})
     except IrregularFileError as error:
         message = f"{path} cannot be read: {error.strerror}."

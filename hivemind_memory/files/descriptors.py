@@ -58,6 +58,13 @@ _KINDS = (
 )
 
 
+class FileInTheWayError(NotADirectoryError):
+    """A file is where a folder belongs."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(errno.ENOTDIR, "it is not a folder", path)
+
+
 class IrregularFileError(OSError):
     """A folder, a pipe, a socket or a device is where a file belongs; see its text."""
 
@@ -360,6 +367,9 @@ def make_private_folder(path: str) -> None:
     """Make the folder at *path* and those above it that are missing, all 0700.
 
     A folder that is there already keeps its mode.
+
+    Raises:
+        FileInTheWayError: Something else is where one of them must be.
     """
     path = os.path.abspath(path)
     if os.path.isdir(path):
@@ -373,7 +383,7 @@ def make_private_folder(path: str) -> None:
             folder.make_child(name)
         except FileExistsError:
             if not os.path.isdir(path):
-                raise
+                raise FileInTheWayError(path) from None
 
 
 def _refuse_irregular(fd: int, name: str) -> None:

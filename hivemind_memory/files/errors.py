@@ -17,7 +17,7 @@ from hivemind_memory.errors import (
     NoteUnreadableError,
     NotSavedError,
 )
-from hivemind_memory.files.descriptors import IrregularFileError
+from hivemind_memory.files.descriptors import FileInTheWayError, IrregularFileError
 from hivemind_memory.model.display import count_text
 
 TYPE_CHECKING = False
@@ -61,6 +61,8 @@ def cause_of(error: OSError) -> tuple[str, str]:
     if isinstance(error, IrregularFileError):
         name = os.path.basename(str(error.filename))
         return f"{name} is {error.kind}, not a file", "Move it away."
+    if isinstance(error, FileInTheWayError):
+        return f"{error.filename} is not a folder", "Move it away."
     if error.errno in _CAUSES:
         return _CAUSES[error.errno]
     reason = os.strerror(error.errno) if error.errno else str(error)

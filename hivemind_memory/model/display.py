@@ -62,6 +62,12 @@ _EMOJI = (
 )
 
 
+MAX_ERROR_CHARS = 2_000
+"""Longest error of a command: it may repeat what was typed."""
+
+_ENDLESS = re.compile(r"([^\s/]{60})[^\s/]{196,}")
+"""A word that is longer than any name of a file may be."""
+
 _COMMAND = re.compile(r"`[^`]*`")
 _OPTION = re.compile(r"(?<![\w-])--[a-z]")
 
@@ -143,6 +149,17 @@ def shorten(text: str, limit_chars: int) -> str:
     if len(text) <= limit_chars:
         return text
     return f"{text[: limit_chars - 1]}…" if limit_chars > 0 else ""
+
+
+def shorten_words(text: str, limit_chars: int) -> str:
+    """Return a message without the rest of words that nobody reads to their end.
+
+    No part of a path is as long as the words that are cut.
+
+    >>> shorten_words(f"There is no key {'x' * 5000} here.", 2000)[-20:]
+    'xxxxxxxxxxxxx… here.'
+    """
+    return shorten(_ENDLESS.sub(r"\1…", text), limit_chars)
 
 
 def without_options(hint: str) -> str:

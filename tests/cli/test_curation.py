@@ -81,6 +81,16 @@ def test_history_says_when_each_version_was_written(hm: Hm, replaced: Path) -> N
     assert set(heads) == set(stored)
 
 
+def test_history_shows_the_id_of_each_version(hm: Hm, replaced: Path) -> None:
+    """So that one of them can be named; the path of an older version has its id."""
+    ids = re.findall(r"^id: (\w{26})$", _texts(replaced), re.MULTILINE)
+
+    out = hm("history", "deploy-day").out
+
+    assert len(ids) == 2
+    assert [out.count(each) for each in ids] == [1, 1]
+
+
 def _texts(folder: Path) -> str:
     """Return the text of all notes of a folder."""
     return "\n".join(note.read_text(encoding="utf-8") for note in folder.rglob("*.md"))

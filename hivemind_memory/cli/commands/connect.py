@@ -18,6 +18,7 @@ from hivemind_memory.model.agents import (
     list_names,
     meant_agent,
 )
+from hivemind_memory.model.display import listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ def _print_advice(request: CommandRequest, changed: Sequence[ConnectionPlan]) ->
         )
         if not _is_portable(request):
             advice = f"{name} a path on this machine, so don't commit {it}; {excluded}"
-        print_notices([f"git sees {' and '.join(files)}: {advice}."])
+        print_notices([f"git sees {listed(files)}: {advice}."])
 
 
 def _is_portable(request: CommandRequest) -> bool:

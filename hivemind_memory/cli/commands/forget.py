@@ -6,7 +6,7 @@ import sys
 
 from hivemind_memory.cli.command import Argument, CommandRequest, Flag, command
 from hivemind_memory.cli.confirm import is_sure
-from hivemind_memory.cli.options import DRY_RUN, JSON, SCOPE, SESSION, SOURCES, YES
+from hivemind_memory.cli.options import DRY_RUN, JSON, SCOPE, SOURCES, YES
 from hivemind_memory.cli.output import (
     failed_text,
     is_terminal,
@@ -46,7 +46,7 @@ _HIDDEN = Argument(
     completes="forgotten",
 )
 _SETS = (
-    SESSION,
+    Flag(("--session",), "text", "Everything from this session.", metavar="NAME"),
     Flag(
         ("--source",),
         "text",

@@ -166,13 +166,15 @@ def _create_folder(folder: str) -> bool:
     """Create the notes folder unless it is there; return whether it was created."""
     from hivemind_memory.errors import NotSavedError
     from hivemind_memory.files.descriptors import make_private_folder
+    from hivemind_memory.files.errors import cause_of
 
     if os.path.isdir(folder):
         return False
     try:
         make_private_folder(folder)
     except OSError as error:
-        message = f"The folder {folder} could not be created: {error.strerror}."
+        cause, _ = cause_of(error)
+        message = f"The folder {folder} could not be created: {cause}."
         hint = "Choose another with --memory-dir or HIVEMIND_HOME."
         raise NotSavedError(message, hint=hint) from error
     return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from shlex import quote
 
 from hivemind_memory.cli.command import Argument, CommandRequest, Flag, command
-from hivemind_memory.cli.options import JSON, SCOPE, SESSION
+from hivemind_memory.cli.options import JSON, SCOPE
 from hivemind_memory.cli.output import print_json, print_line, print_notices
 from hivemind_memory.model.display import count_text
 
@@ -34,7 +34,12 @@ OUTCOMES = ("applied", "ignored", "contradicted", "corrected")
             "What came of it (applied).",
             choices=OUTCOMES,
         ),
-        SESSION,
+        Flag(
+            ("--session",),
+            "text",
+            "The session in which it was used.",
+            metavar="NAME",
+        ),
         SCOPE,
         JSON,
     ),
