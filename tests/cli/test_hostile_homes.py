@@ -14,7 +14,7 @@ from tests.cli.conftest import Hm
 
 WRITING = (
     *(("write", "x"), ("save", "k", "v"), ("learn", "k", "v"), ("kv", "set", "a", "b")),
-    *(("forget", "k"), ("undo",), ("init",), ("connect", "--yes")),
+    *(("forget", "k"), ("undo",), ("init",)),
 )
 
 
