@@ -194,6 +194,39 @@ def test_what_is_in_force_again_is_told_with_its_lines(hm: Hm, replaced: Path) -
     assert hm("get", place[1]).out == "Any day but Friday.\n"
 
 
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ("", "is empty"),
+        ("r" * 501, "source_ref has 501 characters; the limit is 500"),
+        ("a\nb", "source_ref must be one line without control characters"),
+        ("a\x01b", "source_ref must be one line without control characters"),
+    ],
+)
+def test_a_source_ref_is_one_line_of_500_characters(
+    hm: Hm, home: Path, given: str, problem: str
+) -> None:
+    """Others are refused, and nothing is saved."""
+    ran = hm("save", "ios", "--source-ref", given, "Swift.")
+
+    assert ran.code
+    assert problem in ran.err
+    assert "Nothing was saved." in ran.err
+    assert not (home / "memory" / "ios.md").exists()
+
+
+def test_a_source_ref_is_carried_over_and_found_by_its_beginning(hm: Hm) -> None:
+    """Unless the new version has one of its own."""
+    hm("save", "ios", "--source-ref", "specs/ios.md", "Swift.")
+    hm("save", "ios", "--reason", "newer", "Swift 6.")
+    kept = hm("show", "ios", "--json").json["memory"]["source_ref"]
+    hm("save", "ios", "--reason", "moved", "--source-ref", "docs/ios.md", "Swift 7.")
+
+    assert kept == "specs/ios.md"
+    assert "Swift 7" in hm("search", "swift", "--source-ref", "docs/").out
+    assert "Swift 7" not in hm("search", "swift", "--source-ref", "specs/").out
+
+
 def test_a_kind_of_scope_without_a_name_is_asked_for_at_a_shell(hm: Hm) -> None:
     """The owner has all of them, so none is meant by the kind alone."""
     ran = hm("save", "a", "--scope", "project", "text")

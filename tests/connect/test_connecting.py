@@ -108,6 +108,25 @@ def test_hooks_and_permissions_come_and_go_with_the_rest(machine: Machine) -> No
     assert machine.snapshot() == before
 
 
+def test_codex_is_offered_its_hook_and_told_to_trust_it(machine: Machine) -> None:
+    """It runs no hook that a person has not trusted; `/hooks` is where they do it."""
+    machine.install("codex")
+    file = machine.home / ".codex" / "hooks.json"
+
+    shown = machine.run("connect", "codex", "--hooks", "--dry-run")
+    is_written = file.exists()
+    done = machine.run("connect", "codex", "--hooks", "--yes")
+
+    assert "hook session-start --agent codex" in shown.out + shown.err
+    assert not is_written
+    [group] = json.loads(file.read_text())["hooks"]["SessionStart"]
+    [hook] = group["hooks"]
+    assert hook["command"] == f"'{machine.hm}' hook session-start --agent codex"
+    assert "trust it: type /hooks in Codex" in done.err
+    machine.run("disconnect", "codex", "--yes")
+    assert not file.exists()
+
+
 def test_a_hook_beside_ours_stays_when_ours_goes(machine: Machine) -> None:
     """Somebody put it into the same group."""
     machine.install("claude")
