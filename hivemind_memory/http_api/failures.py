@@ -36,12 +36,6 @@ from hivemind_memory.model.display import shorten, without_options
 from hivemind_memory.model.schema_words import allowed_by, schema_at
 from hivemind_memory.redaction import mask, mask_short
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from pydantic_core import ErrorDetails
-
 logger = logging.getLogger(__name__)
 
 INVALID_JSON = "invalid JSON"
@@ -186,7 +180,11 @@ def failure_of_fields(error: ValidationError, fields: type[BaseModel]) -> Failur
         return Failure(400, INVALID_JSON)
     schema = fields.model_json_schema()
     details = [
-        {"field": _field(problem["loc"]), "problem": _problem(problem, schema)}
+        {
+            "field": _field(problem["loc"]),
+            "problem": _problem(problem["type"], problem["msg"])
+            or f"must be {allowed_by(schema_at(schema, problem['loc']))}",
+        }
         for problem in found[:20]
     ]
     first = details[0]
@@ -200,17 +198,15 @@ def _field(place: Sequence[int | str]) -> str:
     return mask_short(".".join(str(part) for part in place) or "body", 60)
 
 
-def _problem(problem: ErrorDetails, schema: Mapping[str, Any]) -> str:
-    """Return what is wrong with a field: what it must be, by the schema of all."""
+def _problem(kind: str, message: str) -> str:
+    """Return what is wrong with a field; empty: the schema says what it must be."""
     ours = {
         "missing": "is required",
         "extra_forbidden": "unknown field",
         "model_type": "must be an object",
         "model_attributes_type": "must be an object",
-    }.get(problem["type"])
-    if ours:
+    }.get(kind, "")
+    if kind != "value_error":
         return ours
-    if problem["type"] == "value_error":
-        message = problem["msg"].removeprefix("Value error, ")
-        return shorten(f"{message[:1].lower()}{message[1:]}", 200)
-    return f"must be {allowed_by(schema_at(schema, problem['loc']))}"
+    message = message.removeprefix("Value error, ")
+    return shorten(f"{message[:1].lower()}{message[1:]}", 200)

@@ -152,7 +152,7 @@ def shorten(text: str, limit_chars: int) -> str:
 
 
 def shorten_words(text: str, limit_chars: int) -> str:
-    """Return a message without the rest of words that nobody reads to their end.
+    """Return a message of bounded length, its longest words cut.
 
     No part of a path is as long as the words that are cut.
 
