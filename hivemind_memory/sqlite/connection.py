@@ -19,6 +19,7 @@ from hivemind_memory.files.descriptors import (
     open_regular,
     set_mode,
 )
+from hivemind_memory.sqlite.full_disk import is_full
 from hivemind_memory.sqlite.writer_lock import WriterConnection
 
 TYPE_CHECKING = False
@@ -380,7 +381,7 @@ def _translated(error: apsw.Error, path: str) -> IndexUnusableError:
     # Our statements fit our tables; where they do not, the schema itself is damaged.
     if isinstance(error, apsw.CorruptError | apsw.NotADBError | apsw.SQLError):
         return _damaged(path)
-    if isinstance(error, apsw.FullError):
+    if is_full(error, path):
         return IndexUnusableError(
             "the disk is full: the index was not changed", hint="free some space"
         )

@@ -20,6 +20,7 @@ from hivemind_memory.files.descriptors import (
     open_regular,
     set_mode,
 )
+from hivemind_memory.sqlite.full_disk import is_full
 
 COUNT_WAIT_MS = 50
 """How long an answer may wait because another process is counting."""
@@ -171,7 +172,7 @@ def state_error(path: str, error: Exception) -> StateUnusableError:
     if isinstance(error, apsw.BusyError | apsw.LockedError):
         message = f"another process keeps {path} locked"
         return StateUnusableError(message, hint="try again")
-    if isinstance(error, apsw.FullError):
+    if is_full(error, path):
         message = f"the disk is full: {os.path.basename(path)} was not changed"
         return StateUnusableError(message, hint="free some space and try again")
     if isinstance(error, IrregularFileError):

@@ -27,6 +27,7 @@ from hivemind_memory.sqlite.connection import (
     open_connection,
     write_transaction,
 )
+from hivemind_memory.sqlite.full_disk import is_full
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ class TranscriptStore:
                 f"{self.path} was damaged and has been deleted.",
                 hint="The next search or `hm sync` reads the transcripts again.",
             )
-        if isinstance(error, apsw.FullError):
+        if is_full(error, self.path):
             name = os.path.basename(self.path)
             message = f"The disk is full: {name} was not changed."
             return IndexUnusableError(message, hint="Free some space.")

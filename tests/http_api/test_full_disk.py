@@ -6,6 +6,7 @@ import errno
 import os
 from pathlib import Path
 
+import apsw
 import pytest
 
 from hivemind_memory import open_memory
@@ -14,6 +15,8 @@ from hivemind_memory.http_api.failures import failure_of
 from hivemind_memory.memory.sync import Syncer
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.listing import MemoryFilter
+from hivemind_memory.sqlite.full_disk import is_full
+from hivemind_memory.state.open import state_error
 
 
 def test_a_full_disk_is_503_and_names_no_folder(
@@ -64,3 +67,19 @@ def test_memories_are_listed_while_the_index_cannot_be_written(
         "Recent changes may be missing: the disk is full: the index was not changed"
     )
     assert later.warning == ""
+
+
+@pytest.mark.parametrize(("free", "is_told"), [(0, True), (10**9, False)])
+def test_an_io_error_on_a_disk_without_space_is_a_full_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: int, is_told: bool
+) -> None:
+    """SQLite says "disk I/O error" where its file of locks cannot grow."""
+    sizes = [*os.statvfs(tmp_path)]
+    sizes[4] = free // sizes[1]
+    monkeypatch.setattr(os, "statvfs", lambda _: os.statvfs_result(sizes))
+    path = str(tmp_path / "state.db")
+
+    said = str(state_error(path, apsw.IOError("disk I/O error")))
+
+    assert is_full(apsw.IOError("disk I/O error"), path) is is_told
+    assert ("the disk is full: state.db was not changed" in said) is is_told
