@@ -65,10 +65,12 @@ def expected_error(tool: str, error: HivemindError) -> ToolError:
     elif isinstance(error, MemoryNotFoundError):
         hint = "memory_search finds memories, with their keys and ids"
     elif isinstance(error, KeyTakenError):
+        hint = hint.removeprefix(f"{error.effect}. ")
         hint += "; call again with supersede_reason to replace it"
     sentences = [_sentence(str(error))]
     # Whatever the memory raises while it writes, it raises before the note has it.
-    if tool in FAILURE_STATEMENTS and not error.effect:
+    is_unsaid = not error.effect or isinstance(error, KeyTakenError)
+    if tool in FAILURE_STATEMENTS and is_unsaid:
         sentences.append(FAILURE_STATEMENTS[tool])
     if hint := without_options(hint):
         sentences.append(f"Hint: {_sentence(hint)}")

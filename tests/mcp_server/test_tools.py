@@ -492,3 +492,16 @@ def test_the_offered_undo_works_as_it_is_told(server: MemoryServer, home: Path) 
 
     [hit] = found(call(server, "memory_search", query=query))["hits"]
     assert hit["id"] == saved["id"]
+
+
+def test_a_taken_key_says_what_was_done_before_it_says_what_to_do(
+    server: MemoryServer,
+) -> None:
+    """The hint began with "Nothing was saved"."""
+    found(call(server, "memory_save", key="queue", content="Use NATS."))
+
+    said = refused(call(server, "memory_save", key="Queue", content="Use Kafka."))
+
+    assert said.startswith("Active entry exists for key")
+    assert "supersede_reason required. Nothing was saved. Hint: " in said
+    assert said.count("Nothing was saved.") == 1

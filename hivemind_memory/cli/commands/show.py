@@ -99,7 +99,7 @@ def _print_history(history: History, *, as_json: bool) -> None:
     else:
         for memory in history.memories:
             print_line(_version_head(memory))
-            print_line(f"  {_place_and_id(memory)}")
+            print_line(f"  {' '.join(_place_and_id(memory))}")
             text = escape_text(memory.text).rstrip("\n").replace("\n", "\n    ")
             write_stdout(f"    {text}\n")
     missing = (f"{path} is named in the chain but missing" for path in history.missing)
@@ -115,7 +115,7 @@ def _terminal_versions(versions: Sequence[StoredMemory]) -> str:
     for memory in versions:
         pieces += [
             Text(escape_line(_version_head(memory)), "bold"),
-            indented(whole(_place_and_id(memory), "dim")),
+            *(indented(whole(part, "dim")) for part in _place_and_id(memory)),
             body(memory.text),
             Text(),
         ]
@@ -127,11 +127,11 @@ def _place(memory: StoredMemory) -> str:
     return lines_text(memory.path, memory.start_line, memory.end_line)
 
 
-def _place_and_id(memory: StoredMemory) -> str:
+def _place_and_id(memory: StoredMemory) -> list[str]:
     """Return where a version is, and its id, which the path of an older one has."""
     place = _place(memory)
     is_named = not memory.id or memory.id in memory.path
-    return place if is_named else f"{place} ({memory.id})"
+    return [place] if is_named else [place, f"({memory.id})"]
 
 
 def _version_head(memory: StoredMemory) -> str:
