@@ -165,10 +165,9 @@ def _print_advice(request: CommandRequest, changed: Sequence[ConnectionPlan]) ->
     if values["project"] and changed:
         files = [os.path.relpath(plan.path) for plan in changed]
         it, name = ("it", "it names") if len(files) == 1 else ("them", "they name")
-        excluded = f"list {it} in .git/info/exclude"
+        excluded = f"list {it} in .git/info/exclude to keep {it} to yourself"
         advice = (
-            f"commit {it}, and everyone who has hm is connected here;"
-            f" or {excluded} to keep {it} to yourself"
+            f"commit {it}, and everyone who has hm is connected here; or {excluded}"
         )
         if not _is_portable(request):
             advice = f"{name} a path on this machine, so don't commit {it}; {excluded}"
