@@ -276,7 +276,12 @@ class Dashboard:
                 **answer.values,
             },
         )
-        return Reply(status=answer.status, body=html.encode("utf-8", "replace"))
+        more = [(b"refresh", f"0; url={answer.refresh}".encode())]
+        return Reply(
+            status=answer.status,
+            body=html.encode("utf-8", "replace"),
+            headers=more if answer.refresh else (),
+        )
 
     def _failed(self, visit: Visit, failure: Failure) -> Reply:
         """Return the page of a failure; what was typed is on it, to be copied."""

@@ -6,7 +6,9 @@ is changed in place, and each of it can be taken back.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 from hivemind_memory.dashboard.change_pages import (
@@ -18,7 +20,13 @@ from hivemind_memory.dashboard.page import ROOT, Page, PageCall, PageGroup, Redi
 from hivemind_memory.errors import NotesMissingError, UsageError
 from hivemind_memory.http_api.failures import Failure
 from hivemind_memory.markdown.entry import own_text
-from hivemind_memory.memory.doubts import CloseLook, Doubts, find_doubts, look_closely
+from hivemind_memory.memory.doubts import (
+    CloseLook,
+    Doubts,
+    begin_look,
+    find_doubts,
+    look_on,
+)
 from hivemind_memory.model.curation import NewMemory, StoredMemory
 from hivemind_memory.model.memories import EDGE_KINDS
 from hivemind_memory.model.scope import scope_text
@@ -38,6 +46,40 @@ _IS_LINKED = Failure(
     hint="Remove the link or forget one of the two first.",
 )
 
+MORE = "more"
+"""As the address names the next part."""
+
+_MAX_LOOKS = 4
+
+
+class Looks:
+    """The close looks of readers: one each, of the last few readers."""
+
+    def __init__(self) -> None:
+        """Begin without looks."""
+        self._looks: OrderedDict[Hashable, CloseLook] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def go_on(self, call: PageCall, *, is_new: bool) -> CloseLook:
+        """Do the next part of a reader's close look, or the first one.
+
+        Raises:
+            NotesMissingError: There is no notes folder.
+        """
+        caller = call.memory.caller
+        reader = (call.memory.places.notes, caller.scopes, call.client)
+        with self._lock:  # one part at a time: it keeps a processor busy
+            look = None if is_new else self._looks.pop(reader, None)
+            look = look or begin_look(call.memory)
+            look_on(call.memory, look)
+            self._looks[reader] = look
+            while len(self._looks) > _MAX_LOOKS:
+                self._looks.popitem(last=False)
+        return look
+
+
+_LOOKS = Looks()
+
 pages = PageGroup()
 
 
@@ -49,14 +91,16 @@ def doubtful(call: PageCall) -> Page:
     look = None
     try:
         found = find_doubts(call.memory)
-        if call.query.get("look"):
-            look = look_closely(call.memory)
+        if asked := call.query.get("look"):
+            look = _LOOKS.go_on(call, is_new=asked != MORE)
     except NotesMissingError:
         found = Doubts()
     values: dict[str, Any] = {"found": found, "look": look, "most": MAX_SHOWN}
     values["today"] = call.memory.clocks.today()
     return Page(
-        template="doubtful.html", values={**values, "total": _count(found, look)}
+        template="doubtful.html",
+        values={**values, "total": _count(found, look)},
+        refresh=f"{ROOT}/doubtful?look={MORE}" if look and not look.is_done else "",
     )
 
 

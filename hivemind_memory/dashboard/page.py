@@ -55,6 +55,8 @@ class Page:
     template: str
     values: Mapping[str, Any] = field(default_factory=dict)
     status: int = 200
+    refresh: str = ""
+    """The page that a browser reads next by itself: this one is a part; empty: none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

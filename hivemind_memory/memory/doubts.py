@@ -1,7 +1,7 @@
 """Finds the memories that a person should look at: disputed, over, old and unused.
 
 What the index and the counters know is found at once. For near copies, secrets and
-links to nothing every note has to be read: ``look_closely`` does that within a time.
+links to nothing every note has to be read: ``look_on`` does that in parts.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from hivemind_memory.state.recall_log import RecallLog
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from hivemind_memory.memory.memory import Memory
     from hivemind_memory.model.memories import MemoryRow
@@ -37,10 +37,10 @@ STALE_DAYS = 90
 MAX_STALE = 1_000
 """Of the oldest are looked up."""
 
-LOOK_S = 6.0
-COMPARE_S = 3.0
-"""For near copies, after the texts are read."""
-_BATCH = 200
+PART_S = 0.4
+"""How long a part of a close look takes: a person sees that it goes on."""
+
+_BATCH = 50
 _LEAST_WORDS = 4
 """Of a text that is compared: shorter ones are alike by chance."""
 
@@ -75,13 +75,36 @@ class Doubts:
 
 @dataclass(slots=True, kw_only=True)
 class CloseLook:
-    """What was found in the texts."""
+    """What was found in the texts so far."""
+
+    rows: Sequence[MemoryRow]
+    """The memories to read, newest first."""
 
     copies: list[Doubt] = field(default_factory=list)
     secrets: list[Doubt] = field(default_factory=list)
     dead_links: list[Doubt] = field(default_factory=list)
     looked_at: int = 0
-    total: int = 0
+    texts: list[tuple[MemoryRow, frozenset[str]]] = field(default_factory=list)
+    """Of those that were read, with their words."""
+
+    steps: Iterator[tuple[MemoryRow, MemoryRow] | None] | None = None
+    """Of the comparison, once all are read."""
+
+    compared: int = 0
+    is_done: bool = False
+
+    @property
+    def total(self) -> int:
+        """How many memories there are to read."""
+        return len(self.rows)
+
+    @property
+    def share(self) -> float:
+        """How much of the work is done, 0..1: reading, then comparing."""
+        if self.is_done or not self.rows:
+            return 1.0
+        # Comparing takes about a third as long as reading.
+        return (3 * self.looked_at + self.compared) / (4 * len(self.rows))
 
 
 def find_doubts(memory: Memory) -> Doubts:
@@ -142,39 +165,55 @@ def _old_rows(memory: Memory, rows: Sequence[MemoryRow], today: int) -> list[Mem
     ][-MAX_STALE:]
 
 
-def look_closely(memory: Memory, budget_s: float = LOOK_S) -> CloseLook:
-    """Read the active memories, the newest first, and return what is odd about them.
-
-    Args:
-        memory: As its caller sees it.
-        budget_s: When to stop; ``looked_at`` says how far it came.
+def begin_look(memory: Memory) -> CloseLook:
+    """Return what a close look at the active memories begins with.
 
     Raises:
         NotesMissingError: There is no notes folder.
     """
+    return CloseLook(
+        rows=[row for row in memory.memories() if row.status == ACTIVE and row.type]
+    )
+
+
+def look_on(memory: Memory, look: CloseLook, budget_s: float = PART_S) -> None:
+    """Do a part of the close look: read memories, the newest first, then compare them.
+
+    Args:
+        memory: As its caller sees it.
+        look: What was done before, and is gone on with.
+        budget_s: When to stop; the rest is for the next part.
+    """
     stopwatch = memory.clocks.stopwatch
-    started = stopwatch()
-    rows = [row for row in memory.memories() if row.status == ACTIVE and row.type]
-    found = CloseLook(total=len(rows))
-    texts: list[tuple[MemoryRow, frozenset[str]]] = []
-    for at in range(0, len(rows), _BATCH):
-        batch = rows[at : at + _BATCH]
-        found.dead_links += _dead_links(memory, batch)
-        for row in batch:
-            try:
-                text = memory.read(row.path).text
-            except HivemindError:
-                continue
-            body = "\n".join(text.split("\n")[split_front_matter(text).line_count :])
-            if mask(body) != body:
-                found.secrets.append(Doubt(row=row))
-            texts.append((row, words_in(body)))
-        found.looked_at = at + len(batch)
-        if stopwatch() - started > budget_s:
-            break
-    pairs = near_copies(texts, lambda: stopwatch() - started < budget_s + COMPARE_S)
-    found.copies = [Doubt(row=new, other=old) for new, old in pairs]
-    return found
+    ends_s = stopwatch() + budget_s
+    while look.looked_at < len(look.rows):
+        _read_batch(memory, look)  # one at least, so that each part gets further
+        if stopwatch() >= ends_s:
+            return
+    look.steps = look.steps or _compared(look.texts)
+    for pair in look.steps:
+        look.compared += pair is None
+        if pair is not None:
+            look.copies.append(Doubt(row=pair[0], other=pair[1]))
+        if stopwatch() >= ends_s:
+            return
+    look.is_done = True
+
+
+def _read_batch(memory: Memory, look: CloseLook) -> None:
+    """Read the next memories."""
+    batch = look.rows[look.looked_at : look.looked_at + _BATCH]
+    look.dead_links += _dead_links(memory, batch)
+    for row in batch:
+        try:
+            text = memory.read(row.path).text
+        except HivemindError:
+            continue
+        body = "\n".join(text.split("\n")[split_front_matter(text).line_count :])
+        if mask(body) != body:
+            look.secrets.append(Doubt(row=row))
+        look.texts.append((row, words_in(body)))
+    look.looked_at += len(batch)
 
 
 def copies_of_text(memory: Memory, path: str, text: str) -> list[tuple[str, float]]:
@@ -219,9 +258,15 @@ def _is_named(index: MemoryIndex, name: str) -> bool:
 
 def near_copies(
     texts: Sequence[tuple[MemoryRow, frozenset[str]]],
-    has_time: Callable[[], bool] = lambda: True,
 ) -> Iterator[tuple[MemoryRow, MemoryRow]]:
-    """Yield the pairs that say nearly the same, each older memory once.
+    """Yield the pairs that say nearly the same, each older memory once."""
+    return (pair for pair in _compared(texts) if pair is not None)
+
+
+def _compared(
+    texts: Sequence[tuple[MemoryRow, frozenset[str]]],
+) -> Iterator[tuple[MemoryRow, MemoryRow] | None]:
+    """Yield the pairs that say nearly the same, and None after each text.
 
     Texts as alike as that share one of their rarest words, so only such pairs are
     compared.
@@ -232,8 +277,7 @@ def near_copies(
     known = Counter(word for _, words in texts for word in words)
     by_word: dict[str, list[int]] = {}
     for at, (row, words) in enumerate(texts):
-        if not has_time():
-            return
+        yield None
         if len(words) < _LEAST_WORDS:
             continue
         rare = sorted(words, key=lambda word: (known[word], word))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
@@ -9,12 +11,14 @@ from playwright.sync_api import Browser, Page, expect
 from hivemind_memory import opening
 from hivemind_memory.model.curation import NewMemory
 from tests.browser.conftest import OpenPage
-from tests.http_api.served import Served, save
+from tests.http_api.served import Served, save, serving
+from tests.support.hostile_texts import XSS_TEXTS
 
 PATHS = (
     *("", "?q=deploy", "/deploy-day", "/deploy-day/edit", "/new", "/notes", "/inbox"),
     *("/notes/deploy-day.md?view=source", "/log", "/figures", "/health?check=1"),
     *("/injection", "/doubtful?look=1", "/sessions", "/sessions?session=5e55"),
+    *("/skills", "/jobs", "/port/promote", "/rollback/edit"),
     *("/rollback/purge", "/nothing", "/login"),
 )
 
@@ -256,3 +260,98 @@ def test_a_person_reads_the_briefing_and_follows_it(open_page: OpenPage) -> None
     briefing.get_by_role("link", name="We deploy on Mondays.").focus()
     page.keyboard.press("Enter")
     expect(page.locator("#memory-show h1")).to_have_text("deploy-day")
+
+
+def test_two_people_who_edit_one_memory_see_both_texts(open_page: OpenPage) -> None:
+    """The later one decides, with both texts in view."""
+    fill_memory()
+    first, second = open_page(), open_page(java_script_enabled=False)
+    for page in (first, second):
+        page.goto("/memory/deploy-day/edit")
+    first.get_by_role("textbox", name="Text").fill("We deploy on Thursdays.")
+    first.get_by_role("button", name="Save").click()
+    expect(first.locator("#memory-show .prose")).to_contain_text("Thursdays")
+    second.get_by_role("textbox", name="Text").fill("We deploy on Fridays.")
+    second.get_by_role("button", name="Save").click()
+    alert = second.get_by_role("alert")
+    expect(alert).to_contain_text("It has changed since you began.")
+    expect(alert).to_contain_text("We deploy on Thursdays.")
+    text = second.get_by_role("textbox", name="Text")
+    expect(text).to_have_value("We deploy on Fridays.")
+    second.get_by_role("button", name="Save").click()
+    expect(second.locator("#memory-show .prose")).to_contain_text("Fridays")
+    with opening.open_memory() as memory:
+        texts = [m.text for m in memory.curation.history("deploy-day").memories]
+    assert texts[:2] == ["We deploy on Fridays.", "We deploy on Thursdays."]
+
+
+def test_hostile_notes_run_nothing(open_page: OpenPage) -> None:
+    """Two hundred of them in lists and searches, and the pages of some.
+
+    What the pages of all hold is looked at without a browser; see ``test_pages``.
+    """
+    with opening.open_memory() as memory:
+        for at, text in enumerate(XSS_TEXTS):
+            key = f"{text[:150]} {at}".replace("\n", " ")
+            new = NewMemory(key=key, content=f"{text}\n\nnote {at}", type="decision")
+            memory.curation.save(new)
+        ids = [row.memory_id for row in memory.memories()]
+    page = open_page()
+    opened: list[str] = []
+    page.on("dialog", lambda dialog: (opened.append(dialog.message), dialog.dismiss()))
+    page.on("popup", lambda popup: opened.append(popup.url))
+    page.add_init_script("window.alert = () => { document.title = 'ran' }")
+    paths = [f"?page={number}" for number in range(1, 5)]
+    paths += [
+        "?q=script+alert",
+        "/log",
+        "/doubtful?look=1",
+        *(f"/{ulid}" for ulid in ids[::10]),
+    ]
+    for path in paths:
+        page.goto(f"/memory{path}")
+        assert page.title() != "ran", path
+        assert "evil" not in page.evaluate("location.host")
+    assert len(ids) == len(XSS_TEXTS) >= 200
+    assert opened == []
+
+
+def test_nothing_moves_after_it_is_shown(open_page: OpenPage) -> None:
+    """No layout shift on any page, and none when results come while typing."""
+    fill_memory()
+    page = open_page(viewport={"width": 1200, "height": 800})
+    shifted = """new Promise(done => {
+      let sum = 0;
+      new PerformanceObserver(list => {
+        for (const each of list.getEntries()) sum += each.value;
+      }).observe({ type: 'layout-shift', buffered: true });
+      setTimeout(() => done(sum), 150);
+    })"""
+    for path in ("", "?q=deploy", "/deploy-day", "/doubtful?look=1", "/figures"):
+        page.goto(f"/memory{path}")
+        assert page.evaluate(shifted) < 0.01, path
+
+
+def test_a_text_is_saved_after_the_server_was_killed(
+    open_page: OpenPage, served: Served, home: Path
+) -> None:
+    """A new server takes it: the draft is offered again after the next login."""
+    fill_memory()
+    page = open_page()
+    page.goto("/memory/deploy-day/edit")
+    page.get_by_role("textbox", name="Text").fill("We deploy on Saturdays.")
+    port = served.url.rpartition(":")[2]
+    served.process.kill()
+    served.process.wait()
+    with serving("--port", port) as again:
+        page.get_by_role("button", name="Save").click()
+        expect(page.locator("#failure")).to_contain_text("not logged in any more")
+        typed = page.get_by_label("What you typed")
+        expect(typed).to_have_value("We deploy on Saturdays.")
+        code = again.ask("POST", "/memory/link").json()["code"]
+        page.goto(f"/memory/login?code={code}")
+        page.goto("/memory/deploy-day/edit")
+        page.get_by_role("button", name="Use it").click()
+        page.get_by_role("button", name="Save").click()
+        expect(page.locator("#memory-show .prose")).to_contain_text("Saturdays")
+    assert "Saturdays" in (home / "memory" / "deploy-day.md").read_text()

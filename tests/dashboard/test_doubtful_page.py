@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory import opening
-from hivemind_memory.memory.doubts import near_copies
+from hivemind_memory.memory.doubts import (
+    CloseLook,
+    Doubts,
+    begin_look,
+    look_on,
+    near_copies,
+)
 from hivemind_memory.model.memories import MemoryRow
 from hivemind_memory.search.similarity import NEAR_DUPLICATE, similarity, words_in
 from tests.dashboard.reader import Reader
@@ -248,3 +254,41 @@ def test_a_link_of_another_kind_is_refused(reader: Reader, kind: str) -> None:
     known = save("port", "The port is 5432.", type="fact")
     answer = reader.send(f"/{known}/unlink", on=f"/{known}", other="x", kind=kind)
     assert (answer.status_code, "A link is one of" in answer.text) == (400, True)
+
+
+def test_a_close_look_goes_on_in_parts(reader: Reader, home: Path) -> None:
+    """Each part says how far it is; all of them find what one would."""
+    with opening.open_memory() as memory:
+        for at in range(120):
+            put(home, f"m{at}", f"Number {at} of w{at} x{at} y{at} z{at}.", type="fact")
+        put(home, "copy", "Number 7 of w7 x7 y7 z7!", type="fact")
+        memory.sync()
+        look = begin_look(memory)
+        shares = []
+        while not look.is_done:
+            look_on(memory, look, budget_s=1e-9)
+            shares.append(look.share)
+    assert shares == sorted(shares)
+    assert len(shares) > 100
+    assert shares[-1] == 1.0
+    assert look.looked_at == look.total == 121
+    names = {look.copies[0].row.path, look.copies[0].other.path}  # type: ignore[union-attr]
+    assert (len(look.copies), names) == (1, {"m7.md", "copy.md"})
+    page = reader.page("/doubtful?look=1")
+    assert "refresh" not in page.headers
+    assert "Looked at 121 memories." in page.text
+
+
+def test_a_long_look_is_shown_while_it_goes_on() -> None:
+    """A browser reads the next part by itself, with or without a script."""
+    from hivemind_memory.dashboard.render import Renderer
+
+    look = CloseLook(rows=[None] * 400, looked_at=100)  # type: ignore[list-item]
+    values = {"found": Doubts(), "look": look, "most": 50, "total": 0, "today": 0}
+    frame = {"theme": "", "here": "", "notice": None, "form_secret": ""}
+    roles = dict.fromkeys(
+        ("is_member", "is_person", "may_change", "is_logged_in"), True
+    )
+    page = Renderer().page("doubtful.html", {**frame, **roles, **values})
+    assert "19 %: looked at 100 of 400 memories." in page
+    assert "Nothing here is doubtful" not in page

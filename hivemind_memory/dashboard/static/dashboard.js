@@ -1,12 +1,11 @@
 // Makes the pages lively. Every page works without it.
 
-const WAIT_MS = 60; // after a key, before the question is asked
-
-// As you type: the same page is asked for, and its results are put in place.
+// As you type: the same page is asked for, and its results are put in place. One
+// question is under way at a time; what was typed meanwhile is the next one.
 const form = document.querySelector("form[data-live]");
 let ask = null;
 if (form) {
-  let timer = 0, asked = 0, shown = 0;
+  let asked = 0, shown = 0, isAsking = false, isTyped = false;
   ask = async (address) => {
     const number = ++asked;
     const answer = await fetch(address, { credentials: "same-origin" });
@@ -18,12 +17,16 @@ if (form) {
     document.getElementById(form.dataset.live).replaceWith(fresh);
     history.replaceState(null, "", address);
   };
-  form.addEventListener("input", () => {
-    clearTimeout(timer);
-    timer = setTimeout(() => {
+  form.addEventListener("input", async () => {
+    isTyped = true;
+    if (isAsking) return;
+    isAsking = true;
+    while (isTyped) {
+      isTyped = false;
       const given = [...new FormData(form)].filter(([, text]) => text);
-      ask(form.action + "?" + new URLSearchParams(given)).catch(() => {});
-    }, WAIT_MS);
+      await ask(form.action + "?" + new URLSearchParams(given)).catch(() => {});
+    }
+    isAsking = false;
   });
 }
 
@@ -93,7 +96,6 @@ if (document.getElementById("memory-index") || document.getElementById("memory-s
   for (const kind of ["saved", "superseded", "forgotten"]) events.addEventListener(kind, changed);
 }
 
-// Long work says that it has begun.
-document.querySelector("[data-slow]")?.addEventListener("click", () => {
-  document.querySelector("[data-part=progress]").hidden = false;
-});
+// On a narrow screen the line of pages is longer than the screen.
+const here = document.querySelector("header nav [aria-current]");
+if (here) here.parentElement.scrollLeft = here.offsetLeft - here.parentElement.offsetLeft - 40;
