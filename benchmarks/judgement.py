@@ -5,8 +5,9 @@
 
 This project does not measure a model's judgement; this measures yours, with the same
 requests that the jobs send. The labels are written by hand: 300 pairs of memories with
-their relation and 60 sessions with the lesson that each teaches, in ``fixtures``. A key
-is read from the variable OPENAI_API_KEY. Nothing of your own memory is read or sent.
+their relation, 60 sessions with the lesson that each teaches, 40 scopes with what their
+briefing must say and must not, in ``fixtures``. A key is read from the variable
+OPENAI_API_KEY. Nothing of your own memory is read or sent.
 """
 
 from __future__ import annotations
@@ -20,12 +21,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hivemind_memory.errors import ChatError
+from hivemind_memory.jobs.brief import write_briefing
 from hivemind_memory.jobs.relations import messages_about, relations_in, schema_for
 from hivemind_memory.jobs.runner import open_chosen_chat
-from hivemind_memory.model.curation import StoredMemory
+from hivemind_memory.model.curation import NewMemory, StoredMemory
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.ports import Chat
 from tests.support.capture_home import CaptureHome
@@ -154,9 +156,56 @@ def judge_capture(home: CaptureHome, limit: int | None) -> tuple[list[Row], int]
     return [Row("capture: lessons", count, found, said)], failed
 
 
+def judge_briefings(home: CaptureHome, limit: int | None) -> tuple[list[Row], int]:
+    """Have the briefing of each scope written, as the job does."""
+    must = found = allowed = refrained = count = shown = failed = 0
+    for case in _labels("briefings", limit):
+        count += 1
+        scope = f"projects/{case['scope']}"
+        try:
+            body = _briefing_of(home, scope, case["entries"]).casefold()
+        except ChatError:
+            failed += 1
+            body = ""
+        shown += bool(body)
+        must += len(case["must"])
+        found += sum(word.casefold() in body for word in case["must"])
+        allowed += len(case["must_not"])
+        refrained += sum(
+            bool(body) and word.casefold() not in body for word in case["must_not"]
+        )
+    return [
+        Row("briefings: written", count, shown, count),
+        Row("briefings: facts said", must, found, must),
+        Row("briefings: left out", allowed, refrained, allowed),
+    ], failed
+
+
+def _briefing_of(home: CaptureHome, scope: str, entries: list[dict[str, str]]) -> str:
+    """Return what the model writes about some memories; empty: nothing to be shown."""
+    for number, entry in enumerate(entries, 1):
+        home.sandbox.ahead_s += 86_400
+        new = NewMemory(
+            key=f"entry-{number}",
+            content=entry["text"],
+            type=entry["type"],
+            scope=scope,
+        )
+        with home.sandbox.memory() as memory:
+            memory.save(new)
+    with home.sandbox.memory() as memory:
+        chat = open_chosen_chat(memory)
+        try:
+            written = write_briefing(memory, scope, chat)
+        finally:
+            chat.close()
+    return written.body if written is not None else ""
+
+
 PARTS: dict[str, Callable[[CaptureHome, int | None], tuple[list[Row], int]]] = {
     "edges": judge_edges,
     "capture": judge_capture,
+    "briefings": judge_briefings,
 }
 
 
@@ -171,7 +220,7 @@ def _opened_chat(sandbox: Sandbox) -> Iterator[tuple[Chat, float]]:
             chat.close()
 
 
-def _labels(name: str, limit: int | None) -> Iterator[dict[str, str]]:
+def _labels(name: str, limit: int | None) -> Iterator[dict[str, Any]]:
     """Yield the labeled cases of a part."""
     lines: Sequence[str] = (LABELS / f"{name}.jsonl").read_text("utf-8").splitlines()
     for line in lines[:limit]:

@@ -20,7 +20,7 @@ from hivemind_memory.jobs.proposals import (
 )
 from hivemind_memory.jobs.repository_texts import repository_parts
 from hivemind_memory.jobs.session_windows import windows_of
-from hivemind_memory.jobs.stated_facts import missing_facts, share_in
+from hivemind_memory.jobs.unfounded import find_unfounded
 from hivemind_memory.model.agents import SAVE_SURE
 from hivemind_memory.model.capture import (
     DROPPED,
@@ -39,6 +39,7 @@ from hivemind_memory.model.trust import TOOL as FROM_TOOL
 from hivemind_memory.model.value import value
 from hivemind_memory.redaction import mask
 from hivemind_memory.redaction.redact import scrubbed
+from hivemind_memory.search.similarity import share_in
 from hivemind_memory.state.captures import Captures
 from hivemind_memory.transcripts.message import TOOL, USER
 
@@ -249,8 +250,8 @@ class _Checks:
         if secrets or "[redacted" in content or "[redacted" in proposal.key:
             return "it has a secret in it"
         said = [line.text for line in self._transcript.lines]
-        if missing := missing_facts(content, said):
-            return f"the session does not say {', '.join(sorted(missing))}"
+        if missing := find_unfounded(content, said):
+            return f"the session does not say {missing}"
         if any(share_in(content, part) >= _IN_REPOSITORY for part in self._repository):
             return "a file of the repository says so"
         scope = self._folder_of(proposal)
@@ -269,7 +270,7 @@ class _Checks:
         if proposal.is_global and self._transcript.scope:
             return "it would be global"
         is_said = share_in(proposal.content, " ".join(cited)) >= _SAID_IN_LINES
-        if missing_facts(proposal.content, cited) or not is_said:
+        if find_unfounded(proposal.content, cited) or not is_said:
             return "its lines do not say all of it"
         return ""
 

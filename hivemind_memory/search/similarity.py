@@ -49,6 +49,16 @@ def similarity(one: frozenset[str], other: frozenset[str]) -> float:
     return both / max(1, len(one) + len(other) - both)
 
 
+def share_in(text: str, other: str) -> float:
+    """Return how many of the words of a text another one has, 0..1.
+
+    >>> share_in("Never deploy", "we never do"), share_in("", "we")
+    (0.5, 0.0)
+    """
+    words = words_in(text)
+    return len(words & words_in(other)) / max(1, len(words))
+
+
 class ChosenTexts:
     """The texts chosen so far, to measure how much of another text they say already.
 

@@ -87,6 +87,34 @@ def test_a_model_that_knows_half_of_the_lessons_finds_half() -> None:
     assert (row.of, row.right) == (6, 3)
 
 
+def test_a_briefing_is_judged_by_what_it_says_and_leaves_out() -> None:
+    """The model repeats all entries: it says what it must, and what is outdated."""
+
+    def reply(request: dict[str, Any]) -> object:
+        texts = [entry["text"] for entry in told(request)["entries"]]
+        return {
+            "briefing": " ".join(texts) + " That is all that there is to say of it."
+        }
+
+    with ChatServer() as server:
+        server.reply = reply
+        rows, failed = judge("briefings", flags_for(server), 3)
+
+    assert failed == 0
+    assert [(row.of, row.right) for row in rows] == [(3, 3), (4, 4), (3, 1)]
+
+
+def test_the_labels_of_forty_briefings_can_be_met() -> None:
+    lines = (LABELS / "briefings.jsonl").read_text("utf-8").splitlines()
+    cases = [json.loads(line) for line in lines]
+
+    assert len({case["scope"] for case in cases}) == 40
+    for case in cases:
+        texts = " ".join(entry["text"] for entry in case["entries"]).casefold()
+        assert len(case["entries"]) >= 3
+        assert all(word.casefold() in texts for word in case["must"]), case["scope"]
+
+
 @pytest.mark.parametrize("wire", ["openai", "ollama"])
 def test_sessions_of_all_agents_are_captured_once(tmp_path: Path, wire: str) -> None:
     counts, problems = try_wire(tmp_path, wire, 5, 3)
