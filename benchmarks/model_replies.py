@@ -5,7 +5,9 @@
 Memories are saved and related by replies of every kind: wrong shapes, invented ids,
 instructions, other languages, 10 MB. In the end each memory is active and says what was
 saved, no link leads to a memory that the model was not given, and none hides another.
-Briefings are asked for in between: none that is shown has what no memory says.
+Briefings are asked for in between: none that is shown has what no memory says. As many
+replies are given about sessions: what they propose cites lines that are there, holds no
+secret, and nothing that a tool said is saved.
 Exits 1 if anything is wrong.
 """
 
@@ -17,6 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from tests.support.capture_replies import try_capture_replies
 from tests.support.model_replies import try_replies
 
 
@@ -27,12 +30,15 @@ def main() -> int:
     given = parser.parse_args()
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as base:
-        problems = try_replies(Path(base), given.replies, given.seed)
+        problems = try_replies(Path(base) / "memories", given.replies, given.seed)
+        problems += try_capture_replies(
+            Path(base) / "sessions", given.replies, given.seed
+        )
     for problem in problems:
         print(problem[:1000])
     took_s = time.monotonic() - started
     print(
-        f"seed {given.seed}: {given.replies} replies in {took_s:.0f} s,"
+        f"seed {given.seed}: 2 x {given.replies} replies in {took_s:.0f} s,"
         f" {len(problems)} problems"
     )
     return 1 if problems else 0

@@ -8,9 +8,10 @@ from tests.support.job_kill_rig import kill_leaders
 
 
 def test_the_model_is_asked_at_most_once_whoever_is_killed(tmp_path: Path) -> None:
-    result = kill_leaders(tmp_path, kills=25, seed=11)
+    result = kill_leaders(tmp_path, kills=30, seed=11)
 
     assert result.problems == []
-    assert result.kills == 25
+    assert result.kills == 30
     assert result.asked.total() > 5
     assert result.briefings > 0
+    assert result.captures > 0

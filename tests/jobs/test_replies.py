@@ -13,6 +13,7 @@ from hivemind_memory.jobs.relations import MIN_WEIGHT, relations_in, schema_for
 from hivemind_memory.model.memories import EDGE_KINDS
 from hivemind_memory.model.relations import Relation
 from hivemind_memory.providers.chat_reply import NoObjectError, read_object
+from tests.support.capture_replies import try_capture_replies
 from tests.support.model_replies import try_replies
 
 GIVEN = ("01A", "01B", "notes/c.md")
@@ -87,3 +88,8 @@ def test_the_schema_names_the_ids_that_were_given() -> None:
 def test_no_reply_loses_a_memory(tmp_path: Path) -> None:
     """``benchmarks/model_replies.py`` tries thousands."""
     assert try_replies(tmp_path, count=120, seed=3) == []
+
+
+def test_no_reply_about_a_session_loses_or_invents_anything(tmp_path: Path) -> None:
+    """``benchmarks/model_replies.py`` tries thousands."""
+    assert try_capture_replies(tmp_path, count=40, seed=3) == []

@@ -1,7 +1,8 @@
 """Kills leaders that run jobs, and looks how often the model was asked.
 
-Each victim saves memories and runs their jobs. Whatever is killed: the model is asked
-at most once for a memory, no more often than a day allows, and no memory is lost.
+Each victim saves memories, ends sessions and runs their jobs. Whatever is killed: the
+model is asked at most once about a memory and a session, no more often than a day
+allows, and no memory is lost.
 """
 
 from __future__ import annotations
@@ -17,20 +18,30 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hivemind_memory.jobs import brief
+from hivemind_memory.jobs import brief, capture_queue
+from hivemind_memory.jobs.capture_queue import queue_capture
 from hivemind_memory.jobs.runner import JobRunner, requests_of
+from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.chat import ChatMessage
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.memories import ACTIVE
 from hivemind_memory.state.briefings import Briefings
+from hivemind_memory.state.erased_messages import ErasedMessages
 from hivemind_memory.state.jobs import DONE, INTERRUPTED, RUNNING, WAITING, Jobs
 from hivemind_memory.testing import FakeChat
+from hivemind_memory.transcripts.one_session import SessionReader
+from hivemind_memory.transcripts.sources import all_sources
+from tests.support.capture_home import proposal
 from tests.support.kill_rig import die_between_statements, kill_victim
 from tests.support.model_home import data_in
 from tests.support.sandbox import Sandbox
+from tests.support.sessions import ASSISTANT, USER, put_session
 
 STATEMENT_SHARE = 0.3
 """Of all victims, these die between two statements of SQLite, at the latest."""
+
+SESSION_SHARE = 0.3
+"""Of all rounds, in these a session ends."""
 
 LATENCY_S = 0.004
 
@@ -53,6 +64,9 @@ class Result:
 
     briefings: int = 0
     """Requests for a briefing, each made from other memories."""
+
+    captures: int = 0
+    """Requests about a session, each of which is queued once."""
 
     states: Counter[str] = field(default_factory=Counter)
     problems: list[str] = field(default_factory=list)
@@ -107,9 +121,12 @@ def _lead(sandbox: Sandbox, rng: random.Random, said: int, number: int) -> None:
             data = data_in(messages)
             if account.take_request():
                 return {}
-            what = data["saved"]["key"] if "saved" in data else _name_of(data)
+            what = _name_of(data)
             os.write(said, f"asked {what}\n".encode())
             time.sleep(rng.random() * LATENCY_S)
+            if "transcript" in data:
+                text = data["transcript"][0]["text"]
+                return {"memories": [proposal(text, 1, 2, key=what)]}
             if "saved" not in data:
                 return {"briefing": PROSE}
             kind = rng.choice(("related_to", "contradicts", "updates"))
@@ -119,9 +136,12 @@ def _lead(sandbox: Sandbox, rng: random.Random, said: int, number: int) -> None:
             ]
             return {"relations": rows}
 
-        runner = JobRunner(memory, lambda _: FakeChat(reply))
+        runner = JobRunner(memory, lambda _: FakeChat(reply), open_sessions=_sessions)
+        capture_queue.SETTLES_S = 0.0
         while True:
             number += 1
+            if rng.random() < SESSION_SHARE:
+                _end_session(memory, number)
             key = f"key-{number}"
             new = NewMemory(key=key, content=_text(number), type="fact")
             memory.save(new)
@@ -131,8 +151,37 @@ def _lead(sandbox: Sandbox, rng: random.Random, said: int, number: int) -> None:
         os.write(said, f"! {type(error).__name__}: {error}\n".encode())
 
 
+def _end_session(memory: Memory, number: int) -> None:
+    """Write a session, and queue its capture as its agent's hook does."""
+    user, session = Path(memory.places.home).parent / "user", f"session-{number}"
+    said = [(USER, _lesson(number)), (ASSISTANT, "I wrote that down.")]
+    file = put_session(user, "claude", session, "", said)
+    queue_capture(memory, "claude", session, str(file))
+
+
+def _sessions(memory: Memory) -> SessionReader:
+    """Return what reads the sessions that the victims write."""
+    user = os.path.join(os.path.dirname(memory.places.home), "user")
+    return SessionReader(
+        all_sources(user, {}),
+        find_scope=lambda _: "",
+        erased=ErasedMessages(memory.state()),
+    )
+
+
+def _lesson(number: int) -> str:
+    """Return what a session teaches, unlike all others."""
+    name = hashlib.sha256(str(number).encode()).hexdigest()
+    words = " ".join(name[at : at + 8] for at in range(0, 64, 8))
+    return f"Lesson {number}: {words}."
+
+
 def _name_of(data: dict[str, Any]) -> str:
-    """Return what tells apart what the model is told for a briefing."""
+    """Return what tells apart what the model is asked about."""
+    if "saved" in data:
+        return str(data["saved"]["key"])
+    if "transcript" in data:
+        return f"capture-{data['transcript'][0]['text'].split()[1].rstrip(':')}"
     said = json.dumps(data["entries"], sort_keys=True).encode()
     return f"briefing-{hashlib.sha256(said).hexdigest()[:16]}"
 
@@ -158,6 +207,10 @@ def _check(sandbox: Sandbox, result: Result, saved: set[str], per_day: int) -> N
         counted = requests_of(memory).count_today()
         kept = Briefings(memory.state()).find("")
         active = {row.memory_id for row in memory.memories() if row.status == ACTIVE}
+        claims = Counter(claim.text for claim in memory.curation.pending())
+    result.captures = sum(name.startswith("capture-") for name in result.asked)
+    if twice := [text for text, count in claims.items() if count > 1]:
+        result.problems.append(f"proposed twice: {twice}")
     result.briefings = sum(name.startswith("briefing-") for name in result.asked)
     if kept is not None and (gone := {ref for ref, _ in kept.sources} - active):
         result.problems.append(f"the briefing is made from {sorted(gone)}")
