@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from hivemind_memory.model.value import value
@@ -59,7 +60,8 @@ class Proposal:
 PROPOSED, SAVED, DROPPED = "proposed", "saved", "dropped"
 
 
-class CapturedMemory(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CapturedMemory:
     """What became of a proposal."""
 
     proposal: Proposal

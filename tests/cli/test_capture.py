@@ -1,0 +1,72 @@
+"""`hm capture`: what it prints, asks and refuses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Hm
+from tests.jobs.test_capture import LESSON, SAID
+from tests.support.capture_home import proposal
+from tests.support.chat_server import ChatServer
+from tests.support.sessions import put_session
+
+
+@pytest.fixture
+def server(
+    notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[ChatServer]:
+    """A language model that is chosen, and a session in the user's home."""
+    assert notes.is_dir()
+    user = tmp_path / "user"
+    put_session(user, "claude", "session-one", "", SAID)
+    monkeypatch.setenv("HOME", str(user))
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    with ChatServer() as made:
+        made.reply = lambda _: {"memories": [proposal(LESSON, 3, 4, key="dimmer-rate")]}
+        monkeypatch.setenv("HIVEMIND_LLM_PROVIDER", "openai")
+        monkeypatch.setenv("HIVEMIND_LLM_MODEL", "m")
+        monkeypatch.setenv("HIVEMIND_LLM_BASE_URL", made.url_for("openai"))
+        yield made
+
+
+def test_the_last_session_is_captured_into_the_inbox(
+    hm: Hm, server: ChatServer
+) -> None:
+    tried = hm("capture", "--last", "--dry-run")
+    assert "proposed lesson dimmer-rate (lines 3-4, confidence 0.95)" in tried.out
+    assert tried.err.endswith("nothing was written\n")
+    assert "dimmer-rate" not in hm("inbox").out
+
+    captured = hm("capture", "session-one", "--json")
+
+    result = json.loads(captured.out)
+    assert [memory["outcome"] for memory in result["memories"]] == ["proposed"]
+    assert "agent, transcript of claude, lines 3 to 4" in hm("inbox").out
+    again = hm("capture", "--last")
+    assert "nothing was asked, because nothing new was said" in again.err
+    assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("words", [(), ("one", "--last")])
+def test_one_session_is_named(hm: Hm, words: tuple[str, ...]) -> None:
+    refused = hm("capture", *words)
+
+    assert refused.code == 2
+    assert "Name a session, or give --last." in refused.err
+
+
+def test_without_a_model_it_says_how_one_is_chosen(
+    hm: Hm, server: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HIVEMIND_LLM_PROVIDER", "none")
+
+    refused = hm("capture", "--last")
+
+    assert refused.code == 1
+    assert "No language model is chosen" in refused.err
+    assert server.requests == []
