@@ -1,8 +1,8 @@
 """Outlines source code: imports, definitions and where they are; and its sections.
 
 Python is read with ``ast``, so that a ``def`` inside a string is no definition. Other
-languages are read line by line: a line that begins like a definition, at most one step
-indented, is one.
+languages are read with tree-sitter where it is installed with their grammar, else line
+by line: a line that begins like a definition, at most one step indented, is one.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from hivemind_memory.markdown.text import split_lines
 from hivemind_memory.model.display import count_text
+from hivemind_memory.working.parsed_code import definitions_of
 
 PYTHON = (".py", ".pyi")
 
@@ -30,6 +31,9 @@ _DEFINITION = re.compile(
     re.IGNORECASE,
 )
 _KEYWORD_CALL = re.compile(r"\s*(?:if|for|while|switch|return|else|catch|elif)\b")
+_COMMENT = re.compile(r"(?://|/?\*|--\s|#(?!include)|@\w|\s\*|\s?\*/)")
+"""A line of a comment, or an annotation, above a definition that is not indented."""
+
 HEADING = re.compile(r" {0,3}#{1,6}[ \t]+\S")
 """A heading of Markdown."""
 
@@ -59,12 +63,24 @@ def outline_code(text: str, suffix: str, first_line: int = 1) -> str | None:
         None if nothing in it looks like a definition.
     """
     lines = split_lines(text)
-    kept = _python_lines(text) if suffix in PYTHON else None
+    kept = _python_lines(text) if suffix in PYTHON else _parsed_lines(text, suffix)
     if kept is None:
         kept = {n for n, line in enumerate(lines, start=1) if is_definition(line)}
     if not kept:
         return None
     return "\n".join(_numbered(lines, sorted(kept), first_line))
+
+
+def _parsed_lines(text: str, suffix: str) -> set[int] | None:
+    """Return the lines of imports and signatures; None: there is no parser."""
+    found = definitions_of(text, suffix)
+    if not found:
+        return None
+    return {
+        line
+        for part in found
+        for line in range(part.start_line, part.signature_end + 1)
+    }
 
 
 def is_definition(line: str) -> bool:
@@ -128,9 +144,15 @@ def sections_of(text: str, suffix: str) -> list[Section]:
         starts = dict(_python_starts(tree))
     elif suffix == ".md":
         starts = _heading_starts(lines)
+    elif parsed := definitions_of(text, suffix):
+        starts = {
+            part.first_line: part.name
+            for part in reversed(parsed)
+            if not part.is_import and part.depth <= 1
+        }
     else:
         starts = {
-            number: line.strip()
+            _with_comment(lines, number): line.strip()
             for number, line in enumerate(lines, start=1)
             if not line[:1].isspace() and is_definition(line)
         }
@@ -160,6 +182,13 @@ def _start_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> in
     return min(
         (decorator.lineno for decorator in node.decorator_list), default=node.lineno
     )
+
+
+def _with_comment(lines: Sequence[str], number: int) -> int:
+    """Return where a definition begins with the comment right above it."""
+    while number > 1 and _COMMENT.match(lines[number - 2]):
+        number -= 1
+    return number
 
 
 def _heading_starts(lines: Sequence[str]) -> dict[int, str]:
