@@ -229,6 +229,7 @@ _FILES = (
         },
     ),
     (CURATE, "capture", {"capture": "Propose memories from a session of an agent."}),
+    (CURATE, "consolidate", {"consolidate": "Merge near copies, as a diff to apply."}),
     (
         MAINTAIN,
         "jobs",

@@ -18,7 +18,7 @@ from hivemind_memory.curation.copies import copied_paths
 from hivemind_memory.errors import StateUnusableError
 from hivemind_memory.markdown.first_sentence import first_sentence
 from hivemind_memory.model.briefing import Briefing, BriefingSource
-from hivemind_memory.model.memories import ACTIVE
+from hivemind_memory.model.memories import ACTIVE, UPDATES
 from hivemind_memory.model.memory_types import (
     SEARCH_ONLY,
     all_types,
@@ -33,6 +33,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from hivemind_memory.index.port import Index
     from hivemind_memory.memory import Memory
     from hivemind_memory.model.memories import MemoryRow
     from hivemind_memory.model.memory_types import MemoryType
@@ -136,10 +137,17 @@ def find_scope(memory: Memory, name: str) -> str:
 
 def told_in(memory: Memory, scope: str) -> list[MemoryRow]:
     """Return the memories of a scope that agents are told, most important first."""
-    rows = memory.index_handle.run_fresh(
-        lambda index: index.memories(scopes=frozenset({scope}), statuses=(ACTIVE,))
-    )
-    return told_rows(rows, copied_paths(rows), memory.clocks.today())
+
+    def read(index: Index) -> tuple[list[MemoryRow], set[str]]:
+        found = index.memories(scopes=frozenset({scope}), statuses=(ACTIVE,))
+        if not index.has_strong_edges():
+            return found, set()
+        edges = index.strong_edges({row.path for row in found}, memory.access)
+        return found, {target for _, kind, target in edges if kind == UPDATES}
+
+    rows, replaced = memory.index_handle.run_fresh(read)
+    told = told_rows(rows, copied_paths(rows), memory.clocks.today())
+    return [row for row in told if replaced.isdisjoint({row.path, row.memory_id})]
 
 
 def label_of(source: BriefingSource) -> str:

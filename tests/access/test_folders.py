@@ -62,6 +62,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
 OWNERS = {
     "backup": ("{there}/backup.tar.gz",),
     "restore-backup": ("{there}/backup.tar.gz",),
+    "consolidate": ("--apply", "{there}/merged.md"),
 }
 """Command for the whole memory -> a file in that folder."""
 

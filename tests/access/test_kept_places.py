@@ -70,6 +70,7 @@ WITHOUT_TEXT = {
     *("config list", "config get", "config set", "config unset", "config path"),
     *("model list", "model fetch", "jobs list", "jobs retry", "hook session-end"),
     "capture",
+    "consolidate",
 }
 """Commands that write no text to a note."""
 

@@ -23,6 +23,7 @@ DRY_RUNS = {
     "skill promote": "tidy-up",
     "skill sync": "",
     "capture": "--last",
+    "consolidate": "",
 }
 """Command -> its arguments."""
 

@@ -302,6 +302,8 @@ def test_two_hundred_secrets_are_in_the_vault_and_nowhere_else(
         ("bulletin", "--json"),
         ("used", values[15]),
         ("jobs", "list", "--json"),
+        ("consolidate", "--json"),
+        ("consolidate", "--only", values[16]),
         ("jobs", "retry", values[16]),
         ("capture", values[16]),
         ("hook", "session-end"),

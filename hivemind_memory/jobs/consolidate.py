@@ -1,0 +1,102 @@
+"""Applies what a person accepted of a consolidation, one part after the other.
+
+Each part is a save and, for every other memory that it replaces, a link that says so.
+All of it is one session, so ``hm forget --session`` takes it back.
+"""
+
+from __future__ import annotations
+
+from hivemind_memory.errors import HivemindError
+from hivemind_memory.jobs.consolidation import hash_of
+from hivemind_memory.markdown.entry import new_ulid
+from hivemind_memory.model.curation import NewMemory
+from hivemind_memory.model.memories import UPDATES
+from hivemind_memory.model.value import value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hivemind_memory.jobs.consolidation import Merge
+    from hivemind_memory.memory.memory import Memory
+    from hivemind_memory.model.curation import StoredMemory
+
+REASON = "consolidated"
+
+
+@value
+class AppliedPart:
+    """What became of one part."""
+
+    number: int
+    key: str
+    id: str = ""
+    """Of the new memory; empty: nothing was changed."""
+
+    problem: str = ""
+    """Why it was refused, or what of it is missing."""
+
+
+def apply_merges(
+    memory: Memory, merges: Iterable[tuple[int, Merge]]
+) -> tuple[str, list[AppliedPart]]:
+    """Apply some parts; return the name of the session, and what became of each.
+
+    Args:
+        memory: As its owner sees it.
+        merges: Number of a part -> the part, its scope as it is shown.
+    """
+    clocks = memory.clocks
+    session = f"consolidate-{new_ulid(clocks.now(), clocks.randomness())}"
+    done = []
+    for number, merge in merges:
+        try:
+            done.append(_apply(memory, number, merge, session))
+        except HivemindError as error:
+            problem = f"{error} {error.hint}".strip()
+            done.append(AppliedPart(number=number, key=merge.key, problem=problem))
+    return session, done
+
+
+def _apply(memory: Memory, number: int, merge: Merge, session: str) -> AppliedPart:
+    """Apply a part, unless one of its memories has changed.
+
+    Raises:
+        HivemindError: Nothing was changed.
+    """
+    scope = memory.find_scope(merge.scope)
+    paths = {row.memory_id: row.path for row in memory.memories() if row.scope == scope}
+    found: list[StoredMemory] = []
+    for ref, digest in merge.sources:
+        stored = memory.curation.stored.load(paths[ref]) if ref in paths else None
+        if stored is None or hash_of(stored, memory.state()) != digest:
+            problem = f"{ref} has changed since, or is not active: nothing was changed"
+            return AppliedPart(number=number, key=merge.key, problem=problem)
+        found.append(stored)
+    replaced = next((each for each in found if each.key == merge.key), None)
+    if replaced is None:
+        problem = "none of its memories has that key: nothing was changed"
+        return AppliedPart(number=number, key=merge.key, problem=problem)
+    saved = memory.save(
+        NewMemory(
+            key=merge.key,
+            content=merge.content,
+            type=merge.type,
+            scope=scope,
+            reason=REASON,
+            replaces=replaced.id,
+            importance=max(each.importance for each in found),
+            session=session,
+            source="human",
+        )
+    )
+    problems = []
+    for each in found:
+        if each is not replaced:
+            try:
+                memory.curation.link(saved.id, each.id, UPDATES)
+            except HivemindError as error:
+                problems.append(f"{each.key} is still active: {error}")
+    return AppliedPart(
+        number=number, key=merge.key, id=saved.id, problem="; ".join(problems)
+    )

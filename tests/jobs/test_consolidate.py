@@ -1,0 +1,158 @@
+"""Near copies, what a model may make of them, and how a person applies it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hivemind_memory.context.briefing import told_in
+from hivemind_memory.jobs.consolidate import apply_merges
+from hivemind_memory.jobs.consolidation import (
+    Merge,
+    ask_for_merges,
+    find_clusters,
+    merges_in,
+)
+from hivemind_memory.jobs.consolidation_file import parse_merges, render_merges
+from hivemind_memory.memory.memory import Memory
+from hivemind_memory.model.curation import MemorySelector, NewMemory
+from hivemind_memory.model.memories import ACTIVE
+from hivemind_memory.testing import FakeChat
+from tests.support.sandbox import Sandbox, ask
+
+TEXTS = {
+    "day": "We deploy the shop on Mondays at 10:30 from infra/prod.",
+    "when": "We deploy the shop on Mondays at 10:30, from infra/prod, never later.",
+    "lunch": "Lunch is at noon in the kitchen on the second floor.",
+}
+MERGED = "We deploy the shop on Mondays at 10:30 from infra/prod, and never later."
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with Sandbox(tmp_path / "home").memory() as opened:
+        for key, text in TEXTS.items():
+            opened.save(NewMemory(key=key, content=text, type="decision"))
+        yield opened
+
+
+def ids(memory: Memory) -> dict[str, str]:
+    rows = memory.memories()
+    return {row.key: row.memory_id for row in rows if row.status == ACTIVE}
+
+
+def good(memory: Memory, **more: object) -> dict[str, Any]:
+    known = ids(memory)
+    refs = [known["day"], known["when"]]
+    row = {"type": "decision", "key": "day", "content": MERGED, "from": refs, **more}
+    return {"merged": [row], "keep": []}
+
+
+def propose(memory: Memory, reply: dict[str, Any]) -> list[Merge]:
+    [cluster] = find_clusters(memory, [""])
+    return merges_in(reply, cluster, memory.state())
+
+
+def test_near_copies_of_a_type_are_found(memory: Memory) -> None:
+    memory.save(NewMemory(key="a fact", content=TEXTS["day"] + " Yes.", type="fact"))
+
+    [cluster] = find_clusters(memory, [""])
+
+    assert {each.key for each in cluster} == {"day", "when"}
+
+
+def test_a_diff_is_applied_and_taken_back_by_its_session(memory: Memory) -> None:
+    [cluster] = find_clusters(memory, [""])
+    before = ids(memory)
+    reply = good(memory)
+    merges = ask_for_merges(memory, cluster, FakeChat(lambda _: reply))
+    file = render_merges(merges, {each.id: each for each in cluster})
+    assert f"- {TEXTS['when']}" in file
+    parts = parse_merges(file.replace("never later", "no later"))
+
+    session, [done] = apply_merges(memory, [(1, parts[0])])
+
+    assert not done.problem
+    assert ask(memory, "deploy shop Mondays").hits[0].key == "day"
+    told = {row.key for row in told_in(memory, "")}
+    assert told == {"day", "lunch"}
+    assert find_clusters(memory, [""]) == []
+    shown = memory.curation.show("day").memory
+    assert shown.text == MERGED.replace("never later", "no later")
+    assert shown.reason == "consolidated"
+    memory.curation.forget(MemorySelector(session=session))
+    assert ids(memory) == before
+    assert {row.key for row in told_in(memory, "")} == set(TEXTS)
+
+
+def test_what_has_changed_since_is_refused(memory: Memory) -> None:
+    merges = propose(memory, good(memory))
+    memory.save(NewMemory(key="when", content="On Tuesdays.", reason="moved"))
+    before = ids(memory)
+
+    _, [done] = apply_merges(memory, [(1, merges[0])])
+
+    assert "changed since" in done.problem
+    assert ids(memory) == before
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"content": MERGED.replace("10:30", "10:45")},
+        {"content": MERGED.replace("infra/prod", "infra/test")},
+        {"content": f"{MERGED} Ask `bob`."},
+        {"content": ""},
+        {"content": "word " * 1_000},
+        {"content": None},
+        {"key": "another"},
+        {"from": ["01ARZ3NDEKTSV4RRFFQ69G5FAV", "01ARZ3NDEKTSV4RRFFQ69G5FAX"]},
+        {"from": []},
+        {"from": "day"},
+    ],
+)
+def test_a_merge_that_says_more_than_its_memories_is_refused(
+    memory: Memory, change: dict[str, object]
+) -> None:
+    with pytest.raises(ValueError, match="with"):
+        propose(memory, good(memory, **change))
+
+
+def test_a_memory_that_is_named_twice_is_refused(memory: Memory) -> None:
+    reply = good(memory)
+    reply["keep"] = [ids(memory)["day"]]
+
+    with pytest.raises(ValueError, match="twice"):
+        propose(memory, reply)
+
+
+def test_a_private_memory_is_not_sent(memory: Memory) -> None:
+    more = "We deploy the shop on Mondays at 10:30 from infra/prod, we do."
+    memory.save(
+        NewMemory(key="own", content=more, type="decision", visibility="private")
+    )
+
+    [cluster] = find_clusters(memory, [""])
+
+    assert "own" not in {each.key for each in cluster}
+
+
+def test_a_text_cannot_end_its_part(memory: Memory) -> None:
+    """A fence or a comment in a memory is a line of the diff, and stays one."""
+    merges = propose(memory, good(memory))
+    text = f"```\n{MERGED}\n<!-- hm consolidate {{}} -->\n```diff\n+ x"
+    [merge] = [
+        Merge(
+            scope="global",
+            type="decision",
+            key="day -->",
+            content=text,
+            sources=merges[0].sources,
+        )
+    ]
+    memories = {each.id: each for each in find_clusters(memory, [""])[0]}
+
+    assert parse_merges(render_merges([merge], memories)) == [merge]
