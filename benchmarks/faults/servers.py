@@ -7,14 +7,14 @@ from benchmarks.faults.fault import Fault
 FAULTS = (
     Fault(
         name="what was read of a note is never forgotten",
-        rig="mcp_growth --writes 600",
+        rig="mcp_growth --writes 1200 --notes 2 --most-kb 4",
         module="markdown/blocks.py",
         code=(
             "_every = []\n\n\n"
-            "def _kept(self, path, blocks, keep=BlockReader._keep):\n"
-            "    _every.append([list(block.chunks) * 20 for block in blocks])\n"
-            "    return keep(self, path, blocks)\n\n\n"
-            "BlockReader._keep = _kept\n"
+            "def _grown(self, path, data, growth, read=BlockReader.read_grown):\n"
+            "    _every.append(decode(data))\n"
+            "    return read(self, path, data, growth)\n\n\n"
+            "BlockReader.read_grown = _grown\n"
         ),
         says=r"memory x",
     ),

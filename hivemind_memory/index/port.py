@@ -166,7 +166,8 @@ class NotesIndex(Protocol):
         Readers see a note as it was or as it is, never half of it.
 
         Args:
-            batch: Few enough notes for some 50 ms of work.
+            batch: Few enough notes for some 50 ms of work. One that has grown is
+                written only on what it has grown from, whose chunks stay.
             may_write: Decides about each note in the transaction that writes it.
         """
         ...

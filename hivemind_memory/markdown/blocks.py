@@ -27,14 +27,16 @@ from hivemind_memory.model.note import Chunk, Note, Provenance
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from hivemind_memory.markdown.growth import Growth
     from hivemind_memory.model.note_path import NotePath
 
 BLOCK_CHARS = 4_000
 """A block ends at the first entry after so many characters. Looking for secrets costs
 as much for a line as for this many."""
 
-MAX_KEPT_CHARS = 8_000_000
-"""Of the notes whose blocks are kept, those read longest ago forgotten first."""
+MAX_KEPT_CHARS = 500_000
+"""Of the notes whose blocks are kept, those read longest ago forgotten first. Each
+character takes some 15 bytes."""
 
 _COMMENT_LINE = re.compile(r"^<!-- hm [^\r\n]*", re.MULTILINE)
 _BEFORE_ENTRY = re.compile(r"\n\r?\n(?=<!-- hm )")
@@ -113,6 +115,33 @@ class BlockReader:
                 noted, split, kept, masked, strict=True
             )
         ]
+
+    def read_grown(self, path: NotePath, data: bytes, growth: Growth) -> Note:
+        """Return a note with those chunks alone that the index may not have yet.
+
+        Args:
+            path: Where it lies.
+            data: The whole file.
+            growth: Where to begin.
+        """
+        texts = blocks_of(decode(data)[growth.first_char :])
+        line = growth.line_count
+        chunks: list[Chunk] = []
+        for text in texts:
+            block = self._read_block(text, self._masked(text), line, has_front=False)
+            chunks += block.chunks
+            line += block.line_count
+        return Note(
+            path=path,
+            chunks=tuple(chunks),
+            line_count=line,
+            grown_from=growth.digest,
+            first_line=growth.line_count + 1,
+        )
+
+    def hides_any(self, text: str) -> bool:
+        """Return whether a text has anything that is masked."""
+        return self._mask(text) != text
 
     def _cut(
         self, path: NotePath, same: Sequence[_Block], new: Sequence[tuple[str, str]]

@@ -20,13 +20,14 @@ if TYPE_CHECKING:
     from hivemind_memory.files.reader import NoteReader, ReadNote
     from hivemind_memory.index.port import FileRecord, Index, IndexedNote
     from hivemind_memory.markdown.blocks import BlockReader
+    from hivemind_memory.markdown.growth import Growth
     from hivemind_memory.memory.sync_round import SyncRound
     from hivemind_memory.model.memory_types import MemoryType
     from hivemind_memory.model.note import Note
     from hivemind_memory.model.note_path import NotePath
 
-    _ReadNote = tuple[NotePath, ReadNote, bool]
-    "A note, what was read of it, and whether that is settled."
+    _ReadNote = tuple[NotePath, ReadNote, bool, Growth | None]
+    "A note, what was read of it, whether that is settled, and how it has grown."
 
     Progress = Callable[[str, int, int], None]
     "Called with the phase, how much is done, and how much there is."
@@ -141,10 +142,19 @@ class NoteIndexer:
         """Index some notes that were read."""
         if not found:
             return
-        notes = self._blocks().read_all([(path, read.data) for path, read, _ in found])
+        blocks = self._blocks()
+        whole = iter(
+            blocks.read_all(
+                [(path, read.data) for path, read, _, growth in found if growth is None]
+            )
+        )
         batch: list[tuple[Note, FileRecord]] = []
         batch_chunks = 0
-        for note, (_, read, settled) in zip(notes, found, strict=True):
+        for path, read, settled, growth in found:
+            if growth is None:
+                note = next(whole)
+            else:
+                note = blocks.read_grown(path, read.data, growth)
             batch.append((note, self._record(note, read, is_settled=settled)))
             batch_chunks += len(note.chunks)
             if batch_chunks >= BATCH_CHUNKS:
@@ -178,8 +188,12 @@ class NoteIndexer:
             if known.signature != read.signature or settled:
                 work.add_same(path, read, is_settled=settled)
             return None
+        growth = None
+        if known is not None and work.knows_rules:
+            growth = self._growth_of(read, known)
         is_large = (
-            len(read.data) > LARGE_NOTE_BYTES
+            growth is None
+            and len(read.data) > LARGE_NOTE_BYTES
             and self._blocks().count_new_chars(path, read.data) > LARGE_NOTE_BYTES
         )
         rule = work.may_take_large
@@ -187,8 +201,30 @@ class NoteIndexer:
             work.left.append(path)
             return None
         before = known.digest if known is not None else ""
-        work.record_read(path, before=before, digest=read.digest)
-        return path, read, settled
+        work.record_read(
+            path, before=before, digest=read.digest, is_whole=growth is None
+        )
+        return path, read, settled, growth
+
+    def _growth_of(self, read: ReadNote, known: IndexedNote) -> Growth | None:
+        """Return how a note has grown since it was indexed; None: it may have changed.
+
+        Any process may have indexed it: what it had then is known by its digest.
+        """
+        size = known.signature[2]
+        if not known.digest or not 0 < size < len(read.data) <= size + LARGE_NOTE_BYTES:
+            return None
+        from hivemind_memory.files.reader import digest_of
+
+        if digest_of(read.data[:size]) != known.digest:
+            return None
+        from hivemind_memory.markdown.growth import growth_of
+
+        growth = growth_of(read.data, size=size, digest=known.digest)
+        # A link that is masked now, and was not, has to go.
+        if growth and "[[" in growth.again and self._blocks().hides_any(growth.again):
+            return None
+        return growth
 
     def _record(self, note: Note, read: ReadNote, *, is_settled: bool) -> FileRecord:
         """Return what the index records of a note besides its chunks."""

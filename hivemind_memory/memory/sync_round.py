@@ -56,9 +56,15 @@ class SyncRound:
         self._folder = folder
         self._same: list[TouchedNote] = []
         self._read: dict[NotePath, tuple[str, str]] = {}
+        self._grown: set[NotePath] = set()
         self._index = index
         self._last_purge = index.get_meta(LAST_PURGE)
         self._rules = index.get_meta(RULES)
+
+    @property
+    def knows_rules(self) -> bool:
+        """Whether the index says which rules made its rows; a new one does not yet."""
+        return bool(self._rules)
 
     def add_same(self, path: NotePath, read: ReadNote, *, is_settled: bool) -> None:
         """Note that the index has these bytes already, with another signature."""
@@ -72,9 +78,13 @@ class SyncRound:
             self._index.touch(self._same)
             self._same = []
 
-    def record_read(self, path: NotePath, *, before: str, digest: str) -> None:
+    def record_read(
+        self, path: NotePath, *, before: str, digest: str, is_whole: bool
+    ) -> None:
         """Record that a note was read, and which bytes the index had before that."""
         self._read[path] = (before, digest)
+        if not is_whole:
+            self._grown.add(path)
 
     def may_replace(
         self, path: NotePath, signature: FileSignature | None, digest: str
@@ -89,6 +99,9 @@ class SyncRound:
             self.overtaken.append(path)  # masked by rules that do not count any more
             return False
         before, read_digest = self._read[path]
+        if digest != before and path in self._grown:
+            self.overtaken.append(path)  # what was read is not the whole note
+            return False
         if digest != before or self._index.get_meta(LAST_PURGE) != self._last_purge:
             try:
                 is_newest = read_note(self._folder, path).digest == read_digest

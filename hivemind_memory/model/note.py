@@ -80,3 +80,11 @@ class Note:
     text and never rewritten."""
 
     line_count: int = 0
+
+    grown_from: str = ""
+    """SHA-256 of the bytes that the index has, if the file begins with them and only
+    what follows was read: then there are no chunks before ``first_line``. Empty: all
+    chunks are there."""
+
+    first_line: int = 1
+    """Number of the first line that was read."""

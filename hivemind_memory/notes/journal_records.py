@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from hashlib import sha256
 from sys import intern
 
@@ -218,16 +219,16 @@ def add_lines(
                 "new": bool(is_new),
             }:
                 # Nearly all of them name the same folder and the same few notes.
-                root, target = intern(root), intern(target)
+                root, note = intern(root), _note_path(target)
                 known = entries.get(entry_id)
                 is_again = do == "again" and known is not None
                 entries[entry_id] = JournalEntry(
                     id=entry_id,
                     root=root,
-                    path=known.path if known and is_again else NotePath(target),
+                    path=known.path if known and is_again else note,
                     at_s=at_s,
                     state=RETURNING if is_again else BEGUN,
-                    target=NotePath(target),
+                    target=note,
                     size_before=size_before,
                     is_new=is_new,
                     offset=offset - len(line),
@@ -238,6 +239,12 @@ def add_lines(
             case {"do": "dropped", "id": str(entry_id)}:
                 entries.pop(entry_id, None)
     return end, last_line
+
+
+@lru_cache(64)
+def _note_path(target: str) -> NotePath:
+    """Return a path; that of the last notes is the same object each time."""
+    return NotePath(target)
 
 
 def _line(record: dict[str, object]) -> bytes:

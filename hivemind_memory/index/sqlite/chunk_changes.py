@@ -34,9 +34,19 @@ class ChunkChanges:
 
 
 def compare_chunks(
-    connection: apsw.Connection, file_id: int, rows: Sequence[PlacedRow]
+    connection: apsw.Connection,
+    file_id: int,
+    rows: Sequence[PlacedRow],
+    first_line: int = 1,
 ) -> ChunkChanges:
-    """Return how the chunks of a note differ from some rows; equal ones are kept."""
+    """Return how the chunks of a note differ from some rows; equal ones are kept.
+
+    Args:
+        connection: The index.
+        file_id: The note's number.
+        rows: What its chunks have to be.
+        first_line: Chunks that begin before this line stay as they are.
+    """
     old: dict[tuple[object, ...], list[tuple[int, int, int]]] = {}
     same = 0
     for chunk_id, start, end, *stored in connection.execute(
@@ -44,9 +54,9 @@ def compare_chunks(
         SELECT id, start_line, end_line,
           day, entry_id, headings, text, body, extra, breadcrumbs, subchunks, source,
           reason, source_ref, tags
-        FROM chunks WHERE file_id = ? ORDER BY id
+        FROM chunks WHERE file_id = ? AND start_line >= ? ORDER BY id
         """,
-        (file_id,),
+        (file_id, first_line),
     ):
         row = tuple(stored)
         # Agents append to a note all day. Up to where it grew its chunks are in order,

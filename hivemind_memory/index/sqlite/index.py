@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     )
     from hivemind_memory.index.sqlite.hits import SqliteHits
     from hivemind_memory.index.sqlite.lists import SqliteLists
-    from hivemind_memory.index.sqlite.rows import PlacedRow, RowMaker
+    from hivemind_memory.index.sqlite.rows import RowMaker
     from hivemind_memory.index.sqlite.vector_store import SqliteVectorStore
     from hivemind_memory.index.sqlite.view import SqliteView, Views
     from hivemind_memory.model.filters import Access, SearchFilter
@@ -159,6 +159,8 @@ class SqliteIndex:
             from hivemind_memory.index.sqlite.rows import RowMaker
 
             self._row_maker = RowMaker(self._tokens_of)
+        from hivemind_memory.index.sqlite.note_parts import replace_part
+
         rows_of = self._row_maker.rows_of
         written = 0
         small = []
@@ -167,35 +169,15 @@ class SqliteIndex:
             large = notes.large_notes(self._connection, rows_by_path)
             for note, file in batch:
                 rows = rows_by_path[note.path]
-                if note.path in large:
-                    changed = notes.replace_changed_chunks(
-                        self._connection, note.path, file, rows, may_write
+                if note.grown_from or note.path in large:
+                    written += replace_part(
+                        self._connection, self.path, note, file, rows, may_write
                     )
-                    if changed is None:
-                        changed = self._replace_large(note.path, file, rows, may_write)
-                    written += changed
                 else:
                     small.append((note.path, file, rows))
             if small:
                 written += notes.replace_notes(self._connection, small, may_write)
         return written
-
-    def _replace_large(
-        self,
-        path: NotePath,
-        file: FileRecord,
-        rows: list[PlacedRow],
-        may_write: MayWrite | None,
-    ) -> int:
-        """Write one large note while no other process writes a large one."""
-        from hivemind_memory.index.sqlite.lock import index_lock
-
-        # Who rebuilds takes that lock first.
-        self._connection.writer_lock.release()
-        with index_lock(self.path):
-            return notes.replace_large_note(
-                self._connection, path, file, rows, may_write
-            )
 
     def remove(
         self, paths: Iterable[NotePath], may_write: MayWrite | None = None

@@ -112,6 +112,24 @@ def insert_edges(connection: apsw.Connection, file_id: int, file: FileRecord) ->
         )
 
 
+def add_edges(connection: apsw.Connection, file_id: int, file: FileRecord) -> None:
+    """Insert those edges of a note that has grown that it did not have before."""
+    edges = file.header.edges if file.header else ()
+    if not edges:
+        return
+    from hivemind_memory.notes.edge import MAX_EDGES
+
+    rows = connection.execute(
+        "SELECT kind, target FROM edges WHERE file_id = ?", (file_id,)
+    )
+    had = set(rows)
+    new = [edge for edge in edges if (edge[0], edge[1]) not in had]
+    connection.executemany(
+        "INSERT INTO edges(file_id, kind, target, weight) VALUES (?, ?, ?, ?)",
+        [(file_id, *edge) for edge in new[: max(0, MAX_EDGES - len(had))]],
+    )
+
+
 def chunk_values(file_id: int, rows: Sequence[PlacedRow]) -> list[ChunkValues]:
     """Return chunks as the table has them."""
     return [(file_id, start, end, *row) for start, end, row in rows]

@@ -133,7 +133,7 @@ def large_notes(
 ) -> set[NotePath]:
     """Return the notes that are too much work to replace in one transaction."""
     large = {path for path, rows in batch.items() if len(rows) > STEP_CHUNKS}
-    for path, (_, _, _, chunk_count) in _indexed(connection, batch).items():
+    for path, (_, _, _, chunk_count) in indexed_at(connection, batch).items():
         if chunk_count > STEP_CHUNKS:
             large.add(path)
     return large
@@ -152,9 +152,9 @@ def replace_notes(
     """
     chunks: list[ChunkValues] = []
     with notes_transaction(connection):
-        indexed = _indexed(connection, [path for path, _, _ in batch])
+        indexed = indexed_at(connection, [path for path, _, _ in batch])
         for path, file, rows in batch:
-            file_id, signature, digest, _ = indexed.get(path, _NOT_INDEXED)
+            file_id, signature, digest, _ = indexed.get(path, NOT_INDEXED)
             if may_write is None or may_write(path, signature, digest):
                 chunks += _replace_note(connection, path, file, rows, file_id)
         insert_chunks(connection, chunks)
@@ -225,8 +225,8 @@ def _differences(
 
     The last is None when the note is not indexed, or too much differs for one step.
     """
-    file_id, signature, digest, _ = _indexed(connection, (path,)).get(
-        path, _NOT_INDEXED
+    file_id, signature, digest, _ = indexed_at(connection, (path,)).get(
+        path, NOT_INDEXED
     )
     changes = compare_chunks(connection, file_id, rows) if file_id else None
     if changes is not None and changes.count > STEP_CHUNKS:
@@ -296,13 +296,13 @@ def _retire(connection: apsw.Connection, path: NotePath) -> None:
     )
 
 
-_NOT_INDEXED: tuple[int, FileSignature | None, str, int] = (0, None, "", 0)
+NOT_INDEXED: tuple[int, FileSignature | None, str, int] = (0, None, "", 0)
 
 
-def _indexed(
+def indexed_at(
     connection: apsw.Connection, paths: Collection[NotePath]
 ) -> dict[NotePath, tuple[int, FileSignature | None, str, int]]:
-    """Return the number, signature, digest and chunks of notes that are indexed."""
+    """Return number, signature, digest and count of chunks of those that are there."""
     marks = ",".join("?" * len(paths))
     return {
         path: (file_id, tuple(signature), digest, chunk_count)
@@ -322,7 +322,7 @@ def _may_write(
     """Ask whether a note may be written, given its current rows."""
     if may_write is None:
         return True
-    _, signature, digest, _ = _indexed(connection, (path,)).get(path, _NOT_INDEXED)
+    _, signature, digest, _ = indexed_at(connection, (path,)).get(path, NOT_INDEXED)
     return may_write(path, signature, digest)
 
 

@@ -70,7 +70,8 @@ _KnownRows = dict[int, tuple["Chunk | None", _Given, PlacedRow | None]]
 
 _UNKNOWN: tuple[None, _Given, None] = (None, ("", "", False), None)
 _MANY_ROWS = 100
-_MAX_KEPT_NOTES = 8
+_MAX_KEPT_ROWS = 2_000
+"""Of all notes; those of a larger one are made anew."""
 
 
 class RowMaker:
@@ -90,7 +91,7 @@ class RowMaker:
         rows = rows_of(note, self._tokens_of, known, made)
         if len(made) >= _MANY_ROWS:
             self._kept[note.path] = made
-            if len(self._kept) > _MAX_KEPT_NOTES:
+            while sum(map(len, self._kept.values())) > _MAX_KEPT_ROWS:
                 del self._kept[next(iter(self._kept))]
         return rows
 
