@@ -106,8 +106,8 @@ def test_a_note_that_the_index_has_newer_meanwhile_is_read_as_a_whole(
 ) -> None:
     """The end alone, added to what another process indexed, would be half a note."""
     memory.sync()
-    for number in range(12):
-        memory.write(f"{number} {ENTRY * 8}", file=DAY)
+    for number in range(13):  # so large that no lock is held while it is read
+        memory.write(f"{number} {ENTRY * 24}", file=DAY)
     other = sandbox.memory()
     day = Path(sandbox.notes) / DAY
     read_grown = blocks.BlockReader.read_grown
