@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from dataclasses import replace
 
 from hivemind_memory.context.briefing_input import choose_told, read_told
 from hivemind_memory.context.told_memories import read_own_lines, told_rows
@@ -18,6 +19,7 @@ from hivemind_memory.curation.copies import copied_paths
 from hivemind_memory.errors import StateUnusableError
 from hivemind_memory.markdown.first_sentence import first_sentence
 from hivemind_memory.model.briefing import Briefing, BriefingSource
+from hivemind_memory.model.display import behind_text
 from hivemind_memory.model.memories import ACTIVE, UPDATES
 from hivemind_memory.model.memory_types import (
     SEARCH_ONLY,
@@ -70,14 +72,23 @@ def find_briefing(memory: Memory, name: str = "") -> Briefing:
     """
     scope = find_scope(memory, name)
     at = memory.clocks.local_iso(memory.clocks.now())
-    told = told_in(memory, scope)
+    handle = memory.index_handle
+    with handle.lock:
+        told = told_in(memory, scope)
+        warning = behind_text(handle.why_behind)
     if written := _find_written(memory, scope, told):
-        return written
+        return replace(
+            written, is_stale=written.is_stale or warning != "", warning=warning
+        )
     sources = tuple(_in_order(_choose(memory, told), memory.types))
-    if not sources:
-        return Briefing(scope=scope, body="", why_empty=NOTHING, generated_at=at)
     return Briefing(
-        scope=scope, body=_body_of(sources), generated_at=at, sources=sources
+        scope=scope,
+        body=_body_of(sources),
+        why_empty="" if sources else NOTHING,
+        generated_at=at,
+        sources=sources,
+        is_stale=warning != "",
+        warning=warning,
     )
 
 

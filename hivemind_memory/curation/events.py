@@ -50,7 +50,7 @@ class ChangeEvents:
         return self._log.last_number()
 
     def number_of(self, change_id: str) -> int | None:
-        """Return the number of a change; None: the log has none of that id.
+        """Return the number of a change, also if it was purged; None: it is no id.
 
         Raises:
             StateUnusableError: The log cannot be read now.

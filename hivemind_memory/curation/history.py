@@ -31,7 +31,7 @@ from hivemind_memory.model.curation import (
     RecallCounts,
     StoredMemory,
 )
-from hivemind_memory.model.display import not_indexed_text
+from hivemind_memory.model.display import behind_text, not_indexed_text
 from hivemind_memory.model.memories import (
     ACTIVE,
     FORGOTTEN,
@@ -78,16 +78,17 @@ def history(context: CurationContext, ref: str, *, scope: str | None = None) -> 
         public = _public_memory(context, ref)
         return History(key=public.key, scope=public.scope, memories=(public,))
     ref = with_own_day(context, ref.strip())
-    index = context.index.fresh(is_lookup=True)
+    index, why_stale = context.index.known(is_lookup=True)
+    warning = behind_text(why_stale)
     entry = find_entry(context, index, ref, scope)
     if entry is not None:
         shown = memories_for(context.caller, [entry])
-        return History(key="", scope=entry.scope, memories=shown)
+        return History(key="", scope=entry.scope, memories=shown, warning=warning)
     row = find_memory(context, index, ref, scope=scope)
     if scope is None:
         check_certain(context, index, ref, row)
     found = _history_of(context, index, row)
-    return replace(found, memories=_shown(context, found.memories))
+    return replace(found, memories=_shown(context, found.memories), warning=warning)
 
 
 def show(
@@ -108,11 +109,13 @@ def show(
         public = _public_memory(context, ref)
         return MemoryDetails(memory=public, chain=(public,))
     ref = with_own_day(context, ref.strip())
-    index = context.index.fresh(is_lookup=True)
+    index, why_stale = context.index.known(is_lookup=True)
+    warnings = (behind_text(why_stale),) if why_stale else ()
     entry = find_entry(context, index, ref, scope)
     if entry is not None:
         (shown,) = memories_for(context.caller, [entry])
-        return MemoryDetails(memory=shown, recall=_recalls_of(context, entry))
+        recall = _recalls_of(context, entry)
+        return MemoryDetails(memory=shown, recall=recall, warnings=warnings)
     row = find_memory(context, index, ref, scope=scope)
     if scope is None:
         check_certain(context, index, ref, row)
@@ -126,7 +129,7 @@ def show(
         edges=tuple(_edges(context, index, memory)),
         chain=_shown(context, chain),
         recall=_recalls_of(context, memory),
-        warnings=_large_note_warnings(context),
+        warnings=(*warnings, *_large_note_warnings(context)),
     )
 
 
@@ -137,7 +140,7 @@ def _public_memory(context: CurationContext, ref: str) -> StoredMemory:
         MemoryNotFoundError: There is none that is public; nothing else is said.
     """
     ref = ref.strip()
-    index = context.index.fresh(is_lookup=True)
+    index, _ = context.index.known(is_lookup=True)
     rows = rows_named(index, ref, context.caller.scopes) if is_name(ref) else []
     for row in rows:
         memory = load_memory(context, row.path)

@@ -44,7 +44,7 @@ def list_memories(
         return ()
     from hivemind_memory.model.memory_types import all_types
 
-    index = context.index.fresh(is_lookup=True)
+    index, _ = context.index.known(is_lookup=True)
     today = context.clocks.today()
     source_ref = wanted.source_ref.strip()
     found = []

@@ -59,7 +59,7 @@ def locate(context: CurationContext, name: str) -> tuple[str, int, int]:
         check_place(name)
         return note, start_line, end_line
     if is_name(name):
-        index = context.index.fresh(is_lookup=True)
+        index, _ = context.index.known(is_lookup=True)
         entry = None if is_place else find_entry(context, index, name, None)
         if entry is not None:
             return entry.path, entry.start_line, entry.end_line

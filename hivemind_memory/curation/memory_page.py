@@ -6,6 +6,7 @@ from hivemind_memory.curation.listing import fitting_rows
 from hivemind_memory.curation.lookup import load_memory
 from hivemind_memory.curation.status_names import as_of
 from hivemind_memory.curation.without_secrets import memories_for
+from hivemind_memory.model.display import behind_text
 from hivemind_memory.model.listing import MemoryPage
 
 TYPE_CHECKING = False
@@ -56,8 +57,7 @@ def memory_page(
         found, total = fitting[offset : offset + limit], len(fitting)
     today = context.clocks.today()
     shown = memories_for(context.caller, (as_of(memory, today) for memory in found))
-    warning = f"Recent changes may be missing: {why_stale}" if why_stale else ""
-    return MemoryPage(memories=shown, total=total, warning=warning)
+    return MemoryPage(memories=shown, total=total, warning=behind_text(why_stale))
 
 
 def _has_words(memory: StoredMemory, words: list[str]) -> bool:

@@ -119,7 +119,7 @@ class EventFeed:
         Args:
             listener: Of a client that connects.
             after: Id of the last change that it knows; it gets the later ones first.
-                Empty, or of no change: it knows none.
+                Empty, or no id of a change: it knows none.
 
         Raises:
             HivemindError: The memory cannot be read now.
@@ -180,7 +180,7 @@ class EventFeed:
             self._notes = _notes_of(memory)
 
     def _changes_after(self, change_id: str) -> tuple[MemoryEvent, ...]:
-        """Return what the log has after a change; nothing if it has none of that id."""
+        """Return what the log has after a change, though it may have been purged."""
         with self._lend() as memory:
             events = memory.curation.events
             number = events.number_of(change_id)

@@ -16,13 +16,15 @@ from hivemind_memory.http_api.failures import Failure
 from hivemind_memory.http_api.routes import (
     Answer,
     Call,
-    CamelAnswer,
     Fields,
     RouteGroup,
 )
 from hivemind_memory.http_api.schemas import (
     ROW_EXAMPLE,
+    Edge,
+    Edges,
     Names,
+    ReadRow,
     Row,
     Rows,
     row_of,
@@ -125,24 +127,6 @@ class Forgotten(Answer):
     deleted: bool = Field(description="false: there was nothing to forget")
 
 
-class Edge(CamelAnswer):
-    """A link of a memory to another one."""
-
-    kind: str = Field(description="related_to, updates or contradicts")
-    weight: float
-    is_outgoing: bool = Field(description="it begins at this memory")
-    id: str = Field(description="of the other one, or as it is written there")
-    key: str
-    path: str = Field(description="empty: it is not there")
-    by: str = Field(description="model: the language model made it", default="")
-
-
-class Edges(Answer):
-    """The links of a memory."""
-
-    data: list[Edge]
-
-
 @routes.get("/memories", example={"data": [ROW_EXAMPLE], "total": 1})
 def list_memories(call: Call, query: ListFields) -> Page:
     """List memories, newest first."""
@@ -164,12 +148,14 @@ def list_memories(call: Call, query: ListFields) -> Page:
 
 
 @routes.get("/memories/{id}", errors=(404,), example=ROW_EXAMPLE)
-def read_memory(call: Call) -> Row:
+def read_memory(call: Call) -> ReadRow:
     """Return one memory by its id, key or path.
 
     Its ``ETag`` names this version; ``If-Match`` of a change or a deletion takes it.
     """
-    return _found_row(call, _details(call))
+    details = _details(call)
+    row = _found_row(call, details)
+    return ReadRow(**row.model_dump(), warning=" ".join(details.warnings))
 
 
 @routes.post(
@@ -304,7 +290,7 @@ def read_chain(call: Call) -> Rows:
         history = call.memory.curation.history(call.path["id"])
     except (MemoryNotFoundError, NotesMissingError):
         raise _not_found(call) from None
-    return Rows(data=rows_of(call, history.memories))
+    return Rows(data=rows_of(call, history.memories), warning=history.warning)
 
 
 @routes.get(
@@ -325,7 +311,9 @@ def read_chain(call: Call) -> Rows:
 )
 def read_edges(call: Call) -> Edges:
     """Return the links of a memory, in both directions."""
-    return Edges(data=[Edge.model_validate(edge) for edge in _details(call).edges])
+    details = _details(call)
+    edges = [Edge.model_validate(edge) for edge in details.edges]
+    return Edges(data=edges, warning=" ".join(details.warnings))
 
 
 def _details(call: Call, name: str = "") -> MemoryDetails:

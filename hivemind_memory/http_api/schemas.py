@@ -93,6 +93,32 @@ class Rows(Answer):
     """Several memories."""
 
     data: list[Row]
+    warning: str = Field(default="", description="why changes may be missing")
+
+
+class ReadRow(Row):
+    """A memory as it is known now."""
+
+    warning: str = Field(default="", description="why changes may be missing")
+
+
+class Edge(CamelAnswer):
+    """A link of a memory to another one."""
+
+    kind: str = Field(description="related_to, updates or contradicts")
+    weight: float
+    is_outgoing: bool = Field(description="it begins at this memory")
+    id: str = Field(description="of the other one, or as it is written there")
+    key: str
+    path: str = Field(description="empty: it is not there")
+    by: str = Field(description="model: the language model made it", default="")
+
+
+class Edges(Answer):
+    """The links of a memory."""
+
+    data: list[Edge]
+    warning: str = Field(default="", description="why changes may be missing")
 
 
 def row_of(call: Call, memory: StoredMemory, recall: RecallCounts | None = None) -> Row:

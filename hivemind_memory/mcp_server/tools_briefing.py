@@ -34,6 +34,7 @@ class BriefingOut(BaseModel):
         default=[], description="ids of the memories, for memory_get"
     )
     why: str = Field(default="", description="why there is none")
+    warning: str = Field(default="", description="why it may be out of date")
 
 
 class BriefingTool:
@@ -67,6 +68,7 @@ class BriefingTool:
                 is_stale=briefing.is_stale,
                 sources=[source.id or source.path for source in briefing.sources],
                 why=briefing.why_empty,
+                warning=briefing.warning,
             )
 
         return await self._runner.run("get_memory_bulletin", context, work, _render)
@@ -74,11 +76,13 @@ class BriefingTool:
 
 def _render(shown: BriefingOut) -> str:
     """Return the same as text; what is quoted begins each line with a bar."""
+    warning = f"\n{shown.warning}" if shown.warning else ""
     if not shown.body:
-        return f"No briefing of {shown.scope}: {shown.why}"
+        return f"No briefing of {shown.scope}: {shown.why}{warning}"
     quoted = "\n".join(f"| {line}" for line in shown.body.split("\n"))
     count = count_text(len(shown.sources), "memory", "memories")
     by = f", written by {shown.model} on {shown.generated_at[:10]}"
-    stale = "; memories were saved since" if shown.is_stale else ""
+    is_old = shown.is_stale and not shown.warning
+    stale = "; memories were saved since" if is_old else ""
     made = f"{by}{stale}" if shown.is_model else ""
-    return f"Briefing of {shown.scope}, from {count}{made}:\n{quoted}"
+    return f"Briefing of {shown.scope}, from {count}{made}:\n{quoted}{warning}"

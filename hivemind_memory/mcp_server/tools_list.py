@@ -26,7 +26,7 @@ from hivemind_memory.mcp_server.tools import (
     make_tool,
 )
 from hivemind_memory.model.curation import StoredMemory
-from hivemind_memory.model.display import count_text, shorten
+from hivemind_memory.model.display import behind_text, count_text, shorten
 from hivemind_memory.model.listing import MemoryFilter
 from hivemind_memory.model.memories import MAX_SOURCE_REF_CHARS, claim_text
 from hivemind_memory.model.results import ListedNote
@@ -135,15 +135,20 @@ class ListTool:
             )
             of_memories = bool(wanted.types or wanted.source_ref)
             try:
+                found: NotesOut | MemoriesOut
                 if of_memories:
-                    return _list_memories(call, wanted, after)
-                return _list_notes(call, wanted, after)
+                    found = _list_memories(call, wanted, after)
+                else:
+                    found = _list_notes(call, wanted, after)
             except NotesMissingError as error:
                 if of_memories:
                     return MemoriesOut(
                         memories=[], memory_count=0, continuation=str(error)
                     )
                 return NotesOut(files=[], file_count=0, continuation=str(error))
+            behind = behind_text(call.memory.index_handle.why_behind)
+            found.continuation = "; ".join(filter(None, (behind, found.continuation)))
+            return found
 
         return await self._runner.run("memory_list", context, work, render_list)
 

@@ -266,6 +266,7 @@ def _shape_history(history: History) -> HistoryOut:
         continuation = f"{rest} older versions are left out; memory_get reads {after}"
     elif history.is_cut:
         continuation = "there are older versions than these"
+    continuation = "; ".join(filter(None, (history.warning, continuation)))
     return HistoryOut(
         key=one_line(history.key, _FACT_CHARS),
         scope=history.scope,

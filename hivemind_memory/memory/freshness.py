@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from hivemind_memory.model.snapshot import SkippedNote
 
 
+REFUSED_S = 2.0
+"""So long after waiting in vain for a locked index, lists do not wait again."""
+
 MAX_SCANS = 5
 """How often an answer looks again because notes change while it looks."""
 
@@ -90,6 +93,7 @@ class FreshnessCheck:
         self._unreadable: frozenset[str] = frozenset()
         self._behind: frozenset[str] = frozenset()
         self._last = Freshness()
+        self._refused: tuple[float, Freshness] | None = None
 
     def close(self) -> None:
         """Stop watching."""
@@ -101,6 +105,7 @@ class FreshnessCheck:
         *,
         may_take_large: LargeNoteRule | None = leave_all,
         leaves_outdated: bool = False,
+        waits_again: bool = True,
     ) -> Freshness:
         """Update *index* if the folder has changed, and say how far that went.
 
@@ -110,13 +115,27 @@ class FreshnessCheck:
                 takes; the others are in the background. None: all of them.
             leaves_outdated: Many notes that have to be read again because the rules
                 have changed are left to the background, too.
+            waits_again: Wait for who has the index locked though that was in vain a
+                moment ago.
         """
+        began_s = self._stopwatch()
+        if not waits_again and self._refused is not None:
+            refused_s, refused = self._refused
+            if began_s - refused_s < REFUSED_S:
+                return refused
         try:
-            return self._ensure_fresh(
+            found = self._ensure_fresh(
                 index, may_take_large=may_take_large, leaves_outdated=leaves_outdated
             )
         finally:
             self._proof.end_comparison()
+        has_waited = self._stopwatch() - began_s > REFUSED_S
+        self.record_refusal(found if found.warning and has_waited else None)
+        return found
+
+    def record_refusal(self, found: Freshness | None) -> None:
+        """Remember that it was waited in vain for who has the index locked, or not."""
+        self._refused = None if found is None else (self._stopwatch(), found)
 
     def _ensure_fresh(
         self,

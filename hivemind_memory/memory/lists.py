@@ -97,7 +97,8 @@ class MemoryLists:
         value depends on besides the notes and the vault.
         """
         version = self._handle.run_fresh(lambda index: index.version())
-        state = (version, self._handle.syncer.vault_mark(), key)
+        vault = self._handle.syncer.vault_mark()
+        state = (version, vault, self._handle.why_behind, key)
         kept = self._handle.kept
         if kept is None or kept[0] != state:
             kept = self._handle.kept = (state, read())

@@ -19,7 +19,7 @@ from hivemind_memory.errors import (
 )
 from hivemind_memory.index.choose_engine import index_engine
 from hivemind_memory.memory.background_notes import leave_all, may_mean
-from hivemind_memory.memory.freshness import FreshnessCheck
+from hivemind_memory.memory.freshness import Freshness, FreshnessCheck
 from hivemind_memory.memory.index_fallback import (
     OpenIndex,
     memory_fallback,
@@ -47,13 +47,6 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 
-MAX_PAUSE_S = 0.25
-"""So long does work in the background make way for one who holds the lock."""
-
-NOTES_PER_PAUSE = 100
-"""Notes between two pauses: with searches one after the other, some 400 a second."""
-
-
 class IndexHandle:
     """The open index; hold ``lock`` while using it."""
 
@@ -67,6 +60,9 @@ class IndexHandle:
         self._background: BackgroundSync | None = None
         self.left: tuple[str, ...] = ()
         """Paths of the large notes that the last ``fresh`` left to the background."""
+
+        self.why_behind = ""
+        """Why the last answer may lack recent changes; empty: it lacks none."""
 
         self.kept: tuple[object, Any] | None = None
         """What was made of the notes, and of which state; see ``MemoryLists.kept``."""
@@ -162,12 +158,13 @@ class IndexHandle:
         """
 
         def of_fresh(opened: OpenIndex) -> T:
-            check = self.freshness_check()
-            check.ensure_fresh(
+            freshness = self.freshness_check().ensure_fresh(
                 opened.index,
                 may_take_large=self.syncer.holds_memory,
                 leaves_outdated=leaves_outdated,
+                waits_again=False,
             )
+            self.why_behind = freshness.warning
             return answer(opened.index)
 
         with self.lock:
@@ -194,7 +191,10 @@ class IndexHandle:
             rule = self.syncer.holds_memory
             try:
                 freshness = self.freshness_check().ensure_fresh(
-                    opened.index, may_take_large=rule, leaves_outdated=True
+                    opened.index,
+                    may_take_large=rule,
+                    leaves_outdated=True,
+                    waits_again=False,
                 )
                 if freshness.passed_over is None:
                     return None
@@ -225,25 +225,12 @@ class IndexHandle:
 
     def _sync_all(self, progress: Progress | None) -> SyncResult:
         """Index all that changed, on a connection of its own."""
+        from hivemind_memory.memory.background_sync import polite
+
         with self.separate() as opened:
             if opened.error is not None:
                 raise opened.error
-            return self.syncer.sync(opened.index, progress=self._polite(progress))
-
-    def _polite(self, progress: Progress | None) -> Progress:
-        """Return *progress*, which now and then lets an answer go first.
-
-        Threads share one interpreter: what no caller waits for makes way.
-        """
-
-        def report(phase: str, done: int, total: int) -> None:
-            is_time = done % NOTES_PER_PAUSE == 0
-            if is_time and self.lock.acquire(timeout=MAX_PAUSE_S):
-                self.lock.release()
-            if progress is not None:
-                progress(phase, done, total)
-
-        return report
+            return self.syncer.sync(opened.index, progress=polite(self.lock, progress))
 
     @contextmanager
     def separate(self) -> Iterator[OpenIndex]:
@@ -271,13 +258,17 @@ class IndexHandle:
             opened = self.opened()
             if opened.error is not None:
                 raise opened.error
-            result = self.syncer.sync(
-                opened.index,
-                progress=progress,
-                may_take_large=leave_all,
-                leaves_outdated=True,
-                left=left,
-            )
+            try:
+                result = self.syncer.sync(
+                    opened.index,
+                    progress=progress,
+                    may_take_large=leave_all,
+                    leaves_outdated=True,
+                    left=left,
+                )
+            except IndexBusyError as error:
+                self.freshness_check().record_refusal(Freshness(warning=str(error)))
+                raise
         if left and is_whole:
             result = result.followed_by(self.background_sync().sync(progress))
         if is_whole:
@@ -322,7 +313,7 @@ class IndexHandle:
         Raises:
             NotSavedError: It cannot be updated now.
         """
-        index, why_stale = self.known(is_lookup=is_lookup)
+        index, why_stale = self._known(is_lookup=is_lookup, waits_again=True)
         if why_stale:
             hint = "Try again; `hm doctor` checks for problems."
             raise NotSavedError(why_stale, hint=hint, effect="Nothing was changed")
@@ -330,19 +321,24 @@ class IndexHandle:
 
     def known(self, *, is_lookup: bool = False) -> tuple[Index, str]:
         """Return the index for who only reads, and why it is behind the folder."""
+        return self._known(is_lookup=is_lookup, waits_again=False)
+
+    def _known(self, *, is_lookup: bool, waits_again: bool) -> tuple[Index, str]:
+        """Return the index, updated if that is possible, and why it is behind."""
         opened = self.opened()
         check = self.freshness_check()
         freshness = check.ensure_fresh(
             opened.index,
             may_take_large=self.syncer.holds_memory if is_lookup else None,
             leaves_outdated=is_lookup,
+            waits_again=waits_again,
         )
         if freshness.outdated:
             from hivemind_memory.memory.rule_changes import has_old_types
 
             if has_old_types(opened.index):
                 freshness = check.ensure_fresh(opened.index, may_take_large=None)
-        self.left = freshness.left
+        self.left, self.why_behind = freshness.left, freshness.warning
         return opened.index, freshness.warning
 
     def index_named(self, name: str) -> None:

@@ -43,4 +43,7 @@ class Briefing:
     """Name of that model; empty: none did."""
 
     is_stale: bool = False
-    """A memory was saved since; what is composed never is."""
+    """Memories were saved since a model wrote it, or may have been; see ``warning``."""
+
+    warning: str = ""
+    """Why it may be out of date; empty: it is not."""

@@ -185,8 +185,8 @@ class History:
     missing: tuple[str, ...] = ()
     """Ids that the chain names and that are not there."""
 
-    is_cut: bool = False
-    """There are more than are shown."""
+    is_cut: bool = False  # there are more than are shown
+    warning: str = ""  # why recent changes may be missing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

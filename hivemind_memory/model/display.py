@@ -72,6 +72,15 @@ _COMMAND = re.compile(r"`[^`]*`")
 _OPTION = re.compile(r"(?<![\w-])--[a-z]")
 
 
+def behind_text(why: str) -> str:
+    """Return what is said beside an answer of an index that is behind its notes.
+
+    >>> behind_text("the disk is full")
+    'Recent changes may be missing: the disk is full'
+    """
+    return f"Recent changes may be missing: {why}" if why else ""
+
+
 def not_indexed_text(paths: Sequence[str], of_one: str, of_several: str) -> str:
     """Return that large notes are not indexed yet, and what an answer may so lack.
 

@@ -9,6 +9,7 @@ record is on the disk: after a power cut the last of them may be missing.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict, replace
 
 from hivemind_memory.files.descriptors import is_there
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from hivemind_memory.state.state_file import StateFile
 
 MAX_CHANGES = 2_000
+_ULID = re.compile("[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _COLUMNS = "id, actor, record, undoes, undone_by, is_undo"
 _OWN = f"SELECT {_COLUMNS} FROM changes WHERE notes = ?"
 _IN_COLUMNS = ("id", "actor", "undoes", "undone_by", "is_undo")
@@ -119,14 +121,25 @@ class ChangeLog:
         return list(self._select("AND id >= ?", change_id))
 
     def number_of(self, change_id: str) -> int | None:
-        """Return the number of the change with an id; None: there is none."""
-        if not is_there(self._state.path):
+        """Return the number that the changes after one have passed; None: it is no id.
+
+        A change that was purged or is too old has no number any more. Ids begin with
+        their time, so those after it are known all the same.
+        """
+        if not _ULID.fullmatch(change_id) or not is_there(self._state.path):
             return None
-        sql = "SELECT number FROM changes WHERE notes = ? AND id = ?"
+        sql = """
+            SELECT coalesce(
+              (SELECT number FROM changes WHERE notes = :notes AND id = :id),
+              (SELECT min(number) - 1 FROM changes WHERE notes = :notes AND id > :id),
+              (SELECT max(number) FROM changes)
+            )
+        """
+        bindings = {"notes": self._state.notes, "id": change_id}
 
         def read(connection: apsw.Connection) -> int | None:
-            rows = connection.execute(sql, (self._state.notes, change_id)).fetchall()
-            return int(str(rows[0][0])) if rows else None
+            number = connection.execute(sql, bindings).fetchall()[0][0]
+            return None if number is None else int(str(number))
 
         return self._state.run(read, PROMISE_WAIT_MS)
 

@@ -135,11 +135,35 @@ def test_the_ids_of_events_count_no_hidden_change(home: Path) -> None:
 def test_an_id_of_no_change_brings_nothing_of_the_past(served: Served) -> None:
     """A number, as earlier versions sent, is none."""
     save("old", "From before.")
-    for given in ("0", "1", "01KAJ7Q0Y3N5R8S2T4V6W8X0Z1", "x" * 100):
+    for given in ("0", "1", "z" * 26, "x" * 100):
         with listening(served, Last_Event_ID=given) as events:
             new = save(f"new-{given[:5].lower()}", f"A text of its own {given[:5]}.")
 
             assert events.next("saved")["id"] == new
+
+
+def test_after_the_id_of_a_purged_change_comes_what_was_changed_since(
+    home: Path,
+) -> None:
+    """It was taken for no id: the client never learned of what came after it."""
+    assert home.is_dir()
+    save("before", "Long before.")
+    save("secret", "To be purged.")
+    with opening.open_memory() as memory:
+        log = memory.curation.events
+        purged = log.after(0)[-1].change_id
+        save("later", "After it.")
+        memory.curation.purge(MemorySelector(name="secret"))
+        assert purged not in {item.change_id for item in log.after(0)}
+
+        async def told() -> list[str]:
+            feed = EventFeed(lambda: nullcontext(memory))
+            listener = Listener(memory.caller)
+            await feed.add(listener, purged)
+            feed.remove(listener)
+            return [item.path for item in listener.take() if item.kind == "saved"]
+
+        assert asyncio.run(told()) == ["later.md"]
 
 
 def test_a_stream_ends_when_its_project_gets_another_name(served: Served) -> None:

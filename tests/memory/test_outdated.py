@@ -19,7 +19,7 @@ import pytest
 from hivemind_memory.errors import HivemindError, IndexUnusableError, KeyTakenError
 from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.markdown import blocks
-from hivemind_memory.memory import background_sync, note_indexer, open_index, sync
+from hivemind_memory.memory import background_sync, note_indexer, sync
 from hivemind_memory.memory.freshness import Freshness, FreshnessCheck
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.memory.outdated_hits import _masked_headings
@@ -264,13 +264,15 @@ def test_what_works_in_the_background_makes_way_for_an_answer(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Now and then it waits until nobody holds the lock of the index."""
-    monkeypatch.setattr(open_index, "NOTES_PER_PAUSE", 2)
-    monkeypatch.setattr(open_index, "MAX_PAUSE_S", HANG_S)
+    monkeypatch.setattr(background_sync, "NOTES_PER_PAUSE", 2)
+    monkeypatch.setattr(background_sync, "MAX_PAUSE_S", HANG_S)
     told: list[int] = []
     handle = memory.index_handle
     with handle.lock:
         handle.opened()
-        work = handle._polite(lambda phase, done, total: told.append(done))
+        work = background_sync.polite(
+            handle.lock, lambda phase, done, total: told.append(done)
+        )
         thread = threading.Thread(target=lambda: [work("x", n, 3) for n in range(3)])
         thread.start()
         assert ask(memory, "giraffe").hits

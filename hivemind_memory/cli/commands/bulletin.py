@@ -49,6 +49,8 @@ def bulletin(request: CommandRequest) -> int:
         return 0
     for line in briefing.body.split("\n") if briefing.body else ():
         print_line(line)
+    if briefing.warning:
+        print_notices([briefing.warning])
     scope = scope_text(briefing.scope)
     if briefing.body:
         count = count_text(len(briefing.sources), "memory", "memories")

@@ -35,7 +35,7 @@ from hivemind_memory.cli.output import (
 )
 from hivemind_memory.cli.row_limit import ALL, LIMIT, RULE, print_left, row_count
 from hivemind_memory.errors import UsageError
-from hivemind_memory.model.display import lines_text
+from hivemind_memory.model.display import behind_text, lines_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -111,6 +111,8 @@ def list_(request: CommandRequest) -> int:
         catch_up(memory)
         notes = memory.list(values["folder"] or "")
         created = {row.path: row.created for row in memory.memories()} if notes else {}
+        behind = behind_text(memory.index_handle.why_behind)
+    print_notices([behind] if behind else [])
     notes, undated = newest_first(notes, created)
     count = row_count(values, len(notes))
     if values["json"]:
@@ -131,7 +133,9 @@ def _list_memories(request: CommandRequest) -> int:
     """List typed memories."""
     with request.open_memory() as memory:
         memories = memory.curation.list_memories(memory_filter(request.values))
+        behind = behind_text(memory.index_handle.why_behind)
         meant = "" if memories else suggest_filter(memory, request.values)
+    print_notices([behind] if behind else [])
     count = row_count(request.values, len(memories))
     if request.values["json"]:
         print_json(memories[:count])

@@ -69,6 +69,7 @@ def history(request: CommandRequest) -> int:
         newest = found.memories[0].path if found.memories else ""
         copies = copies_of(memory.memories(), newest)
     _print_history(found, as_json=values["json"])
+    print_notices([found.warning] if found.warning else [])
     print_notices(map(copy_notice, copies))
     return 0
 
