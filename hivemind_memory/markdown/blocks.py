@@ -27,7 +27,7 @@ from hivemind_memory.model.note import Chunk, Note, Provenance
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from hivemind_memory.markdown.growth import Growth
+    from hivemind_memory.model.note import Growth
     from hivemind_memory.model.note_path import NotePath
 
 BLOCK_CHARS = 4_000

@@ -7,31 +7,14 @@ with the index.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from hivemind_memory.markdown.blocks import blocks_of
 from hivemind_memory.markdown.front_matter import FENCE
 from hivemind_memory.markdown.text import decode, split_lines
+from hivemind_memory.model.note import Growth
 
 _READ_AGAIN = 2
 """Blocks of the old text that are read again: the last one may have ended elsewhere,
 and what becomes of the chunk before it depends on how it begins."""
-
-
-class Growth(NamedTuple):
-    """What a note begins with that the index has."""
-
-    digest: str
-    """SHA-256 of the indexed bytes."""
-
-    first_char: int
-    """Where in the text the reading begins: with a block."""
-
-    line_count: int
-    """Lines before that."""
-
-    again: str
-    """What was indexed and is read again."""
 
 
 def growth_of(data: bytes, *, size: int, digest: str) -> Growth | None:

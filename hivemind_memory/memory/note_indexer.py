@@ -20,10 +20,9 @@ if TYPE_CHECKING:
     from hivemind_memory.files.reader import NoteReader, ReadNote
     from hivemind_memory.index.port import FileRecord, Index, IndexedNote
     from hivemind_memory.markdown.blocks import BlockReader
-    from hivemind_memory.markdown.growth import Growth
     from hivemind_memory.memory.sync_round import SyncRound
     from hivemind_memory.model.memory_types import MemoryType
-    from hivemind_memory.model.note import Note
+    from hivemind_memory.model.note import Growth, Note
     from hivemind_memory.model.note_path import NotePath
 
     _ReadNote = tuple[NotePath, ReadNote, bool, Growth | None]

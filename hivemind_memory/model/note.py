@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,3 +89,19 @@ class Note:
 
     first_line: int = 1
     """Number of the first line that was read."""
+
+
+class Growth(NamedTuple):
+    """What a note begins with that the index has."""
+
+    digest: str
+    """SHA-256 of the indexed bytes."""
+
+    first_char: int
+    """Where in the text the reading begins: with a block."""
+
+    line_count: int
+    """Lines before that."""
+
+    again: str
+    """What was indexed and is read again."""

@@ -61,7 +61,7 @@ def bulletin(request: CommandRequest) -> int:
                 f" {minute_text(briefing.generated_at)}"
             )
         print_notices([made])
-        if briefing.is_stale:
+        if briefing.is_stale and not briefing.warning:
             print_notices(["memories were saved since"])
     else:
         print_notices([f"no briefing of {scope}: {briefing.why_empty}"])
