@@ -158,6 +158,10 @@ class ShelfHandle:
     def index_named(self, _: str) -> None:
         pass
 
+    def known(self, *, is_lookup: bool) -> tuple[MemoryIndex, str]:
+        """Return the index, which is never behind."""
+        return self.fresh(is_lookup=is_lookup), ""
+
     def run_whole(self, _: object) -> None:
         pass
 
