@@ -10,6 +10,7 @@ from hivemind_memory.access.rules import check_owner, check_person
 from hivemind_memory.errors import UsageError
 from hivemind_memory.model.scope import make_scope
 from hivemind_memory.model.value import replaced
+from hivemind_memory.redaction import holds_known
 from hivemind_memory.state.tokens import Token, Tokens
 
 TYPE_CHECKING = False
@@ -79,6 +80,13 @@ class AccessTokens:
                 f"{name!r} cannot be the name of a token.",
                 hint="Use lower-case letters, digits and dashes, at most 64; the name"
                 f" {OWN} is the server's own.",
+                effect="No token was made",
+            )
+        teams = tuple(teams)
+        if any(map(holds_known, (name, workspace, project, *teams))):
+            raise UsageError(
+                "A name contains a secret of the vault, and names are shown.",
+                hint="Choose another name.",
                 effect="No token was made",
             )
         if expires_day and expires_day < self._clocks.today():

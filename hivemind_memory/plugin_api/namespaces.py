@@ -26,7 +26,7 @@ from hivemind_memory.plugin_api.refusal import (
 )
 from hivemind_memory.plugin_api.rows import KINDS as ROW_KINDS
 from hivemind_memory.plugin_api.rows import json_or_nothing
-from hivemind_memory.redaction import mask
+from hivemind_memory.redaction import holds_known, mask
 from hivemind_memory.state.namespaces import Namespace, Namespaces
 
 TYPE_CHECKING = False
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 NOT_YOURS = "this namespace is not yours to change"
 ONLY_OWNER = "only the owner of the memory may end an org namespace"
 EMPTY_PATCH = "patch has no fields set"
+NAME_IS_KNOWN = "the namespace name contains a secret of the vault; choose another name"
 
 
 def namespace_json(namespace: Namespace) -> dict[str, object]:
@@ -70,7 +71,8 @@ def put_namespace(
         RefusedError: Nothing was changed.
         StateUnusableError: It cannot be written now.
     """
-    check_name(name)
+    if holds_known(check_name(name)):
+        raise RefusedError(NAME_IS_KNOWN)
     now_s = memory.clocks.now()
 
     def change(known: list[Namespace]) -> Namespace:

@@ -1,0 +1,55 @@
+"""A value of the vault is no name: names are kept, and shown everywhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hivemind_memory.access.rules import OWNER
+from hivemind_memory.curation.access_tokens import AccessTokens
+from hivemind_memory.errors import UsageError
+from hivemind_memory.opening import open_memory
+from hivemind_memory.plugin_api.namespaces import put_namespace
+from hivemind_memory.plugin_api.refusal import RefusedError
+from tests.vault.conftest import Hm
+
+VALUE = "quokka-lantern-4471"
+
+
+@pytest.mark.parametrize("name", [f"workspace:{VALUE}", f"custom:{VALUE}:a"])
+def test_a_namespace_is_not_named_after_a_value(home: Path, hm: Hm, name: str) -> None:
+    """It is refused, and its name is nowhere."""
+    assert hm("vault", "set", "DB", stdin=VALUE.encode()).returncode == 0
+    with open_memory(home=str(home)) as memory:
+        with pytest.raises(RefusedError) as refused:
+            put_namespace(memory, name, kind="workspace")
+
+        assert VALUE not in str(refused.value)
+        put_namespace(memory, "workspace:web", kind="workspace")
+
+    assert holding(home) == ["vault.json"]
+
+
+@pytest.mark.parametrize("part", ["name", "workspace", "project", "teams"])
+def test_a_token_and_its_scopes_are_not_named_after_a_value(
+    home: Path, hm: Hm, part: str
+) -> None:
+    """It is refused, and no token is made."""
+    assert hm("vault", "set", "DB", stdin=VALUE.encode()).returncode == 0
+    with open_memory(home=str(home)) as memory:
+        tokens = AccessTokens(memory.state(), memory.clocks, OWNER)
+        names = {part: [VALUE] if part == "teams" else VALUE}
+        with pytest.raises(UsageError, match="secret of the vault") as refused:
+            tokens.add(**{"name": "ci", **names})
+
+        assert VALUE not in str(refused.value)
+        assert tokens.all() == []
+
+    assert holding(home) == ["vault.json"]
+
+
+def holding(folder: Path) -> list[str]:
+    """Return the files below a folder that hold the value, the vault itself too."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return [path.name for path in files if VALUE.encode() in path.read_bytes()]
