@@ -30,10 +30,11 @@ def prepare(
         HivemindError: It may not be saved; the message says why.
     """
     from hivemind_memory.curation.validate import validate_texts
-    from hivemind_memory.memory.write import refuse_purged
+    from hivemind_memory.memory.write import refuse_purged, refuse_secret_scope
 
     check_enabled(is_enabled=context.is_enabled, why_read_only=context.why_read_only)
     scope = context.find_scope(wanted.scope)
+    refuse_secret_scope(context.folder, scope)
     wanted = validate_texts(wanted, limit_chars=context.limit_chars)
     values = [getattr(wanted, name) for name in _TEXT_FIELDS]
     texts, found = scrubbed(*values, *wanted.tags)

@@ -10,6 +10,7 @@ from hivemind_memory.model.memories import ACTIVE, PENDING
 from hivemind_memory.model.scope import FOLDERS, make_scope
 from hivemind_memory.projects.known_project import IDENTITY_FILE
 from hivemind_memory.projects.record_file import read_record
+from hivemind_memory.redaction import holds_known
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,6 +43,12 @@ def check_names(names: list[str], source: str, target: str, *, is_merge: bool) -
         raise missing_project(source, names)
     if source == target:
         raise UsageError(f"It is already called {source}.", effect="Nothing was moved")
+    if not is_merge and holds_known(target):
+        raise UsageError(
+            "The new name contains a secret of the vault, and names are shown.",
+            hint="Choose another name.",
+            effect="Nothing was moved",
+        )
     if is_merge and target not in names:
         raise UsageError(
             f"There is no project {target}.",

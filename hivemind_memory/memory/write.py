@@ -6,6 +6,7 @@ the index.
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 from hivemind_memory.access.read_only import check_not_read_only
@@ -13,6 +14,7 @@ from hivemind_memory.access.rules import check_person, check_source, check_writa
 from hivemind_memory.errors import (
     NotePathError,
     NotSavedError,
+    ScopeError,
     StateUnusableError,
     UsageError,
 )
@@ -31,7 +33,7 @@ from hivemind_memory.model.trust import is_trusted
 from hivemind_memory.model.value import value
 from hivemind_memory.notes.journal import Journal
 from hivemind_memory.notes.writer import NoteWriter, refuse_unfit
-from hivemind_memory.redaction import find_secrets
+from hivemind_memory.redaction import find_secrets, holds_known
 from hivemind_memory.redaction.redact import scrubbed, warning_of
 
 TYPE_CHECKING = False
@@ -177,6 +179,20 @@ def refuse_secret_name(folder: NotesFolder, path: NotePath, name: str) -> None:
     )
 
 
+def refuse_secret_scope(folder: NotesFolder, scope: str) -> None:
+    """Raise if a scope would be new, and its name holds a value of the vault.
+
+    Raises:
+        ScopeError: It does; the message does not repeat it.
+    """
+    if holds_known(scope) and not os.path.isdir(os.path.join(folder.root, scope)):
+        raise ScopeError(
+            "The name of the scope contains a secret of the vault.",
+            hint="Choose another name: names are shown in lists.",
+            effect="Nothing was saved",
+        )
+
+
 def refuse_purged(
     state: StateFile, content: str, scope: str, caller: Caller, *, is_forced: bool
 ) -> tuple[str, ...]:
@@ -270,6 +286,7 @@ def append_entry(
     """
     path = folder.spelled(new.path)
     refuse_secret_name(folder, path, new.file)
+    refuse_secret_scope(folder, scope_of(path))
     make_private_folder(folder.root)
     _refuse_overfull(folder, path, new.content)
     writer = NoteWriter(

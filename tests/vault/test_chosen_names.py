@@ -49,6 +49,34 @@ def test_a_token_and_its_scopes_are_not_named_after_a_value(
     assert holding(home) == ["vault.json"]
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("write", "--scope", f"team/{VALUE}", "hello"),
+        ("save", "lunch", "--scope", f"workspace/{VALUE}", "Lunch is at noon."),
+        ("project", "rename", "shop", VALUE),
+    ],
+    ids=["write", "save", "rename"],
+)
+def test_no_scope_is_made_that_is_named_after_a_value(
+    home: Path, hm: Hm, words: tuple[str, ...]
+) -> None:
+    """Neither by writing into it nor by a new name; one that is there still works."""
+    assert hm("write", "--scope", "project/shop", "hello").returncode == 0
+    assert hm("write", "--scope", "team/amber-walrus-81", "hello").returncode == 0
+    assert hm("vault", "set", "DB", stdin=VALUE.encode()).returncode == 0
+    assert hm("vault", "set", "B", stdin=b"amber-walrus-81").returncode == 0
+
+    done = hm(*words)
+
+    assert done.returncode == 2
+    assert b"contains a secret of the vault" in done.stderr
+    assert VALUE.encode() not in done.stdout + done.stderr
+    assert holding(home) == ["vault.json"]
+    assert [path for path in home.rglob("*") if VALUE in path.name] == []
+    assert hm("write", "--scope", "team/amber-walrus-81", "again").returncode == 0
+
+
 def holding(folder: Path) -> list[str]:
     """Return the files below a folder that hold the value, the vault itself too."""
     files = [path for path in folder.rglob("*") if path.is_file()]
