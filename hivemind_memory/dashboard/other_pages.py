@@ -167,6 +167,9 @@ def figures(call: PageCall) -> Page:
         "by_scope": scopes.most_common(_MOST),
         "memories": types.total(),
         "versions": sum(by_day.values()),
+        # Sizes are of all notes, so only their owner is told.
+        "size": call.memory.caller.scopes is None
+        and _unless_missing(lambda: call.memory.status(is_updated=True)),
         **(use_of(call) if types else NO_USE),
     }
     return Page(template="figures.html", values=values)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from hivemind_memory import opening
 from hivemind_memory.curation.access_tokens import AccessTokens
+from hivemind_memory.dashboard.render import Renderer
 from tests.dashboard.reader import Elements, Reader
 from tests.http_api.served import Served, add_token, save, serving
 from tests.support.hostile_texts import XSS_TEXTS
@@ -437,6 +439,32 @@ def test_figures_show_what_is_in_use(reader: Reader) -> None:
     page = reader.page("/figures").text
     assert '<td class="shade5" title="1">' in page
     assert "Recalled, by type" in page
+
+
+def test_the_owner_sees_the_size_and_how_far_long_work_is(
+    served: Served, home: Path
+) -> None:
+    """Sizes are of all notes, so a token of one project is told none."""
+    save("deploy-day", "We deploy on Mondays.", scope="projects/shop")
+    with Reader(served) as owner:
+        owner.follow_link()
+        page = owner.page("/figures").text
+        assert '<tr><th scope="row">Notes</th><td>1</td></tr>' in page
+    with Reader(served) as program:
+        program.log_in(add_token("shop-only", project="shop"))
+        assert 'data-part="size"' not in program.page("/figures").text
+    status = SimpleNamespace(notes=200, stale_notes=50, memory_dir=str(home), chunks=1)
+    status.index_bytes, status.leader, status.skipped = 1, "", ()
+    status.provider, status.vectors_problem = "ollama", ""
+    status.vectors, status.pending_vectors = 30, 70
+    frame = {"theme": "", "here": "", "notice": None, "form_secret": ""}
+    names = ("is_member", "is_person", "may_change", "is_logged_in")
+    model = SimpleNamespace(name="none", jobs={})
+    values = {"status": status, "findings": None, "model": model}
+    values |= {**frame, **dict.fromkeys(names, True)}
+    health = Renderer().page("health.html", values)
+    assert "50 notes not indexed yet (75 % done)" in health
+    assert "30 made, 70 to come (30 % done)" in health
 
 
 def test_sessions_are_joined_to_the_memories_they_left(
