@@ -2,6 +2,7 @@
 
     python -m benchmarks.purge [--memories 200] [--seed 1]
     python -m benchmarks.purge --busy 1
+    python -m benchmarks.purge --injecting 1
 
 They are entries and typed memories in several scopes, some replaced, some forgotten
 first, in notes with other text and other line ends; found, given vectors, and shown in
@@ -12,11 +13,13 @@ UTF-16; and so are its vectors. An entry whose purge is complete is written agai
 has to be refused. At last the index is compared with one made from nothing.
 
 Then what other processes do in the middle of a purge: one gives a note another name
-once it has been chosen, one has read a note before and writes to the index after it.
+once it has been chosen, one has read a note before and writes to the index after it,
+one has planned a section before and writes it after it.
 
 With ``--busy`` so many other processes search, write to the same notes, save and
 rebuild all the while. A receipt may then say that something is left, and where; what
-it calls complete has to be. Whatever was left must be gone at the end.
+it calls complete has to be. Whatever was left must be gone at the end. With
+``--injecting`` so many put sections into the worktree and take them out again.
 """
 
 from __future__ import annotations
@@ -32,15 +35,16 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 from hivemind_memory.curation import purge
-from hivemind_memory.errors import UsageError
+from hivemind_memory.errors import HivemindError, UsageError
 from hivemind_memory.index.sqlite.vector_blocks import BLOCK_ROWS
+from hivemind_memory.inject.injector import Injector
 from hivemind_memory.inject.past_injections import InjectionTraces
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.memory.note_indexer import NoteIndexer
@@ -56,6 +60,9 @@ from tests.support.sandbox import Sandbox, ask, difference_from_fresh
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzäöüßéñčфжя数据库備"
 NOTES = ("crlf.md", "a.md", "b.md")
+Use = Callable[[Memory, int, int, random.Random], None]
+"""What a process beside the purges does, with its number and that of its call."""
+
 SHAPES = ("{0}", "# {0}\n\n- {1}\n- {2}", "```\n{0}\n{1}", "{0}\r\n\r\n\r\n{1} {2}")
 
 
@@ -65,22 +72,24 @@ def main() -> int:
     parser.add_argument("--memories", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--busy", type=int, default=0, help="processes beside it")
+    parser.add_argument("--injecting", type=int, default=0, help="processes beside it")
     wanted = parser.parse_args()
     chance = random.Random(wanted.seed)
+    beside = [use] * wanted.busy + [use_worktree] * wanted.injecting
     with tempfile.TemporaryDirectory() as folder:
-        report = run(Path(folder), wanted.memories, wanted.busy, chance)
+        report = run(Path(folder), wanted.memories, beside, chance)
     print(json.dumps({"seed": wanted.seed, **report}, indent=2))
     is_blind = any(
         report[what] != wanted.memories
         for what in ("seen before", "vectors seen before")
     )
-    is_incomplete = report["incomplete"] and not wanted.busy
+    is_incomplete = report["incomplete"] and not beside
     bad = report["left"] or is_incomplete or report["differences"] or is_blind
     return 1 if bad else 0
 
 
 def run(
-    folder: Path, memories: int, busy: int, chance: random.Random
+    folder: Path, memories: int, busy: Sequence[Use], chance: random.Random
 ) -> dict[str, object]:
     """Write, find, show, purge, look."""
     os.environ["GIT_CONFIG_GLOBAL"] = os.devnull
@@ -139,6 +148,7 @@ def run(
         for word in ("flimmerkeks", "floobersnatch"):
             left += renamed_meanwhile(bench, word)
             left += read_before(bench, f"quibble{word}")
+            left += planned_before(bench, injector, shop, f"snark{word}")
         differences = difference_from_fresh(sandbox, memory)
     return {
         "memories": memories,
@@ -155,12 +165,15 @@ def run(
 
 
 @contextmanager
-def busy_processes(sandbox: Sandbox, processes: int) -> Iterator[Callable[[], int]]:
+def busy_processes(
+    sandbox: Sandbox, uses: Sequence[Use]
+) -> Iterator[Callable[[], int]]:
     """Start processes that use the memory; yield what ends them and counts calls."""
     over = sandbox.home.parent / "over"
-    told = [sandbox.home.parent / f"busy-{number}" for number in range(processes)]
+    told = [sandbox.home.parent / f"busy-{number}" for number in range(len(uses))]
     children = [
-        start_busy(sandbox, number, over, told[number]) for number in range(processes)
+        start_busy(sandbox, number, over, told[number], use)
+        for number, use in enumerate(uses)
     ]
 
     def end_work() -> int:
@@ -178,7 +191,7 @@ def busy_processes(sandbox: Sandbox, processes: int) -> Iterator[Callable[[], in
         end_work()
 
 
-def start_busy(sandbox: Sandbox, number: int, over: Path, told: Path) -> int:
+def start_busy(sandbox: Sandbox, number: int, over: Path, told: Path, use: Use) -> int:
     """Return the id of a process that uses the memory until *over* exists."""
     pid = os.fork()
     if pid:
@@ -210,6 +223,16 @@ def use(memory: Memory, number: int, call: int, chance: random.Random) -> None:
         memory.sync()
     else:
         memory.rebuild()
+
+
+def use_worktree(memory: Memory, _: int, __: int, chance: random.Random) -> None:
+    """Put a section into the worktree, or take it out, while another purges."""
+    shop = str(Path(memory.places.home).parent / "shop")
+    with suppress(HivemindError):  # the purge is changing the same files
+        if chance.random() < 0.8:
+            open_injector(memory).inject(shop)
+        else:
+            open_injector(memory).eject(shop)
 
 
 def filler() -> str:
@@ -264,6 +287,29 @@ def read_before(bench: Bench, word: str) -> list[str]:
         other.sync()
     assert receipts
     return traces(bench.sandbox.home, words_of(word), bench.sandbox.index_file)
+
+
+def planned_before(
+    bench: Bench, injector: Injector, shop: Path, word: str
+) -> list[str]:
+    """Return what is left if a section was planned before a purge, to be written."""
+    key = f"crane-{len(word)}"
+    bench.save(key, f"Under it are {word} of the harbour.", type="identity")
+    lock, is_purged = injector.lock_of, False
+
+    def purge_first(*given: Any) -> Any:
+        nonlocal is_purged
+        if not is_purged:
+            is_purged = True
+            bench.purge(key)
+        return lock(*given)
+
+    with mock.patch.object(injector, "lock_of", purge_first):
+        planned = injector.inject(str(shop)).planned
+    assert is_purged, "nothing was purged between the plan and the lock"
+    assert planned is not None
+    assert word not in planned.body
+    return traces(shop, words_of(word), bench.sandbox.index_file)
 
 
 def saved_again(bench: Bench, text: str, path: str) -> list[str]:

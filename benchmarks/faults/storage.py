@@ -122,6 +122,13 @@ FAULTS = (
         says=r"state\.db(-wal)?: b'",
     ),
     Fault(
+        name="a section is written whatever was purged since it was planned",
+        rig="purge --memories 3",
+        module="inject/injector.py",
+        code="assert are_there\nare_there = lambda *_: True\n",
+        says=r"word not in planned.body|CLAUDE\.md: b'",
+    ),
+    Fault(
         name="what was purged may be saved again",
         rig="purge --memories 6",
         module="state/state_file.py",
