@@ -17,6 +17,7 @@ from hivemind_memory.redaction.sentence_gate import (
     GATE_WORDS,
     MIXED,
     NAME_WORDS,
+    SPOKEN_WORDS,
     may_be_spoken,
 )
 from hivemind_memory.redaction.spans import (
@@ -82,6 +83,7 @@ SHORTEST_ALONE = 16  # letters of a value that nothing assigns
 _GOES_ON = (":", "=", "|", ">", "-")
 _UNLIKE_A_WORD = frozenset("0123456789!@#$%^&*+?~")
 _LAYOUT_WORDS, _ASSIGNED = frozenset(LAYOUT_WORDS), frozenset(ASSIGNED)
+_SPOKEN = frozenset(SPOKEN_WORDS)
 _PLACES = frozenset((*NAME_WORDS, *GATE_WORDS)) - {"/"}
 _HEADERS, _LOGINS = frozenset(HEADERS), frozenset(LOGINS)
 _ASSIGNED_ORDER = {
@@ -203,6 +205,10 @@ def _spans(text: str, known: Iterable[str]) -> list[TextSpan]:
         from hivemind_memory.redaction.in_formats.letter_places import in_letter_places
 
         spans += in_letter_places(there)
+    if there.has_any(_SPOKEN):
+        from hivemind_memory.redaction.in_prose.spoken_letters import in_spoken_letters
+
+        spans += in_spoken_letters(there)
     spans += _by_layout(there, gate)
     long = [rows for piece, rows in there.tokens.items() if len(piece) >= LONG]
     if long:

@@ -63,10 +63,16 @@ LETTER_WORDS = (
     "setpassword", "jwt.", "]:", "auth=", "-value", "password= ", "password ",
     "echo ", "printf ", "send", "-u", "-a", "user", "auth", "login", "connect", "cred",
     "key ", "http", "kind: secret", "stringdata:", 'kind: "secret', "kind:  secret",
-    "pin",
+    "pin", "basic", "into",
 )  # fmt: skip
 """Words that ``letter_places`` needs, beside the names of passwords."""
-GATE_WORDS = (*_OTHERS, *LETTER_WORDS, "/")
+SPOKEN_WORDS = (
+    *NAME_WORDS, "key", "phrase", "community", "prompt", "cookie", "session", "token",
+    "chave", "clave", "clé", "chiave", "schlüssel", "ключ", "токен", "klucz", "jeton",
+    "pin", "puk", "cred", "pepper", "login", "lösenfras", "adgangssætning", "salalause",
+)  # fmt: skip
+"""Words that ``spoken_letters`` needs."""
+GATE_WORDS = (*_OTHERS, *SPOKEN_WORDS, *LETTER_WORDS, "/")
 """Words that a text is searched for before ``may_be_spoken`` is asked."""
 
 _SIGN = "[!$%&*#?^~@]"

@@ -40,6 +40,23 @@ def test_nineteen_forms_of_twenty_have_no_secret_left(name: str) -> None:
         "kind: Secret\ndata:\n  password: a3V2YXJpdG9tZWw=",
         "* pptpd kuvaritomel *",
         '"appdb" "kuvaritomel"',
+        "The staging database password is kuvaritomel, same user as before.",
+        "the service account still used the password kuvaritomel set in 2021.",
+        "Wifi: network Meridian, key kuvaritomel.",
+        "iDRAC: https://10.0.0.9, root with password kuvaritomel",
+        "[10:42] mira: what's the pw for grafana?\n[10:43] jon: kuvaritomel",
+        "> what was the wifi password again\nkuvaritomel (all lowercase)",
+        "Als Passwort habe ich vorerst kuvaritomel gesetzt.",
+        "J'ai remis le mdp du wifi à kuvaritomel, préviens les autres.",
+        "Testipalvelimen salasana on kuvaritomel.",
+        "Вайфай в офисе: сеть Sever, пароль kuvaritomel.",
+        "管理者アカウント:admin、パスワード:kuvaritomel",
+        "kuvaritomelというパスワードを試してください。",
+        "Password for the staging admin:\n\n    kuvaritomel",
+        "### Root password\nkuvaritomel",
+        "sudo needs a password here (kuvaritomel), pass it on stdin.",
+        'DBI->connect("dbi:Pg:dbname=wiki", "wiki", "kuvaritomel");',
+        "INSERT INTO users (name, password) VALUES ('anna', 'kuvaritomel');",
         '<Pass encoding="base64">a3V2YXJpdG9tZWw=</Pass>',
     ],
 )
@@ -55,8 +72,33 @@ def test_a_password_without_a_digit_is_found_where_only_one_can_stand(
 
 
 @pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ('The passphrase is "nine tired owls count rain".', "nine tired owls"),
+        ("Passphrase:\ngreen bicycles never sleep indoors", "green bicycles"),
+        ("SMTP_PWD='Quiet Harbor Lanterns'", "Quiet Harbor"),
+        ("La phrase secrète, c'est quatre renards dansent sous la neige.", "renards"),
+        ("| Card | PIN |\n|---|---|\n| fuel card | 5388 |", "5388"),
+        ("Paul: forgot the pin of the alarm, help\nEva: 70095!", "70095"),
+        ('let basic = format!("Basic {}", "YW5uYTprdXZhcml0b21lbA==");', "YW5uYTpr"),
+    ],
+)
+def test_passphrases_and_numbers_are_found_where_they_are_stated(
+    text: str, secret: str
+) -> None:
+    """A passphrase may be a sentence, and a number any; the label tells."""
+    assert secret not in scrub(text).text
+
+
+@pytest.mark.parametrize(
     "text",
     [
+        "My password manager is Bitwarden, the team uses another.",
+        "Das Passwort ist falsch oder das Konto gesperrt.",
+        "La contraseña es obligatoria.",
+        "Het wachtwoord is verlopen.",
+        "Le mot de passe est lu depuis le coffre au démarrage.",
+        "| Pin | Name |\n|---|---|\n| 12 | GND |",
         "password: required",
         "password: str = None",
         "password=user_password,",

@@ -29,6 +29,7 @@ _SERVICE_HEADS = frozenset(
     )
 )  # fmt: skip
 _NETWORK_HEAD = lazy_re(r"(?i)ssid|wi-?fi|wlan|network|netz|réseau|red|rete|无线|無線")
+_PIN_HEAD = lazy_re(r"(?:card |door |sim |phone )?(?:PIN|PUK)s?\d?(?:[ -]?[Cc]ode)?")
 _PLAIN_HEAD = lazy_re(r"[\w -]+")
 _GAP = lazy_re(r"[ \t]{2,}|\t")
 
@@ -86,7 +87,12 @@ def _is_head(line: str, below: str, sign: str) -> bool:
 
 def _kinds_of(heads: list[str]) -> list[ValueKind | None]:
     """Return what the columns below some heads hold."""
-    kinds = [classify_name(head.replace(" ", "_")) for head in heads]
+    kinds = [
+        ValueKind.PASSWORD
+        if _PIN_HEAD.fullmatch(head)
+        else classify_name(head.replace(" ", "_"))
+        for head in heads
+    ]
     is_account = any(head.lower() in _ACCOUNT_HEADS for head in heads)
     if is_account or any(_NETWORK_HEAD.search(head) for head in heads):
         # Beside an account or a network a secret is one that a person chose.

@@ -20,8 +20,10 @@ from hivemind_memory.redaction.in_code.arguments import (
 from hivemind_memory.redaction.in_code.commands import FORMS
 from hivemind_memory.redaction.in_code.plain_commands import PLAIN_FORMS
 from hivemind_memory.redaction.in_code.setting_names import ValueKind, classify_name
+from hivemind_memory.redaction.in_formats.basic_logins import basic_logins
 from hivemind_memory.redaction.in_formats.columns import columns
 from hivemind_memory.redaction.in_formats.layouts import KUBERNETES, kubernetes
+from hivemind_memory.redaction.in_formats.sql_rows import inserted
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.sentence_gate import NAME_WORDS
 from hivemind_memory.redaction.spans import has_any
@@ -147,6 +149,7 @@ def in_letter_places(there: LineWords) -> list[TextSpan]:
                 spans += _named(there.near(pattern, NAME_WORDS, below=below), judge)
         spans += _on_lines(there)
         spans += _stated(there)
+        spans += inserted(there)
         spans += columns(there, words=NAME_WORDS, chosen=may_be_letters)
     for word, pattern in (*FORMS, *PLAIN_FORMS):
         if word in there:
@@ -163,6 +166,7 @@ def in_letter_places(there: LineWords) -> list[TextSpan]:
             for found in _USERLIST.finditer(there.text)
             if may_be_any(found["value"])
         ]
+    spans += basic_logins(there)
     for pattern, words in _BESIDE:
         spans += [
             (*found.span("value"), _PASSWORD)
@@ -170,6 +174,14 @@ def in_letter_places(there: LineWords) -> list[TextSpan]:
             if not is_placeholder(found["value"])
         ]
     return spans
+
+
+_CONNECTED = lazy_re(
+    r"(?i)connect\w{0,10}[ \t]{0,2}\([ \t]{0,4}[\"'](?:dbi|jdbc|mysql|pgsql|odbc"
+    r"|ldaps?|mongodb|amqp)"
+    r":[^\"'\n]{0,200}[\"'],[ \t]{0,4}[\"'][^\"'\n]{1,60}[\"'],[ \t]{0,4}"
+    r"[\"'](?P<value>[^\"'\n]{5,100})[\"']"
+)
 
 
 def _holds_password(name: str, *, is_quoted: bool = False) -> bool:
@@ -224,10 +236,15 @@ def _on_lines(there: LineWords) -> Iterator[TextSpan]:
         label = _label(found["name"])
         value = found["value"].rstrip(".,;:")
         is_name = label.isupper() and "_" in label
-        is_set_off = found["indent"] > found["mark"] or found["value"] != (
-            found[0].rstrip().rpartition("\n")[2].strip()
+        is_heading = "#" in found["mark"]
+        is_set_off = (
+            is_heading
+            or found["indent"] > found["mark"]
+            or found["value"] != (found[0].rstrip().rpartition("\n")[2].strip())
         )
-        is_label = len(label.split("_")) < 5 and (is_set_off or ":" in found[0])
+        head = _OF_WHAT.split(label, maxsplit=1)[0]
+        is_label = len(head.split("_")) < 5 and (is_set_off or ":" in found[0])
+        is_label = is_label or ("_" not in label and _signs_in(there, found.start()))
         if (
             (is_name or is_label or not value.isalpha())
             and _ends_in_password(label)
@@ -242,9 +259,12 @@ def _label(words: str) -> str:
     return re.sub(r"[^\w]+", "_", re.sub(r"\([^)]*\)?", "", words)).strip("_")
 
 
+_OF_WHAT = lazy_re("(?i)_(?:for|of|on|to|für|von|de|del|du|di|da|do|voor|für|для|от)_")
+
+
 def _ends_in_password(label: str) -> bool:
     """Whether the last word of a label is a name of a password."""
-    head = re.split("_(?:for|of|für|de)_", label, maxsplit=1)[0]
+    head = _OF_WHAT.split(label, maxsplit=1)[0]
     return any(_holds_password(some.rpartition("_")[2]) for some in (label, head))
 
 
@@ -332,6 +352,7 @@ _TAKEN = (
     (PIPED, ("echo ", "printf ")),
     (SENT, ("send",)),
     (ACCOUNT, ("-u", "-a", "auth", "cred", "user")),
+    (_CONNECTED, ("connect",)),
     (CALLED, ("auth", "login", "connect", "cred")),
 )
 """What takes a password, and the words without which a line has none of it."""

@@ -112,7 +112,7 @@ def phrases(there: LineWords) -> Iterator[TextSpan]:
     for found in there.near(_BLANKS, _BLANKS_WORDS, above=1, below=2):
         if sum(is_jumbled(group) for group in found[0].split()) > 2:
             yield (*found.span(), "password")
-    for found in there.near(_SETUP_KEY, _SETUP_WORDS):
+    for found in there.near(_SETUP_KEY, _SETUP_WORDS, below=2):
         if re.search("[2-7]", found[0]) and re.search("(?i)[a-z]", found[0]):
             yield (*found.span(), "totp-seed")
 

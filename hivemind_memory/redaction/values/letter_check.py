@@ -10,6 +10,7 @@ import re
 
 from hivemind_memory.redaction.judgments import asked_once
 from hivemind_memory.redaction.lazy_pattern import lazy_re
+from hivemind_memory.redaction.values.passphrase_check import is_drawn
 from hivemind_memory.redaction.values.value_check import (
     is_no_secret,
     is_placeholder,
@@ -18,6 +19,26 @@ from hivemind_memory.redaction.values.value_check import (
 )
 
 SHORTEST = 5
+SHORTEST_SPOKEN = 9
+"""Letters of a word within a sentence; most words of sentences have fewer."""
+
+_LONG = 15  # longer than all words but those with a known beginning
+_LONG_WORD = lazy_re(
+    r"(?i)(?:admin|anti|authen|author|auto|back|bi|charac|circum|co[mnur]|counter|crypt"
+    r"|de|dis|effect|electr|en|environ|equi|ex|fore|funct|general|geo|graph|hyper|ident"
+    r"|il|im|in|inter|intra|inst|kilo|macro|mal|mathem|mega|meta|micro|mid|mis|mono"
+    r"|multi|nano|neuro|non|ob|off|op|over|para|par|per|photo|poly|post|pre|pro|pseudo"
+    r"|psych|quasi|re|respons|self|semi|socio|special|stand|straight|sub|super|supple"
+    r"|syn|techn|tele|theor|thermo|thou|trans|ultra|un|under|up|vari|ver|zusammen|ge"
+    r"|ein|aus|ab|an|auf|be|vor|wieder|zu|gesti|impost|acc|ad|al|ap|as|at).*"
+    r"|.*(?:ly|ung|ungen|heit|keit)$"
+)
+_LONG_ELSEWHERE = 11
+_SAID_ELSEWHERE = lazy_re(
+    r".*(?:ый|ий|ой|ая|яя|ое|ее|ые|ие|ен|ён|на|но|ны|ть|ся|ет|ют|ит|ат|ов|ом|ам|ах"
+    r"|ости|ость"
+    r"|ция|ции|ние|ния|ением|ами|его|ого|ому|им|ым|ых|их)"
+)
 LONGEST = 100
 _LAST_LATIN = "\u024f"
 _SPELT = lazy_re(r"[^\W\d_](?:[^\W\d_]|[!#$%&*+@^~?._-])*")
@@ -37,6 +58,31 @@ _NAMES = frozenset(
         secrets setting settings storage str string text token type url user
         username users val value values variable vault kennwort motdepasse
         contrasena
+        """,
+    )
+)
+# Longer words of sentences that speak of passwords.
+_SPOKEN_OF_IT = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        otherwise therefore nevertheless nonetheless however somewhere elsewhere
+        anywhere
+        everywhere anymore whenever wherever whatever through throughout afterwards
+        afterward beforehand meanwhile likewise constraints multiple parameters
+        combinations entries contexts approaches timestamp filename filenames hostname
+        username userinfo localhost keywords callback callbacks databases notifications
+        subcommand template templates interface namespace namespaces lifespan payload
+        checkout snapshot resource resources processes attempts architecture strategies
+        straightforward separate separately lowercase uppercase backslash whitespace
+        certificate pinentry configure determine accommodate calculate authenticate
+        generate validate terminate transport functions libraries machines subprocess
+        preprocessor contains requires enforces recommends precisely neither
+        pseudorandom
+        everytime override fallback requests features packages dialogs numbers addresses
+        questions sequence sequences signature signatures structure failure closure
+        database hardcode plaintexts passphrases administrators equivalents complete
+        consistent overwrite replicate duplicate superuser sysadmin
         """,
     )
 )
@@ -76,7 +122,8 @@ _DOC_WORDS = frozenset(
         unless unlocked unset until update updated upper used user users uses using
         utility validation value values variable verbose verify wallet want warning
         weak what when where which while will with without word wrong yes your
-        obligatoire facultatif requis erforderlich optional leer wert zeichenkette
+        obligatoire obligatoria facultatif verlopen vereist verplicht vergeten requis
+        erforderlich optional leer wert zeichenkette
         valor cadena requerido obligatorio opcional vergessen ändern oublié olvidada
         one-time read-only non-empty case-sensitive base-encoded passwordless
         """,
@@ -123,6 +170,46 @@ def may_be_said(value: str) -> bool:
         return False
     is_odd = is_scrambled(value) or _TWO_WORDS.fullmatch(value) is not None
     return is_odd or _SAID_OF_IT.fullmatch(value) is None
+
+
+def may_be_spoken_word(value: str, *, is_quoted: bool = False) -> bool:
+    """Whether a word within a sentence is a password that it states.
+
+    >>> [may_be_spoken_word(word) for word in ("kuvaritomel", "therefore", "somewhere")]
+    [True, False, False]
+    """
+    if is_quoted:
+        return _is_spelt_out(value) and len(value) > 5
+    if value.count("-") > 1 and is_drawn(value, least=3):
+        return True
+    if len(value) < SHORTEST_SPOKEN and not _TWO_WORDS.fullmatch(value):
+        return False
+    return _is_spelt_out(value) and value.lower() not in _SPOKEN_OF_IT
+
+
+@asked_once
+def may_be_answer(value: str) -> bool:
+    """Whether a word where only a password is asked for is one."""
+    if value.isalpha():
+        return _is_spelt_out(value) and value.lower() not in _SPOKEN_OF_IT
+    return may_be_any(value) and "://" not in value and not value.isdecimal()
+
+
+@asked_once
+def _is_spelt_out(value: str) -> bool:
+    """Whether letters of any alphabet are a password, and no word about one."""
+    if max(value) <= _LAST_LATIN:
+        return may_be_said(value) or (
+            len(value) >= _LONG
+            and value.isalpha()
+            and _LONG_WORD.match(value) is None
+            and may_be_bare(value)
+        )
+    return (
+        len(value) > _LONG_ELSEWHERE
+        and value.isalpha()
+        and _SAID_ELSEWHERE.fullmatch(value.lower()) is None
+    )
 
 
 @asked_once

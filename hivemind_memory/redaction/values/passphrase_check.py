@@ -87,3 +87,49 @@ def is_drawn(value: str, *, least: int = 4) -> bool:
     letters = sum(map(len, words))
     least = 3 if numbers else least
     return len(words) >= least and letters >= 4 * len(words)
+
+
+_SOFT = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        the a an and or in on of to at for with under over no not never every each all
+        la le les une un de des du et en el los las un una y con der die das ein eine
+        und im am auf unter mit bei il lo gli e di che o os as um uma do da i w na z
+        и в на под у не het een en op under och den det ett og i na ja needs still three
+        two my your our than then from by is are
+        """,
+    )
+)
+
+
+def is_spoken_phrase(value: str, *, is_quoted: bool) -> bool:
+    """Whether words, where a passphrase is stated, are one and no sentence about it.
+
+    >>> is_spoken_phrase("nine tired owls count the rain", is_quoted=True)
+    True
+    >>> is_spoken_phrase("used to decrypt the private key", is_quoted=False)
+    False
+    """
+    words = value.split(" ")
+    low = [word.lower() for word in words]
+    if value[0].isupper() and not is_quoted and value[1:] == value[1:].lower():
+        return False  # a sentence
+    hard = [word for word in low if word not in _SOFT]
+    return (
+        len(hard) >= (2 if is_quoted else 3)
+        and _NOT_DRAWN.isdisjoint(hard)
+        and _SAID.isdisjoint(hard)
+        and len(set(low)) > len(low) // 2
+        and sum(map(len, hard)) >= 4 * len(hard)
+        and not any(map(_ABOUT.fullmatch, hard))
+    )
+
+
+_ABOUT = lazy_re(
+    r"(?:pass|encrypt|decrypt|authent|verif|config|generat|prompt|identi|certif|sign"
+    r"|enter|remember|forg[eo]t|invalid|wrong|incorrect|match|confirm|again|prote[ck]t"
+    r"|provid|specif|requir|option|argument|command|stor|sav|read|writ|creat|chang"
+    r"|updat"
+    r"|kennw|mot$|contras|senha|clave|schl|clé).*"
+)
