@@ -178,9 +178,8 @@ def in_letter_places(there: LineWords) -> list[TextSpan]:
 
 _CONNECTED = lazy_re(
     r"(?i)connect\w{0,10}[ \t]{0,2}\([ \t]{0,4}[\"'](?:dbi|jdbc|mysql|pgsql|odbc"
-    r"|ldaps?|mongodb|amqp)"
-    r":[^\"'\n]{0,200}[\"'],[ \t]{0,4}[\"'][^\"'\n]{1,60}[\"'],[ \t]{0,4}"
-    r"[\"'](?P<value>[^\"'\n]{5,100})[\"']"
+    r"|ldaps?|mongodb|amqp):[^\"'\n]{0,200}[\"'],[ \t]{0,4}[\"'][^\"'\n]{1,60}[\"'],"
+    r"[ \t]{0,4}[\"'](?P<value>[^\"'\n]{5,100})[\"']"
 )
 
 
