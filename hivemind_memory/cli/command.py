@@ -70,6 +70,7 @@ class Flag:
         "completes",
         "description",
         "high",
+        "is_list",
         "is_many",
         "kind",
         "low",
@@ -89,6 +90,7 @@ class Flag:
         high: float | None = None,
         choices: tuple[str, ...] = (),
         completes: str = "",
+        is_list: bool = False,
         is_many: bool = False,
     ) -> None:
         self.names = names
@@ -106,10 +108,23 @@ class Flag:
         self.choices = choices
         self.completes = completes
         """What the shell offers as its value."""
+        self.is_list = is_list
+        """Whether its value is a list separated by commas, to which each use adds."""
         self.is_many = is_many
         """Whether it may be given more than once; its value is a tuple then."""
         self.name = names[-1].lstrip("-").replace("-", "_")
         """Key of its value; None when it was not given, False for a ``flag``."""
+
+    def value_with(self, before: Any, value: object) -> object:
+        """Return its value once it is given again: a list grows, else the last counts.
+
+        Args:
+            before: Its value so far; None if it was not given yet.
+            value: What it is given now.
+        """
+        if self.is_many:
+            return (*(before or ()), value)
+        return f"{before},{value}" if self.is_list and before else value
 
 
 class Command:

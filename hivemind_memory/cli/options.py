@@ -45,6 +45,7 @@ TYPE = Flag(
     "text",
     "Only memories of these types, such as lesson,decision.",
     metavar="TYPES",
+    is_list=True,
     completes="types",
 )
 AGENT = Flag(

@@ -196,10 +196,8 @@ class _CommandLine:
             raise _empty_option(name, flag, self._effect())
         from hivemind_memory.cli.values import parse_value
 
-        parsed = parse_value(name, flag, text)
-        if flag.is_many:
-            parsed = (*(self._values[flag.name] or ()), parsed)
-        self._values[flag.name] = parsed
+        value, before = parse_value(name, flag, text), self._values[flag.name]
+        self._values[flag.name] = flag.value_with(before, value)
 
     def _is_text(self, word: str, rest: list[str]) -> bool:
         """Whether *word* begins a text, which ends the options."""

@@ -277,6 +277,38 @@ def test_what_is_not_certain_to_be_an_option_stays_text_and_is_named(
     assert request.notes[0].startswith(named)
 
 
+@pytest.mark.parametrize(
+    ("line", "name", "value"),
+    [
+        ("mcp --toolset context --toolset skills", "toolset", "context,skills"),
+        ("mcp --team a --team b,c", "team", "a,b,c"),
+        ("token add ci --team a --team b", "team", "a,b"),
+        ("git-hook install --agent claude --agent codex", "agent", "claude,codex"),
+        ("consolidate --apply d --only 1 --only 3,4", "only", "1,3,4"),
+        ("save --related a --related b k x", "related", "a,b"),
+        ("save --contradicts a --contradicts b k x", "contradicts", "a,b"),
+        ("learn --domains a.org --domains b.org t x", "domains", "a.org,b.org"),
+        ("list --type fact --type lesson", "type", "fact,lesson"),
+        ("search --type fact --type lesson tea", "type", "fact,lesson"),
+        ("list --tag a --tag b", "tag", ("a", "b")),
+        ("list --scope global --scope project", "scope", "project"),
+    ],
+)
+def test_a_list_that_is_given_again_adds_up(
+    line: str, name: str, value: object
+) -> None:
+    """`hm mcp --toolset context --toolset skills` offered only the skills."""
+    assert parsed(line)[1][name] == value
+
+
+def test_every_option_that_takes_words_between_commas_adds_up() -> None:
+    """None that says so in its help drops what was given first."""
+    for command in COMMANDS:
+        for flag in command.flags:
+            if "commas" in flag.description or flag.metavar in ("NAMES", "TYPES"):
+                assert flag.is_list or flag.is_many, (command.name, flag.name)
+
+
 def test_an_option_after_a_text_in_quotes_needs_its_value() -> None:
     """Nothing is saved without it."""
     with pytest.raises(UsageError, match="`--tags` needs a value"):
@@ -389,7 +421,8 @@ def test_any_line_is_a_request_or_a_usage_error(words: list[str]) -> None:
     for flag in request.command.flags:
         value = request.values[flag.name]
         kinds = {"flag": bool, "int": int, "float": float}
-        assert value is None or type(value) is kinds.get(flag.kind, str)
+        kind = tuple if flag.is_many else kinds.get(flag.kind, str)
+        assert value is None or type(value) is kind
         assert not flag.choices or value is None or value in flag.choices
 
 

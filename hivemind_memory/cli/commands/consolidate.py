@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from shlex import quote
+
 from hivemind_memory.cli.command import CommandRequest, Flag, command
 from hivemind_memory.cli.options import DRY_RUN, JSON, SCOPE, TYPE
 from hivemind_memory.cli.output import (
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
             "text",
             "With --apply: only the parts with these numbers, such as 1,3.",
             metavar="NUMBERS",
+            is_list=True,
         ),
         JSON,
     ),
@@ -167,7 +170,7 @@ def _apply(request: CommandRequest, memory: Memory) -> int:
             problem = f": {part.problem}" if part.problem else ""
             print_line(f"{part.number}. {part.key} {said}{problem}")
         if any(part.id for part in done):
-            print_notices([f"`hm forget --session {session}` takes it back"])
+            print_notices([f"`hm forget --session {quote(session)}` takes it back"])
     return 1 if any(part.problem for part in done) else 0
 
 

@@ -14,6 +14,7 @@ _AGENTS = Flag(
     "text",
     "Agents to inject for: claude (the default), or several, as claude,codex.",
     metavar="NAMES",
+    is_list=True,
     completes="agents",
 )
 

@@ -63,6 +63,7 @@ CLOSE_S = 0.8
             "text",
             "Teams whose memory is read and written, separated by commas.",
             metavar="NAMES",
+            is_list=True,
         ),
         Flag(
             ("--workspace",),
@@ -75,6 +76,7 @@ CLOSE_S = 0.8
             "text",
             "Further tools to offer, separated by commas: context, briefing, skills.",
             metavar="NAMES",
+            is_list=True,
         ),
     ),
     examples=("hm mcp", "hm mcp --http --port 8737"),

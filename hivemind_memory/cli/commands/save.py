@@ -101,6 +101,7 @@ def _type_flag(default: str) -> Flag:
             "text",
             "Keys or ids of related memories, separated by commas.",
             metavar="KEYS",
+            is_list=True,
             completes="keys",
         ),
         Flag(
@@ -108,6 +109,7 @@ def _type_flag(default: str) -> Flag:
             "text",
             "Keys or ids of memories that it contradicts, separated by commas.",
             metavar="KEYS",
+            is_list=True,
             completes="keys",
         ),
         Flag(
@@ -192,6 +194,7 @@ def save(request: CommandRequest) -> int:
             "text",
             "Domains of the sources, separated by commas; one root counts once.",
             metavar="WORDS",
+            is_list=True,
         ),
         Flag(("--verified",), "day", "Day on which it was verified.", metavar="DAY"),
         _type_flag(

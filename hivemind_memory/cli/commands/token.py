@@ -42,6 +42,7 @@ if TYPE_CHECKING:
             "text",
             "Its teams, separated by commas.",
             metavar="NAMES",
+            is_list=True,
         ),
         Flag(("--workspace",), "text", "Its workspace.", metavar="NAME"),
         Flag(("--read-only",), "flag", "It may search and read, but change nothing."),
