@@ -309,7 +309,9 @@ def sessions_of(printed: bytes) -> Iterator[AgentSession]:
 
 
 def choose_session(sessions: Sequence[AgentSession], name: str | None) -> AgentSession:
-    """Return the session that a name means: its own, or its agent's if that is clear.
+    """Return the session that a name means, if that is clear.
+
+    Its own name comes first, then its agent's, then the beginning of its own.
 
     Args:
         sessions: All of them.
@@ -320,16 +322,21 @@ def choose_session(sessions: Sequence[AgentSession], name: str | None) -> AgentS
     """
     found = [session for session in sessions if name in (None, session.name)]
     found = found or [session for session in sessions if session.agent == name]
+    what = f"There are several sessions of {name}."
+    if name and not found:
+        found = [session for session in sessions if session.name.startswith(name)]
+        what = f"Several sessions begin with {name}."
     if len(found) == 1:
         return found[0]
     if not sessions:
         message = "There are no sessions."
         raise NotLaunchedError(message, hint="`hm launch AGENT` starts one.")
-    what = f"There is no session {name}." if name else "There are several sessions."
-    if found and name:
-        what = f"There are several sessions of {name}."
+    if not name:
+        what = "There are several sessions."
+    elif not found:
+        what = f"There is no session {name}."
     names = ", ".join(session.name for session in found or sessions)
-    raise NotLaunchedError(what, hint=f"Name one: {names}")
+    raise NotLaunchedError(what, hint=f"Name one: {names}.")
 
 
 def _untag(text: str) -> str:

@@ -52,6 +52,7 @@ def _upgraded(how: str) -> HivemindError:
     """Return the error that this server is older than the package."""
     running = f"hivemind-memory {version.__version__}"
     return HivemindError(
-        f"{running} was {how} while this server ran, so nothing was done.",
+        f"{running} was {how} while this server ran.",
         hint="Restart the agent, or the server if you started it yourself.",
+        effect="Nothing was done",
     )

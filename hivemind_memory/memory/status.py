@@ -92,12 +92,14 @@ def _status_of(
     """
     index = opened.index
     known = index.files()
-    stale = 0
+    stale, notes = 0, len(known.signatures)
     unread: list[SkippedNote] = []
     if passed_over is None:
         # A note too young to be sure of is not behind: the next search reads it.
         certain = IndexedFiles(signatures=known.signatures)
         changes, snapshot = syncer.find_changes(certain)
+        if opened.error is not None:
+            notes = len(snapshot.signatures)  # the substitute for the index has none
         unread, forbidden = _unread(changes, snapshot, syncer)
         stale = len(changes.changed) + len(changes.gone) - forbidden
         passed_over = snapshot.skipped
@@ -110,7 +112,7 @@ def _status_of(
     return MemoryStatus(
         memory_dir=places.notes,
         index_file=places.index_file,
-        notes=len(known.signatures),
+        notes=notes,
         chunks=index.count_chunks(),
         index_bytes=_size(places.index_file),
         provider=name,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import time
 from contextlib import suppress
@@ -19,7 +18,7 @@ from hivemind_memory.files.descriptors import (
     open_regular,
     set_mode,
 )
-from hivemind_memory.sqlite.full_disk import is_full
+from hivemind_memory.sqlite.full_disk import is_full, why_unwritable
 from hivemind_memory.sqlite.writer_lock import WriterConnection
 
 TYPE_CHECKING = False
@@ -352,17 +351,6 @@ def unwritable(path: str, error: OSError) -> IndexUnusableError:
     )
 
 
-def _why_unwritable(path: str) -> OSError | None:
-    """Return why nothing can be written beside a file; None: it can."""
-    folder = os.path.dirname(path)
-    if os.access(folder, os.W_OK):
-        return None
-    is_read_only = (
-        hasattr(os, "statvfs") and os.statvfs(folder).f_flag & os.ST_RDONLY != 0
-    )
-    return OSError(errno.EROFS if is_read_only else errno.EACCES, "", folder)
-
-
 def _damaged(path: str) -> IndexDamagedError:
     """Return the error for a file that is not sound."""
     return IndexDamagedError(
@@ -388,10 +376,7 @@ def _translated(error: apsw.Error, path: str) -> IndexUnusableError:
     if isinstance(error, apsw.CantOpenError | apsw.ReadOnlyError):
         # Even a reader writes, to the files beside the index; SQLite does not say why
         # it could not.
-        try:
-            refused = _why_unwritable(path)
-        except OSError as reason:
-            refused = reason
+        refused = why_unwritable(path)
         if refused is not None:
             return unwritable(path, refused)
     return IndexUnusableError(

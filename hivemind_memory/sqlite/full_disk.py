@@ -1,7 +1,8 @@
-"""Tells whether SQLite failed because the disk is full; it does not always say so."""
+"""Tells why the disk refused SQLite, which does not always say so."""
 
 from __future__ import annotations
 
+import errno
 import os
 
 import apsw
@@ -20,3 +21,17 @@ def is_full(error: Exception, path: str) -> bool:
     except (AttributeError, OSError):  # Windows has none; or the disk is gone
         return False
     return disk.f_bavail * disk.f_frsize < _FEW_BYTES
+
+
+def why_unwritable(path: str) -> OSError | None:
+    """Return why nothing can be written beside a file; None: it can."""
+    folder = os.path.dirname(path)
+    if os.access(folder, os.W_OK):
+        return None
+    try:
+        is_read_only = (
+            hasattr(os, "statvfs") and os.statvfs(folder).f_flag & os.ST_RDONLY != 0
+        )
+    except OSError as error:
+        return error
+    return OSError(errno.EROFS if is_read_only else errno.EACCES, "", folder)

@@ -5,6 +5,7 @@ Its tables are in ``schema``, and what is done about damage is in ``damage``.
 
 from __future__ import annotations
 
+import errno
 import os
 from contextlib import suppress
 
@@ -20,12 +21,15 @@ from hivemind_memory.files.descriptors import (
     open_regular,
     set_mode,
 )
-from hivemind_memory.sqlite.full_disk import is_full
+from hivemind_memory.sqlite.full_disk import is_full, why_unwritable
 
 COUNT_WAIT_MS = 50
 """How long an answer may wait because another process is counting."""
 
 _NEW_FILE = os.O_CREAT | os.O_EXCL | os.O_RDWR
+
+_OF_THE_DISK = (errno.EROFS, errno.ENOSPC, errno.EDQUOT)
+"""What the file itself has no part in."""
 
 _COPY_WAIT_MS = 5_000
 
@@ -178,6 +182,14 @@ def state_error(path: str, error: Exception) -> StateUnusableError:
     if isinstance(error, IrregularFileError):
         message = f"{error.filename} cannot be used: {error.strerror}"
         return StateUnusableError(message, hint="move it away")
+    if isinstance(error, apsw.CantOpenError | apsw.ReadOnlyError):
+        error = why_unwritable(path) or error  # SQLite does not say why
+    if isinstance(error, OSError) and error.errno in _OF_THE_DISK:
+        from hivemind_memory.files.errors import cause_of
+
+        cause, hint = cause_of(error)
+        message = f"{cause}: {os.path.basename(path)} was not changed"
+        return StateUnusableError(message, hint=hint)
     reason = (isinstance(error, OSError) and error.strerror) or str(error)
     return StateUnusableError(
         f"{path} cannot be used: {reason}", hint="run `hm doctor`"

@@ -12,6 +12,7 @@ import pytest
 from hivemind_memory import open_memory
 from hivemind_memory.errors import IndexUnusableError, NotSavedError
 from hivemind_memory.http_api.failures import failure_of
+from hivemind_memory.index.sqlite.engine import SqliteEngine
 from hivemind_memory.memory.sync import Syncer
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.listing import MemoryFilter
@@ -83,3 +84,47 @@ def test_an_io_error_on_a_disk_without_space_is_a_full_disk(
 
     assert is_full(apsw.IOError("disk I/O error"), path) is is_told
     assert ("the disk is full: state.db was not changed" in said) is is_told
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        apsw.ReadOnlyError("attempt to write a readonly database"),
+        apsw.CantOpenError("unable to open database file"),
+        OSError(errno.EROFS, os.strerror(errno.EROFS)),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_a_read_only_disk_is_said_in_the_usual_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    """`hm token add` said "attempt to write a readonly database"."""
+    fields = [*os.statvfs(tmp_path)]
+    fields[8] |= os.ST_RDONLY
+    monkeypatch.setattr(os, "statvfs", lambda _: os.statvfs_result(fields))
+    monkeypatch.setattr(os, "access", lambda *_: False)
+
+    said = state_error(str(tmp_path / "state.db"), error)
+
+    assert str(said) == "the disk is read-only: state.db was not changed"
+    assert said.hint == "Mount it read-write and try again."
+
+
+def test_the_notes_are_counted_while_the_index_cannot_be_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`hm status` said that there were none, while `hm list` listed them."""
+
+    def refuse(_: SqliteEngine) -> None:
+        raise IndexUnusableError("the disk is full: the index was not changed")
+
+    with open_memory(home=str(tmp_path)) as memory:
+        memory.write("The giraffe is tall.", file="zoo.md")
+        memory.sync()
+    monkeypatch.setattr(SqliteEngine, "open", refuse)
+
+    with open_memory(home=str(tmp_path)) as memory:
+        found = memory.status()
+        listed = memory.list()
+
+    assert found.notes == len(listed) > 0

@@ -5,9 +5,11 @@ from __future__ import annotations
 import doctest
 from itertools import islice
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hivemind_memory.errors import NotLaunchedError
 from hivemind_memory.launch import agents, tmux
 from hivemind_memory.launch import session_names as names_of_sessions
 from hivemind_memory.launch.session_names import session_names, slug
@@ -52,3 +54,34 @@ def test_the_examples_in_the_docstrings_are_so() -> None:
     """They are the shortest description."""
     for module in (agents, names_of_sessions, tmux):
         assert doctest.testmod(module).failed == 0
+
+
+def test_a_session_is_chosen_by_the_beginning_of_its_name() -> None:
+    """`hm sessions` prints long names; a name or an agent of the kind comes first."""
+    sessions = [
+        session_named("hm-shop-claude"),
+        session_named("hm-shop-claude-2"),
+        session_named("hm-web-0f3a-codex", "codex"),
+    ]
+
+    assert tmux.choose_session(sessions, "hm-shop-claude").name == "hm-shop-claude"
+    assert tmux.choose_session(sessions, "hm-w").name == "hm-web-0f3a-codex"
+    assert tmux.choose_session(sessions, "codex").name == "hm-web-0f3a-codex"
+    for name, problem, named in [
+        ("hm-s", "Several sessions begin with hm-s.", sessions[:2]),
+        ("claude", "There are several sessions of claude.", sessions[:2]),
+        ("cod", "There is no session cod.", sessions),
+        (None, "There are several sessions.", sessions),
+    ]:
+        with pytest.raises(NotLaunchedError) as refused:
+            tmux.choose_session(sessions, name)
+        assert str(refused.value) == problem
+        listed = ", ".join(session.name for session in named)
+        assert refused.value.hint == f"Name one: {listed}."
+
+
+def session_named(name: str, agent: str = "claude") -> tmux.AgentSession:
+    """Return a session of a name, as tmux tells it."""
+    line = f"/shop\t{agent}\t%1\t{name}\t1\t0\t7\t0\t\t\n"
+    [session] = tmux.sessions_of(line.encode())
+    return session

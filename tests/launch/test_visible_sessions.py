@@ -88,7 +88,7 @@ def test_a_hint_names_the_sessions_of_the_callers_worktree_only(
 
     said = hm("kill", "nosuch", "--yes")
 
-    assert "Name one: hm-shop-claude\n" in said.err
+    assert "Name one: hm-shop-claude.\n" in said.err
     assert hm("__complete", "--", "kill", "").out == "hm-shop-claude\n"
     assert hm("kill", "hm-shop-claude", "--yes").out == "hm-shop-claude: ended\n"
     assert names(machine) == ["hm-site-owl"]

@@ -34,8 +34,8 @@ def test_a_running_server_whose_package_is_replaced_asks_for_a_restart(
     assert after["isError"]
     [said] = after["content"]
     assert "was replaced by 99.0.0 while this server ran" in said["text"]
-    assert "Nothing was saved." in said["text"]
-    assert "Restart the agent" in said["text"]
+    assert "ran. Nothing was done. Hint: Restart" in said["text"]
+    assert "Nothing was saved" not in said["text"]
     assert "Kept by nobody" not in "".join(
         note.read_text() for note in home.rglob("*.md")
     )

@@ -249,7 +249,8 @@ def test_status_names_the_index_file_and_an_answer_says_what_to_run(
         after = memory.status()
 
     assert before.index_file == after.index_file == str(sandbox.index_file)
-    if before.notes != NOTES:
+    if before.chunks == 0:
+        assert before.notes == (0 if damage is empty else NOTES)
         assert before.stale_notes == NOTES
         reasons = [one.reason for one in before.skipped]
         assert damage is empty or any("hm rebuild" in why for why in reasons)

@@ -66,7 +66,7 @@ def sessions(request: CommandRequest) -> int:
     ),
     arguments=(
         _session_argument(
-            "Session name, or agent name if it has only one session (the only one).",
+            "Name of the session or its beginning, or its agent (the only one).",
             is_required=False,
         ),
     ),
@@ -86,7 +86,8 @@ def attach(request: CommandRequest) -> int:
     ),
     arguments=(
         _session_argument(
-            "Session name, or agent name if it has only one session.", is_required=True
+            "Name of the session or its beginning, or its agent.",
+            is_required=True,
         ),
     ),
     flags=(YES,),
