@@ -258,6 +258,7 @@ UNNAMED = {
     "memory/*.md": "moved with the folder; references in all notes are rewritten",
     "memory/.index/*": "derived from the notes, and updated by the next scan",
     "state.db*": "its tables are listed one by one",
+    "state.db:captures": "names sessions, and lines of their transcripts",
     "state.db:link_proposals": "names ids",
     "state.db:model_requests": "names nothing",
     "state.db:refused_links": "names ids",
