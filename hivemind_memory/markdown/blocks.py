@@ -139,10 +139,6 @@ class BlockReader:
             first_line=growth.line_count + 1,
         )
 
-    def hides_any(self, text: str) -> bool:
-        """Return whether a text has anything that is masked."""
-        return self._mask(text) != text
-
     def _cut(
         self, path: NotePath, same: Sequence[_Block], new: Sequence[tuple[str, str]]
     ) -> Note:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from hivemind_memory.model.note import Growth, Note
     from hivemind_memory.model.note_path import NotePath
 
-    _ReadNote = tuple[NotePath, ReadNote, bool, Growth | None]
-    "A note, what was read of it, whether that is settled, and how it has grown."
+    _ReadNote = tuple[NotePath, ReadNote, bool, Note | None]
+    "A note, what was read of it, whether that is settled, and its end if it has grown."
 
     Progress = Callable[[str, int, int], None]
     "Called with the phase, how much is done, and how much there is."
@@ -144,16 +144,13 @@ class NoteIndexer:
         blocks = self._blocks()
         whole = iter(
             blocks.read_all(
-                [(path, read.data) for path, read, _, growth in found if growth is None]
+                [(path, read.data) for path, read, _, grown in found if grown is None]
             )
         )
         batch: list[tuple[Note, FileRecord]] = []
         batch_chunks = 0
-        for path, read, settled, growth in found:
-            if growth is None:
-                note = next(whole)
-            else:
-                note = blocks.read_grown(path, read.data, growth)
+        for _, read, settled, grown in found:
+            note = next(whole) if grown is None else grown
             batch.append((note, self._record(note, read, is_settled=settled)))
             batch_chunks += len(note.chunks)
             if batch_chunks >= BATCH_CHUNKS:
@@ -187,11 +184,11 @@ class NoteIndexer:
             if known.signature != read.signature or settled:
                 work.add_same(path, read, is_settled=settled)
             return None
-        growth = None
+        grown = None
         if known is not None and work.knows_rules:
-            growth = self._growth_of(read, known)
+            grown = self._read_grown(path, read, known)
         is_large = (
-            growth is None
+            grown is None
             and len(read.data) > LARGE_NOTE_BYTES
             and self._blocks().count_new_chars(path, read.data) > LARGE_NOTE_BYTES
         )
@@ -201,12 +198,14 @@ class NoteIndexer:
             return None
         before = known.digest if known is not None else ""
         work.record_read(
-            path, before=before, digest=read.digest, is_whole=growth is None
+            path, before=before, digest=read.digest, is_whole=grown is None
         )
-        return path, read, settled, growth
+        return path, read, settled, grown
 
-    def _growth_of(self, read: ReadNote, known: IndexedNote) -> Growth | None:
-        """Return how a note has grown since it was indexed; None: it may have changed.
+    def _read_grown(
+        self, path: NotePath, read: ReadNote, known: IndexedNote
+    ) -> Note | None:
+        """Return the end of a note that has only grown; None: all of it has to be read.
 
         Any process may have indexed it: what it had then is known by its digest.
         """
@@ -220,10 +219,10 @@ class NoteIndexer:
         from hivemind_memory.markdown.growth import growth_of
 
         growth = growth_of(read.data, size=size, digest=known.digest)
-        # A link that is masked now, and was not, has to go.
-        if growth and "[[" in growth.again and self._blocks().hides_any(growth.again):
+        if growth is None:
             return None
-        return growth
+        note = self._blocks().read_grown(path, read.data, growth)
+        return None if _has_lost_link(growth, note) else note
 
     def _record(self, note: Note, read: ReadNote, *, is_settled: bool) -> FileRecord:
         """Return what the index records of a note besides its chunks."""
@@ -265,3 +264,17 @@ class NoteIndexer:
                 overlap_chars=self._chunking.overlap_chars,
             )
         return self._block_reader
+
+
+def _has_lost_link(growth: Growth, note: Note) -> bool:
+    """Return whether a link that the index may have has to go.
+
+    What was appended may close a comment around it, or make a secret of it, and other
+    chunks may have the same link: only the whole note tells.
+    """
+    if "[[" not in growth.again:
+        return False
+    from hivemind_memory.notes.edge import links_in
+
+    kept = {link for chunk in note.chunks for link in links_in(chunk.body)}
+    return not kept.issuperset(links_in(growth.again))

@@ -128,3 +128,31 @@ def test_a_note_that_the_index_has_newer_meanwhile_is_read_as_a_whole(
     memory.sync()
     assert paths(ask(memory, "quagga")) == [DAY]
     assert difference_from_fresh(sandbox, memory) == []
+
+
+@pytest.mark.parametrize(
+    ("end", "added"),
+    [
+        ("The heron.\n\n<!--\nSee [[egret]].\n", "-->\nThe ibis.\n"),
+        ("[birds]: [[egret]].md\n", "\n\n# The ibis\n\nIt wades.\n"),
+        ("password: [[egret]]", "Zk8#qLw02mPx91vTbR\n"),
+    ],
+    ids=["closes a comment", "leaves a definition alone", "makes a secret of it"],
+)
+def test_a_link_that_is_none_any_more_once_the_note_has_grown_is_no_edge(
+    sandbox: Sandbox, memory: Memory, end: str, added: str
+) -> None:
+    """The edges of what is read again were kept, whatever became of them."""
+    memory.sync()
+    for number in range(12):
+        memory.write(f"{number} {ENTRY * 8}", file=DAY)
+    memory.write(end, file=DAY)
+    day = Path(sandbox.notes) / DAY
+    day.write_text(day.read_text("utf-8").removesuffix("\n") + "\n", "utf-8")
+    memory.sync()
+
+    with day.open("a", encoding="utf-8") as file:
+        file.write(added)
+    memory.sync()
+
+    assert difference_from_fresh(sandbox, memory) == []

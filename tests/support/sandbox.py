@@ -22,14 +22,25 @@ from hivemind_memory.providers.provider import Provider
 
 Rows = list[tuple[Any, ...]]
 
-_TABLES = {
-    "files": "SELECT path, hash, day, chunk_count, state FROM files ORDER BY path",
+TABLES = {
+    "files": """
+        SELECT path, hash, day, chunk_count, state, scope, status, ages, importance,
+          type, key, memory_id, visibility, source, session, created, expires_day,
+          done_day, is_pinned, source_ref, claim, tags, is_utf8
+        FROM files ORDER BY path
+    """,
     "signatures": "SELECT path, mtime, ctime, size, inode FROM files ORDER BY path",
     "chunks": """
         SELECT path, start_line, end_line, chunks.day, entry_id, headings,
-          text, body, extra, breadcrumbs, subchunks, reason
+          text, body, extra, breadcrumbs, subchunks, reason, chunks.source,
+          chunks.source_ref, chunks.tags
         FROM chunks JOIN files ON files.id = file_id
         ORDER BY path, start_line, end_line, text, body
+    """,
+    "edges": """
+        SELECT path, kind, target, weight
+        FROM edges JOIN files ON files.id = file_id
+        ORDER BY path, kind, target
     """,
     "vocabulary": "SELECT term, doc, cnt FROM vocabulary ORDER BY term",
 }
@@ -145,7 +156,7 @@ def rows(index_file: str | Path) -> Mapping[str, Rows]:
     """Return everything an index holds of the notes, without its row numbers."""
     connection = apsw.Connection(str(index_file), flags=apsw.SQLITE_OPEN_READWRITE)
     try:
-        return {name: list(connection.execute(sql)) for name, sql in _TABLES.items()}
+        return {name: list(connection.execute(sql)) for name, sql in TABLES.items()}
     finally:
         connection.close()
 
@@ -166,7 +177,7 @@ def difference_from_fresh(
     found = problems(memory.places.index_file)
     with sandbox.fresh(**flags) as fresh:
         mine, theirs = rows(memory.places.index_file), rows(fresh.places.index_file)
-        for name in _TABLES:
+        for name in TABLES:
             only_mine = [row for row in mine[name] if row not in theirs[name]]
             only_theirs = [row for row in theirs[name] if row not in mine[name]]
             if mine[name] != theirs[name]:
