@@ -5,6 +5,7 @@ from __future__ import annotations
 from hivemind_memory.access import rules
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.files.scan import BYTES_PER_MB
+from hivemind_memory.memory.namespace_ends import NamespaceEnds
 from hivemind_memory.memory.note_indexer import ChunkSettings
 from hivemind_memory.memory.open_index import IndexHandle
 from hivemind_memory.memory.sync import Syncer
@@ -91,6 +92,7 @@ class Memory:
         self.index_handle = IndexHandle(places, self.syncer, clocks)
         self.lock = self.index_handle.lock
         self._search_settings = settings.search_settings()
+        self.namespace_ends = NamespaceEnds(self)
 
     def __enter__(self) -> Self:
         """Return the memory."""
@@ -113,11 +115,11 @@ class Memory:
         return Memory(*parts, caller=caller, here=self.here)
 
     def current(self) -> Memory:
-        """Return the same memory as its caller sees it now: projects are renamed."""
+        """Return it as its caller sees it now: projects are renamed, namespaces end."""
         caller = self.here.caller() if self.here.caller else self.caller
-        return self if caller == self.caller else self.as_caller(caller)
-
-    # -- asking ----------------------------------------------------------------
+        memory = self if caller == self.caller else self.as_caller(caller)
+        memory.namespace_ends.carry_out(is_again=True)
+        return memory
 
     def search(self, query: Query, *, is_fresh: bool = True) -> SearchAnswer:
         """Return the hits for *query*, best first, and how strong the answer is.
@@ -132,6 +134,7 @@ class Memory:
 
         if not self.settings.enabled:
             return OFF
+        self.namespace_ends.carry_out()
         started = self.clocks.stopwatch()
         return ask(
             query,
@@ -177,6 +180,7 @@ class Memory:
         """What lists notes, and counts memories."""
         from hivemind_memory.memory.lists import MemoryLists
 
+        self.namespace_ends.carry_out()
         clock, caller = self.clocks.local_iso, self.caller
         return MemoryLists(self.folder, self.index_handle, caller, clock)
 
@@ -187,8 +191,6 @@ class Memory:
     def count_pending(self, *, is_fresh: bool) -> int:
         """Return how many claims wait in the inboxes that the caller may see."""
         return self.index_handle.count_pending_claims(self.access, is_fresh=is_fresh)
-
-    # -- writing ---------------------------------------------------------------
 
     def write(  # noqa: PLR0913 - what the comment line of an entry says
         self,
@@ -266,6 +268,7 @@ class Memory:
         from hivemind_memory.curation.context import CurationContext
         from hivemind_memory.curation.curation import Curation
 
+        self.namespace_ends.carry_out()
         context = CurationContext(
             places=self.places,
             folder=self.folder,
@@ -290,8 +293,6 @@ class Memory:
         from hivemind_memory.state.recall_log import count_hits
 
         return count_hits(self.state(), answer.hits, self.clocks.now())
-
-    # -- keeping the index up to date ------------------------------------------
 
     def sync(
         self, progress: Progress | None = None, *, is_whole: bool = True
@@ -325,8 +326,6 @@ class Memory:
             return self._embedding_service().fill(
                 opened.index, progress=progress, should_stop=should_stop
             )
-
-    # -- looking after ---------------------------------------------------------
 
     def status(
         self, *, should_ask: bool = False, is_updated: bool = False
@@ -395,6 +394,6 @@ class Memory:
         from hivemind_memory.memory.embed import EmbeddingService
 
         if self._vectors is None:
-            now, stopwatch = self.clocks.now, self.clocks.stopwatch
-            self._vectors = EmbeddingService(self.provider, now, stopwatch)
+            times = (self.clocks.now, self.clocks.stopwatch)
+            self._vectors = EmbeddingService(self.provider, *times)
         return self._vectors

@@ -1,7 +1,7 @@
 """Namespaces of platforms: made, changed, deleted, found.
 
-A namespace that has ended counts as deleted. The next change takes it away, with what
-a platform wrote in it.
+A namespace that has ended counts as deleted. Whoever asks the memory or changes it
+next takes it away, with what a platform wrote in it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import json
 
 from hivemind_memory.access.read_only import READ_ONLY
 from hivemind_memory.access.rules import may_write
+from hivemind_memory.curation.ended_namespaces import forget_namespace
 from hivemind_memory.files.paths import path_in_scope
 from hivemind_memory.model.scope import GLOBAL
 from hivemind_memory.model.value import replaced
@@ -24,7 +25,6 @@ from hivemind_memory.plugin_api.refusal import (
     NOT_FOUND,
     RefusedError,
 )
-from hivemind_memory.plugin_api.rows import KINDS as ROW_KINDS
 from hivemind_memory.plugin_api.rows import json_or_nothing
 from hivemind_memory.redaction import holds_known, mask
 from hivemind_memory.state.namespaces import Namespace, Namespaces
@@ -153,7 +153,7 @@ def delete_namespace(memory: Memory, name: str) -> None:
         # have written by now is hidden below, and what they write later by them.
         ended = replaced(namespace, expires_at=0.0)
         Namespaces(memory.state()).change(name, lambda _: ended)
-        _delete(memory, ended)
+        forget_namespace(memory, ended)
 
 
 def find_namespace(memory: Memory, name: str) -> Namespace:
@@ -228,21 +228,7 @@ def _ended(memory: Memory) -> list[Namespace]:
 def _delete_ended(memory: Memory) -> None:
     """Delete the namespaces that have ended; their lock is held."""
     for namespace in _ended(memory):
-        _delete(memory, namespace)
-
-
-def _delete(memory: Memory, namespace: Namespace) -> None:
-    """Hide what platforms wrote in an ended namespace, then take its row away."""
-    stored = memory.curation.stored
-    rows = stored.rows(frozenset({namespace.scope}), types=ROW_KINDS)
-    written = [
-        row.path
-        for row in rows
-        if (found := stored.load(row.path)) and "plugin_source" in found.more
-    ]
-    if written:
-        stored.hide(written)
-    Namespaces(memory.state()).change(namespace.name, lambda _: None)
+        forget_namespace(memory, namespace)
 
 
 def _is_seen(memory: Memory, scope: str) -> bool:

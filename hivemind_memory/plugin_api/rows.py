@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import uuid
 
+from hivemind_memory.curation.ended_namespaces import PLATFORM_TYPES
 from hivemind_memory.markdown.entry import CROCKFORD
 from hivemind_memory.model.clocks import SECONDS_PER_DAY, iso_day, seconds_of
 from hivemind_memory.model.trust import HUMAN
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from hivemind_memory.model.curation import StoredMemory
 
 FACT = "fact"
-KINDS = (FACT, "summary", "checkpoint")
+KINDS = PLATFORM_TYPES
 """Kinds of memories, which are types of notes too."""
 
 KEY_PREFIX = "uuid-"

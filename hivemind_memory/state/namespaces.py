@@ -75,6 +75,18 @@ class Namespaces:
 
         return self._state.run(read, PROMISE_WAIT_MS)
 
+    def has_ended(self, now_s: float) -> bool:
+        """Return whether one has ended at a time, in seconds since the epoch.
+
+        Raises:
+            StateUnusableError: That cannot be looked up now.
+        """
+        if not os.path.exists(self._state.path):
+            return False
+        sql = "SELECT 1 FROM namespaces WHERE notes = ? AND expires_at <= ? LIMIT 1"
+        values = (self._state.notes, now_s)
+        return self._state.run(lambda c: c.execute(sql, values).fetchone() is not None)
+
     def change(
         self, name: str, change: Callable[[list[Namespace]], Namespace | None]
     ) -> Namespace | None:

@@ -6,8 +6,10 @@ import json
 import os
 import socket
 import stat
+import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -403,3 +405,38 @@ def test_a_memory_that_is_switched_off_is_degraded(plugin: Served) -> None:
         assert answer.json()["status"] == "degraded"
         assert answer.json()["code"] == "unavailable"
     assert plugin.process.poll() is None
+
+
+def test_an_ended_namespace_is_answered_on_no_surface(plugin: Served) -> None:
+    """REST, lists, workspaces, MCP and commands, from the second of its end on."""
+    body = {**FACT, "id": OWN, "content": "The quokka deploys on Tuesdays."}
+    call = {"name": "memory_search", "arguments": {"query": "quokka"}}
+    sent = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}
+    hello: dict[str, Any] = {"protocolVersion": "2025-06-18", "capabilities": {}}
+    hello["clientInfo"] = {"name": "test", "version": "1"}
+    first = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
+    stream = {"Accept": "application/json, text/event-stream"}
+    web = add_token("web", workspace="web")
+    begun = plugin.ask("POST", "/mcp", token=web, json=first, headers=stream)
+    stream["Mcp-Session-Id"] = begun.headers["mcp-session-id"]
+
+    def mcp() -> httpx.Response:
+        return plugin.ask("POST", "/mcp", token=web, json=sent, headers=stream)
+
+    asked: dict[str, Callable[[], str]] = {
+        "search": lambda: plugin.ask("GET", "/api/v1/search?q=quokka").text,
+        "list": lambda: plugin.ask("GET", "/api/v1/memories").text,
+        "workspace": lambda: plugin.ask("GET", "/workspaces/web/v2/memories").text,
+        "mcp": lambda: mcp().text,
+        "command": lambda: str(finish([*HM, "search", "quokka"]).stdout),
+    }
+    for surface, answer in asked.items():
+        plugin.ask("PUT", WEB, json={"kind": "workspace"})
+        plugin.ask("POST", f"{WEB}/memories", json=body)
+        assert "deploys on Tuesdays" in answer(), surface
+        end_s = time.time() + 1.0
+        end = datetime.fromtimestamp(end_s, UTC).isoformat()
+        ending = plugin.ask("PATCH", WEB, json={"expires_at": end})
+        assert ending.status_code == 200, ending.text
+        time.sleep(max(0.0, end_s + 0.01 - time.time()))
+        assert "deploys on Tuesdays" not in answer(), surface
