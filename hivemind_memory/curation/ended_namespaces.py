@@ -15,14 +15,15 @@ from hivemind_memory.state.namespaces import Namespaces
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.memory.memory import Memory
+    from typing import Any
+
     from hivemind_memory.state.namespaces import Namespace
 
 PLATFORM_TYPES = ("fact", "summary", "checkpoint")
 """Types of what platforms write."""
 
 
-def end_namespaces(memory: Memory) -> None:
+def end_namespaces(memory: Any) -> None:
     """Forget what platforms wrote in namespaces that have ended.
 
     Never raises: what cannot be forgotten now is tried again before the next answer.
@@ -42,7 +43,7 @@ def end_namespaces(memory: Memory) -> None:
                         forget_namespace(owner, namespace)
 
 
-def forget_namespace(memory: Memory, namespace: Namespace) -> None:
+def forget_namespace(memory: Any, namespace: Namespace) -> None:
     """Hide what platforms wrote in a namespace, then take its row away.
 
     The lock of the namespaces is held.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.memory.memory import Memory
+    from typing import Any
 
 
 class NamespaceEnds:
     """Ends the namespaces that are over, once for each call of a server."""
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: Any) -> None:
         self._memory = memory
         self._is_done = False
 
