@@ -26,7 +26,7 @@ _ANSWERS: Mapping[str, tuple[str, ...]] = {
     ),
     _WRITE: (
         *("note", "remember", "append", "log-add", "jot", "record", "insert", "memo"),
-        *("capture", "put", "memorize", "memorise", "add-note", "store", "w"),
+        *("put", "memorize", "memorise", "add-note", "store", "w"),
     ),
     _SAVE: ("set", "update", "upsert", "replace", "create", "pin", "fact"),
     _GET: ("read", "print", "view", "less", "head", "tail", "dump"),

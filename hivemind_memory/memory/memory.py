@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from hivemind_memory.access import rules
+from hivemind_memory.curation.namespace_ends import NamespaceEnds
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.files.scan import BYTES_PER_MB
-from hivemind_memory.memory.namespace_ends import NamespaceEnds
 from hivemind_memory.memory.note_indexer import ChunkSettings
 from hivemind_memory.memory.open_index import IndexHandle
 from hivemind_memory.memory.sync import Syncer

@@ -11,6 +11,7 @@ import pytest
 
 from hivemind_memory.files import locks
 from hivemind_memory.files.locks import KernelLock
+from hivemind_memory.index.sqlite import note_parts
 from hivemind_memory.index.sqlite import notes as index_notes
 from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.markdown.blocks import BlockReader
@@ -127,7 +128,7 @@ def test_a_large_note_is_written_without_the_lock(
     sandbox.save("a.md", "some text\n\n\nand more\n")
     monkeypatch.setattr(index_notes, "STEP_CHUNKS", 1)
     is_free = []
-    real = index_notes.replace_large_note
+    real = note_parts.replace_large_note
 
     def replace(*args: Any, **kwargs: Any) -> int:
         lock = writer_lock_of(sandbox)
@@ -135,7 +136,7 @@ def test_a_large_note_is_written_without_the_lock(
         lock.release()
         return real(*args, **kwargs)
 
-    monkeypatch.setattr(index_notes, "replace_large_note", replace)
+    monkeypatch.setattr(note_parts, "replace_large_note", replace)
 
     with sandbox.memory() as memory:
         assert paths(ask(memory, "text")) == ["a.md"]

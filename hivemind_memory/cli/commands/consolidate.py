@@ -13,6 +13,7 @@ from hivemind_memory.cli.output import (
     write_stdout,
 )
 from hivemind_memory.errors import ChatError, UsageError
+from hivemind_memory.files.descriptors import open_regular
 from hivemind_memory.model.display import count_text
 from hivemind_memory.model.scope import scope_text
 from hivemind_memory.redaction import mask
@@ -144,7 +145,7 @@ def _apply(request: CommandRequest, memory: Memory) -> int:
 
     path = request.values["apply"]
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(path, encoding="utf-8", opener=open_regular) as file:
             parts = dict(enumerate(parse_merges(file.read()), start=1))
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
