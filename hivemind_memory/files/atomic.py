@@ -268,17 +268,23 @@ def remove_partial_files(folder: str, paths: Iterable[str], now_s: float) -> int
     )
 
 
-def remove_free_partial_files(folders: Iterable[str]) -> None:
+def remove_free_partial_files(
+    folders: Iterable[str], *, is_kept: Callable[[str], bool] = lambda _: False
+) -> None:
     """Remove the partial files directly in folders that no process is writing.
 
     However young they are: the caller holds the lock under which they are written.
+
+    Args:
+        folders: Where they are.
+        is_kept: Asked about the path of each: whether it has to stay.
     """
     for entry in _partial_entries(folders):
         with suppress(OSError):  # gone, or not ours to remove
             is_ours = PARTIAL_FILE.fullmatch(entry.name) and entry.is_file(
                 follow_symlinks=False
             )
-            if is_ours and not _is_being_written(entry.path):
+            if is_ours and not (_is_being_written(entry.path) or is_kept(entry.path)):
                 os.unlink(entry.path)
 
 

@@ -17,7 +17,7 @@ from contextlib import suppress
 from functools import cached_property
 
 from hivemind_memory.errors import GitError, HookNotChangedError
-from hivemind_memory.files.atomic import remove_free_partial_files, write_file
+from hivemind_memory.files.atomic import write_file
 from hivemind_memory.files.descriptors import open_regular
 from hivemind_memory.files.marked_section import SECTION_MARKS, put_section
 from hivemind_memory.git.hook_script import install_block, read_hook, remove_block
@@ -30,6 +30,7 @@ from hivemind_memory.inject.word_file import (
     note_hooks,
     words_file,
 )
+from hivemind_memory.inject.worktree_file import sweep_folders
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ class CommitGuard:
             return (
                 f"core.hooksPath is {named}, so copies in other files can slip out",
             )
-        remove_free_partial_files([folder])  # core.hooksPath may name any folder
+        sweep_folders([folder], self._repository)  # core.hooksPath may name any folder
         warnings, replaced = [], []
         for name, lines in HOOKS.items():
             try:
@@ -145,7 +146,7 @@ class CommitGuard:
         self._remove_hooks((*HOOKS, *FORMER_HOOKS))
         forget_words(self._repository)
         folders = self._hook_folders()
-        remove_free_partial_files(folders)
+        sweep_folders(folders, self._repository)
         for folder in folders:
             with suppress(OSError):  # the folder may have been missing before
                 os.rmdir(folder)

@@ -11,7 +11,6 @@ import os
 from dataclasses import replace
 
 from hivemind_memory.errors import HivemindError, NotInjectedError, UsageError
-from hivemind_memory.files.atomic import remove_free_partial_files
 from hivemind_memory.files.locks import exclusive
 from hivemind_memory.files.places import worktree_lock
 from hivemind_memory.git.repository import find_repository
@@ -38,7 +37,7 @@ from hivemind_memory.inject.section_file import (
     may_hold_section,
 )
 from hivemind_memory.inject.word_file import remember_words
-from hivemind_memory.inject.worktree_file import folders_written
+from hivemind_memory.inject.worktree_file import sweep_written
 from hivemind_memory.model.injection import EjectionResult, InjectionResult
 from hivemind_memory.model.injection_outcomes import (
     BEGUN,
@@ -149,7 +148,7 @@ class Injector:
         entry = InjectionEntry(log, repository.common_dir if repository else "")
         excerpts = planned.choice.excerpts
         with self._lock(root, repository):
-            remove_free_partial_files(folders_written(root, repository, target.file))
+            sweep_written(root, repository, target.file)
             if planned.body:
                 entry.begin({**record_of(done, self._now_iso()), **scopes})
                 if attempts < _ATTEMPTS and not are_there(self.notes, excerpts):
@@ -209,7 +208,7 @@ class Injector:
         root, repository = self._find(worktree)
         files, warnings = [], []
         with self._lock(root, repository):
-            remove_free_partial_files(folders_written(root, repository))
+            sweep_written(root, repository)
             for file in self._files(root, repository):
                 try:
                     placed = erase_section(root, file, repository)
@@ -299,7 +298,7 @@ class Injector:
         """
         root, repository = self._find(worktree)
         with self._lock(root, repository):  # so no other process is writing one now
-            remove_free_partial_files(folders_written(root, repository))
+            sweep_written(root, repository)
 
     def why(self, worktree: str) -> dict[str, Any] | None:
         """Return the newest record about a worktree, or None.

@@ -12,14 +12,16 @@ import os
 import stat
 from dataclasses import dataclass
 
-from hivemind_memory.errors import NotInjectedError
+from hivemind_memory.errors import GitError, NotInjectedError
 from hivemind_memory.files import descriptors
-from hivemind_memory.files.atomic import PartialFile
+from hivemind_memory.files.atomic import PartialFile, remove_free_partial_files
 from hivemind_memory.files.descriptors import OpenFolder
 from hivemind_memory.inject.agent_files import KNOWN_FILES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from hivemind_memory.git.repository import Repository
     from hivemind_memory.model.snapshot import FileSignature
 
@@ -122,6 +124,32 @@ def folders_written(
     if repository is not None:
         folders |= {repository.git_dir, *git_folders_written(repository.common_dir)}
     return frozenset(folders)
+
+
+def sweep_written(root: str, repository: Repository | None, *more: str) -> None:
+    """Remove what killed injections left where an injection writes.
+
+    The caller holds the lock of the worktree. See ``folders_written``.
+    """
+    sweep_folders(folders_written(root, repository, *more), repository)
+
+
+def sweep_folders(folders: Iterable[str], repository: Repository | None) -> None:
+    """Remove what killed injections left in folders; what is committed is a person's.
+
+    The caller holds the lock of the worktree.
+    """
+
+    def is_tracked(path: str) -> bool:
+        inside = os.path.join(repository.top, "") if repository else ""
+        if repository is None or not path.startswith(inside):
+            return False
+        try:
+            return repository.entry(path.removeprefix(inside)).is_tracked
+        except GitError:
+            return True  # it may be
+
+    remove_free_partial_files(folders, is_kept=is_tracked)
 
 
 def git_folders_written(common_dir: str) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import pytest
 from hivemind_memory.environment import git_environ
 from hivemind_memory.errors import GitError
 from hivemind_memory.git.repository import run_git
+from hivemind_memory.inject.injector import Injector
 from tests.inject.repos import absent, edited, git, ignored, tracked, untracked
 from tests.support.killed_injection import kill_injections
 from tests.support.waiting import without_hanging
@@ -63,3 +64,29 @@ def test_a_git_that_takes_too_long_leaves_no_lock(tmp_path: Path) -> None:
 
     assert errors
     assert not lock.exists()
+
+
+@pytest.mark.parametrize("folder", [".", ".claude/rules"])
+def test_a_committed_file_with_the_name_of_a_partial_one_stays(
+    injector: Injector, tmp_path: Path, folder: str
+) -> None:
+    """Somebody committed what a killed process had left: it is theirs now."""
+    worktree = tracked(tmp_path)
+    (worktree / folder).mkdir(parents=True, exist_ok=True)
+    committed = worktree / folder / ".hm-0123456789abcdef.tmp"
+    committed.write_text("price = 3\n")
+    git(worktree, "add", "-f", str(committed))
+    git(worktree, "commit", "-q", "-m", "all of it")
+    left = worktree / ".hm-fedcba9876543210.tmp"
+    left.write_text("half a sec")
+    in_git = worktree / ".git" / "info" / left.name
+    in_git.parent.mkdir(exist_ok=True)
+    in_git.write_text("half a sec")
+
+    injector.inject(str(worktree))
+    injector.sweep(str(worktree))
+    injector.eject(str(worktree))
+
+    assert committed.read_text() == "price = 3\n"
+    assert not left.exists()
+    assert not in_git.exists()
