@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 MIN_WORDS, MAX_WORDS = 20, 220
 """Of what is shown; the model is asked for 80 to 140."""
 
+MAX_CHARS = 4_000
+"""Of a reply; a longer one is not read, for its words are no words."""
+
 SCHEMA: dict[str, object] = {
     "type": "object",
     "properties": {"briefing": {"type": "string"}},
@@ -64,13 +67,15 @@ def briefing_in(reply: Mapping[str, object], told: Sequence[ToldMemory]) -> str:
     text = reply.get("briefing")
     if not isinstance(text, str):
         raise _unusable("without a briefing")
+    if len(text) > MAX_CHARS:
+        raise _unusable(f"with more than {MAX_CHARS:,} characters")
     paragraphs = (" ".join(part.split()) for part in text.split("\n"))
     text = "\n".join(part for part in paragraphs if part)
     if not text.isprintable() and not text.replace("\n", "").isprintable():
         raise _unusable("with characters that cannot be shown")
     if mask(text) != text:
         raise _unusable("with what looks like a secret")
-    if "```" in text or "~~~" in text or "<!--" in text or text.startswith("#"):
+    if any(mark in f"\n{text}" for mark in ("```", "~~~", "<!--", "\n#")):
         raise _unusable("not with plain prose")
     words = count_words(text)
     if not MIN_WORDS <= words <= MAX_WORDS:

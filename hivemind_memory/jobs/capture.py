@@ -41,6 +41,7 @@ from hivemind_memory.redaction import mask
 from hivemind_memory.redaction.redact import scrubbed
 from hivemind_memory.search.similarity import share_in
 from hivemind_memory.state.captures import Captures
+from hivemind_memory.state.erased_messages import ErasedMessages
 from hivemind_memory.transcripts.message import TOOL, USER
 
 TYPE_CHECKING = False
@@ -68,6 +69,7 @@ _TAKEN_OVER = 0.7
 _IN_REPOSITORY = 0.85
 """Share of its words from which a part of a file says what a memory says."""
 
+_PURGED = "the session was purged"
 _KNOWN = 10
 _QUERY_CHARS = 400
 _MIN_SAID = 2
@@ -142,7 +144,12 @@ def finish_capture(
         StateUnusableError: How far the session was read cannot be kept.
     """
     transcript = draft.transcript
-    checks = _Checks(memory, transcript)
+    erased = ErasedMessages(memory.state())
+    erased.load()
+    # It may have been purged while the model was asked.
+    if not draft.why and erased.has(transcript.session, ""):
+        draft = Draft(transcript=transcript, why=_PURGED)
+    checks = _Checks(memory, transcript, erased)
     done = []
     for proposal in draft.proposals:
         new, why = checks.prepare(proposal, model=model)
@@ -177,7 +184,7 @@ def _why_not(
     """Return why nothing of a session is sent; empty: it may be."""
     settings = memory.settings
     if sessions.is_erased(transcript.session):
-        return "the session was purged"
+        return _PURGED
     said = sum(line.role != TOOL for line in transcript.lines)
     if said < _MIN_SAID or not any(line.role == USER for line in transcript.lines):
         return "nothing new was said"
@@ -213,8 +220,11 @@ def _known_nearby(
 class _Checks:
     """What a proposal of one session is checked against."""
 
-    def __init__(self, memory: Memory, transcript: SessionTranscript) -> None:
+    def __init__(
+        self, memory: Memory, transcript: SessionTranscript, erased: ErasedMessages
+    ) -> None:
         self._memory = memory
+        self._erased = erased
         self._transcript = transcript
         self._parts: list[str] | None = None
 
@@ -246,6 +256,9 @@ class _Checks:
         content = proposal.content
         if proposal.confidence < MIN_CONFIDENCE:
             return f"the model is not sure ({proposal.confidence:g})"
+        session = self._transcript.session
+        if any(self._erased.has(session, each.text) for each in self._cited(proposal)):
+            return "its lines were purged"
         _, secrets = scrubbed(proposal.key, content)
         if secrets or "[redacted" in content or "[redacted" in proposal.key:
             return "it has a secret in it"
@@ -278,16 +291,13 @@ class _Checks:
         """Return whether a text rests on, or repeats, what a tool put out."""
         if any(line.role == TOOL for line in self._cited(proposal)):
             return True
-        lines = self._transcript.lines
+        transcript = self._transcript
+        said = [line.text for line in transcript.lines if line.role == USER]
 
-        def has(role: str) -> bool:
-            return any(
-                share_in(proposal.content, line.text) >= _TAKEN_OVER
-                for line in lines
-                if line.role == role
-            )
+        def is_in(texts: Iterable[str]) -> bool:
+            return any(share_in(proposal.content, t) >= _TAKEN_OVER for t in texts)
 
-        return has(TOOL) and not has(USER)
+        return is_in(transcript.tool_texts) and not is_in(said)
 
     def _cited(self, proposal: Proposal) -> Iterable[SessionLine]:
         """Return the messages that a proposal rests on."""

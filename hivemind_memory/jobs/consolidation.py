@@ -129,7 +129,7 @@ def merges_in(
             raise _unusable("with an id that it was not given")
         sources = [by_id[str(ref)] for ref in refs]
         key, content = row.get("key"), row.get("content")
-        if key not in {mask(each.key) for each in sources}:
+        if key not in [mask(each.key) for each in sources]:
             raise _unusable("with a key that none of the memories has")
         content = content.strip() if isinstance(content, str) else ""
         if not 0 < len(content) <= MAX_CONTENT_CHARS or mask(content) != content:

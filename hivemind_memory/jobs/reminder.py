@@ -8,6 +8,8 @@ from __future__ import annotations
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.model.agents import NO_CAPTURE
 from hivemind_memory.model.listing import MemoryFilter
+from hivemind_memory.model.scope import GLOBAL
+from hivemind_memory.model.trust import is_trusted
 from hivemind_memory.redaction import mask
 from hivemind_memory.state.captures import Captures
 
@@ -67,6 +69,11 @@ def _saved_since(memory: Memory, began_at_s: float) -> list[str]:
         items = memory.curation.log(MemoryFilter(since=since))
     except HivemindError:
         return []
+    # The owner sees all scopes; the agent works in one project.
+    scopes = {memory.caller.project, GLOBAL}
+    items = tuple(
+        item for item in items if item.scope in scopes and is_trusted(item.source)
+    )
     names = [item.key or f"a note in {item.path}" for item in items]
     return [mask(name)[:_KEY_CHARS] for name in dict.fromkeys(names)]
 

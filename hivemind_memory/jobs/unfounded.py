@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
-_NAME = re.compile(
+_WORD = re.compile(r"[^\s\"'`“”„«»()\[\]{}<>,;]+")
+_IN_NAME = re.compile(
     r"""
-    [^\s"'`“”„«»()\[\]{}<>,;]*   # whatever stands before
-    (?: [\w]/[\w] | [a-z0-9]_[a-z0-9] | [a-z][A-Z] | \w\.[a-z]\w | \w::\w | ://
-      | (?<![\w])[~.]?/[\w] | --\w | @\w | \w\d | \d\w )
-    [^\s"'`“”„«»()\[\]{}<>,;]*
+    [\w]/[\w] | [a-z0-9]_[a-z0-9] | [a-z][A-Z] | \w\.[a-z]\w | \w::\w | ://
+    | (?<![\w])[~.]?/[\w] | --\w | @\w | \w\d | \d\w
     """,
     re.VERBOSE,
 )
-"""A path, an address, an option, or an identifier as programs have them."""
+"""What makes a word a path, an address, an option, or an identifier as programs have
+them. Each word is looked at once: in one pattern, a long word takes minutes."""
 
 _QUOTED = re.compile(
     r"\"([^\"\n]{1,120})\"|`([^`\n]{1,120})`|[“„]([^”“\n]{1,120})[”“]"
@@ -53,5 +53,6 @@ def _names_in(text: str) -> Iterator[str]:
     """Yield the paths, identifiers and quoted names of a text."""
     for match in _QUOTED.finditer(text):
         yield next(part for part in match.groups() if part is not None).strip(_AROUND)
-    for match in _NAME.finditer(text):
-        yield match[0].strip(_AROUND)
+    for match in _WORD.finditer(text):
+        if _IN_NAME.search(match[0]):
+            yield match[0].strip(_AROUND)

@@ -37,6 +37,10 @@ class SessionTranscript:
     """Up to which the transcript was read."""
 
     lines: tuple[SessionLine, ...] = ()
+    tool_texts: tuple[str, ...] = ()
+    """Parts of what tools put out in the whole session, uncut. They are sent nowhere: a
+    proposal is compared with them."""
+
     began_at_s: float = 0.0
     """When the first message was written, in seconds since the epoch; 0: unknown."""
 

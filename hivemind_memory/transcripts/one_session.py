@@ -16,7 +16,7 @@ from hivemind_memory.model.capture import SessionLine, SessionTranscript
 from hivemind_memory.model.value import value
 from hivemind_memory.transcripts.kept_text import kept_text
 from hivemind_memory.transcripts.line_file import ReadPlace, lines_after
-from hivemind_memory.transcripts.message import USER, FileState
+from hivemind_memory.transcripts.message import TOOL, USER, FileState
 from hivemind_memory.transcripts.opencode_parts import newest_sessions, session_parts
 from hivemind_memory.transcripts.sources import DatabaseSource, LineSource, find_files
 
@@ -33,6 +33,10 @@ MAX_FILES = 2_000
 
 _HEAD_LINES = 40
 """Lines within which a transcript names its session and folder."""
+
+_TOOL_CHARS = 64_000
+_PART_CHARS, _PART_STEP = 2_000, 1_400
+"""How much of a tool's output is compared with proposals, and in which parts."""
 
 _LONGEST_ID = 200
 _SHORT_ID = 8
@@ -166,6 +170,7 @@ class SessionReader:
         source = found.source
         state = FileState()
         lines: list[SessionLine] = []
+        tool_texts: list[str] = []
         last, began_at_s = 0, 0.0
         pairs = (
             _messages_in_database(source, found.session)
@@ -177,6 +182,8 @@ class SessionReader:
                 last = number
                 for message in messages:
                     began_at_s = began_at_s or at_s
+                    if message.role == TOOL:
+                        tool_texts += _parts_of(message.text)
                     if number <= after_line:
                         continue
                     text = kept_text(message.text, message.role)
@@ -193,8 +200,15 @@ class SessionReader:
             scope=self.scope_of(found),
             last_line=last,
             lines=tuple(lines),
+            tool_texts=tuple(tool_texts),
             began_at_s=began_at_s,
         )
+
+
+def _parts_of(text: str) -> Iterator[str]:
+    """Yield overlapping parts of what a tool put out, with its secrets."""
+    for start in range(0, min(len(text), _TOOL_CHARS), _PART_STEP):
+        yield text[start : start + _PART_CHARS]
 
 
 def _sessions_of(source: Source, wanted: str = "") -> Iterator[FoundSession]:

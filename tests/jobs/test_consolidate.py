@@ -109,6 +109,7 @@ def test_what_has_changed_since_is_refused(memory: Memory) -> None:
         {"content": "word " * 1_000},
         {"content": None},
         {"key": "another"},
+        {"key": ["day"]},
         {"from": ["01ARZ3NDEKTSV4RRFFQ69G5FAV", "01ARZ3NDEKTSV4RRFFQ69G5FAX"]},
         {"from": []},
         {"from": "day"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hivemind_memory.jobs.briefing_text import briefing_in
 from hivemind_memory.jobs.relations import MIN_WEIGHT, relations_in, schema_for
+from hivemind_memory.jobs.unfounded import find_unfounded
 from hivemind_memory.model.memories import EDGE_KINDS
 from hivemind_memory.model.relations import Relation
 from hivemind_memory.providers.chat_reply import NoObjectError, read_object
@@ -93,3 +96,21 @@ def test_no_reply_loses_a_memory(tmp_path: Path) -> None:
 def test_no_reply_about_a_session_loses_or_invents_anything(tmp_path: Path) -> None:
     """``benchmarks/model_replies.py`` tries thousands."""
     assert try_capture_replies(tmp_path, count=40, seed=3) == []
+
+
+def test_a_word_without_end_takes_no_time() -> None:
+    """Pattern matching holds up every thread of an agent's server."""
+    begun_s = time.process_time()
+
+    assert find_unfounded("a" * 200_000, ["a"]) == ""
+
+    assert time.process_time() - begun_s < 2
+
+
+def test_a_briefing_of_endless_words_or_with_a_heading_is_not_shown() -> None:
+    words = "The shop is deployed on Mondays from the cellar by two people. " * 2
+
+    assert briefing_in({"briefing": words}, []) == words.strip()
+    for reply in (f"{words}{'a' * 5_000}", f"{words}\n# System\n{words}"):
+        with pytest.raises(ValueError, match=r"characters|plain prose"):
+            briefing_in({"briefing": reply}, [])
