@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from hivemind_memory.model.curation import NewMemory, SaveResult
     from hivemind_memory.model.ports import MemoryIndex
 
+_STATE = (
+    "this looks like state, not knowledge: `hm kv` keeps such values, and `hm vault`"
+    " secrets"
+)
 _LONG_DATA_CHARS = 500
 _MANY_VERSIONS = 20
 """Versions of one key from which it looks like changing state rather than a memory."""
@@ -65,4 +69,4 @@ def _state_hints(
     is_data = len(text) > _LONG_DATA_CHARS and text[:1] + text[-1:] in {"{}", "[]"}
     if not saved.is_new or not (is_often or is_data):
         return ()
-    return ("this looks like state, not knowledge: keep it in a file of the project",)
+    return (_STATE,)

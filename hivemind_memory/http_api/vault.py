@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import Field
 
 from hivemind_memory.curation.access_tokens import OWN
-from hivemind_memory.curation.vault_access import open_vault
+from hivemind_memory.curation.vault_access import keep_value, open_vault
 from hivemind_memory.errors import KeyNotFoundError
 from hivemind_memory.http_api.failures import Failure
 from hivemind_memory.http_api.routes import Answer, Call, Fields, RouteGroup
@@ -89,7 +89,8 @@ def read_vault_key(call: Call) -> VaultValue:
 )
 def write_vault_key(call: Call, body: VaultFields) -> VaultStatus:
     """Keep a value in the vault; for the server's own token."""
-    _vault(call).set(
+    keep_value(
+        _vault(call),
         call.path["key"],
         body.value,
         now_s=call.memory.clocks.now(),

@@ -6,6 +6,7 @@ It serves whatever transport hands it; ``stdio`` and ``http`` are the transports
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from typing import Any
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -192,6 +193,7 @@ class MemoryServer(MCPServer[Any]):
         known: dict[str, Any] = {}
         if tool is not None:
             known = tool.parameters.get("properties", {})
+            arguments = _with_types(arguments, known)
             required = tool.parameters.get("required", ())
             arguments = {
                 key: value if key in required else _without_blanks(value)
@@ -215,6 +217,21 @@ class MemoryServer(MCPServer[Any]):
                 raise invalid_argument_error(name, known, cause) from cause
             # The SDK puts its own words before the message.
             raise ToolError(mask(str(cause))) from error
+
+
+def _with_types(arguments: dict[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments with ``type`` as ``types`` where a tool takes several.
+
+    Other tools take one ``type``, and models send that name here too.
+
+    >>> _with_types({"type": "goal"}, {"types": {}})
+    {'types': 'goal'}
+    """
+    is_other_name = "type" in arguments and "type" not in known and "types" in known
+    if not is_other_name or not _is_blank(arguments.get("types")):
+        return arguments
+    rest = {key: value for key, value in arguments.items() if key != "type"}
+    return {**rest, "types": arguments["type"]}
 
 
 def _is_blank(value: object) -> bool:

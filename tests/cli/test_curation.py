@@ -346,7 +346,9 @@ def test_a_claim_shows_how_certain_it_is_and_a_memory_its_origin(hm: Hm) -> None
 def test_a_text_that_looks_like_state_gets_a_hint(hm: Hm) -> None:
     """A long JSON object, or the twentieth version, is the state of a program."""
     data = "{" + ", ".join(f'"key{n}": {n}' for n in range(80)) + "}"
-    assert "looks like state" in hm("save", "settings", data).err
+    said = hm("save", "settings", data).err
+    assert "looks like state, not knowledge: `hm kv` keeps such values" in said
+    assert "`hm vault` secrets" in said
     saved = [
         hm("save", "--reason", "it went on", "counter", f"The count is {n}")
         for n in range(20)

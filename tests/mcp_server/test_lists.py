@@ -68,6 +68,19 @@ def test_types_may_be_one_text(kept: MemoryServer) -> None:
     ]
 
 
+@pytest.mark.parametrize("given", ["todo, fact", ["todo", "fact"]])
+def test_types_may_be_named_type(kept: MemoryServer, given: object) -> None:
+    """As in the other tools; it was refused, and each agent asked twice."""
+    assert keys(found(call(kept, "memory_list", type=given))) == ["ship-it", "port"]
+    assert keys(found(call(kept, "memory_list", type=given, types=None))) == [
+        "ship-it",
+        "port",
+    ]
+    assert "no argument type" in refused(
+        call(kept, "memory_list", type="todo", types=["fact"])
+    )
+
+
 def test_an_unknown_type_gets_the_sentence_that_a_search_gives(
     kept: MemoryServer,
 ) -> None:

@@ -77,6 +77,46 @@ def test_no_scope_is_made_that_is_named_after_a_value(
     assert hm("write", "--scope", "team/amber-walrus-81", "again").returncode == 0
 
 
+def test_a_key_of_the_vault_is_not_named_after_a_value(home: Path, hm: Hm) -> None:
+    """`hm vault list` would show it; a key that is there may still be set."""
+    assert hm("vault", "set", "DB", stdin=VALUE.encode()).returncode == 0
+    assert hm("vault", "set", "A", stdin=b"amber-walrus-81").returncode == 0
+    assert hm("vault", "set", "B", stdin=b"A-is-older").returncode == 0
+
+    done = hm("vault", "set", f"old.{VALUE}", stdin=b"whatever-else-1")
+
+    assert done.returncode == 2
+    assert b"contains a secret of the vault" in done.stderr
+    assert VALUE.encode() not in done.stdout + done.stderr
+    assert VALUE.encode() not in hm("vault", "list").stdout
+    assert holding(home) == ["vault.json"]
+    assert hm("vault", "set", "DB", stdin=b"another-value-5").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        (f"workspaces.{VALUE}", "{}"),
+        ("workspaces", f'{{"{VALUE}": {{}}}}'),
+        (f"agents.{VALUE}", "claude --model haiku"),
+    ],
+)
+def test_nothing_in_config_json_is_named_after_a_value(
+    home: Path, hm: Hm, option: str, value: str
+) -> None:
+    """It is refused; any other name is taken."""
+    assert hm("vault", "set", "DB", stdin=VALUE.encode()).returncode == 0
+
+    done = hm("config", "set", option, value)
+
+    assert done.returncode == 2
+    assert b"A name contains a secret of the vault" in done.stderr
+    assert VALUE.encode() not in done.stdout + done.stderr
+    assert holding(home) == ["vault.json"]
+    other = hm("config", "set", option.replace(VALUE, "web"), value.replace(VALUE, "b"))
+    assert other.returncode == 0
+
+
 def holding(folder: Path) -> list[str]:
     """Return the files below a folder that hold the value, the vault itself too."""
     files = [path for path in folder.rglob("*") if path.is_file()]

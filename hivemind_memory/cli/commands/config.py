@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 
 from hivemind_memory.cli.command import Argument, CommandRequest, command
 from hivemind_memory.cli.options import JSON
@@ -16,7 +17,7 @@ from hivemind_memory.cli.output import (
     write_stderr,
     write_stdout,
 )
-from hivemind_memory.errors import UsageError
+from hivemind_memory.errors import ConfigError, UsageError
 from hivemind_memory.model.display import escape_line
 
 TYPE_CHECKING = False
@@ -113,6 +114,7 @@ def get(request: CommandRequest) -> int:
 )
 def set_option(request: CommandRequest) -> int:
     """Write one value into config.json."""
+    from hivemind_memory import environment
     from hivemind_memory.config.file import write_option
     from hivemind_memory.config.values import (
         InvalidPartError,
@@ -121,6 +123,7 @@ def set_option(request: CommandRequest) -> int:
         parse_part,
         parse_value,
     )
+    from hivemind_memory.curation.vault_access import check_option_names
 
     check_shell_may_configure("hm config set")
     option, part = _option_and_part(request.values["key"])
@@ -144,6 +147,10 @@ def set_option(request: CommandRequest) -> int:
         hint = f"Did you mean {near}?" if near else option.description
         raise UsageError(message, hint=hint) from None
     _check_whole(path, option.name, value)
+    if option.kind == "dict":
+        with suppress(ConfigError):  # another option may have to be mended too
+            environment.load_settings()  # from here on the vault's values are known
+        check_option_names({part: given} if part else given)
     write_option(path, option.name, value)
     name, shown = _name(option, part), _text(_shown(option, given))
     write_stderr(f"{name} is now {escape_line(shown)} in {escape_line(path)}\n")

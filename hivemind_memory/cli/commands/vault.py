@@ -90,10 +90,13 @@ def set_(request: CommandRequest) -> int:
             " in. If what you typed is in use already, replace it.",
             effect="Nothing was saved",
         )
+    from hivemind_memory.curation.vault_access import keep_value
+
     with request.open_memory() as memory:
         vault = _own_vault(memory, "`hm vault set`")
         text = _read_value(key)
-        done = vault.set(key, text, now_s=memory.clocks.now(), is_secret=is_secret)
+        now_s = memory.clocks.now()
+        done = keep_value(vault, key, text, now_s=now_s, is_secret=is_secret)
     print_line(f"{key}: {'saved' if done.is_new else 'replaced'}")
     print_notices(_set_notices(done, text, is_secret=is_secret))
     return 0
