@@ -1,12 +1,14 @@
-"""What there is to say of the language model and its jobs."""
+"""What there is to say of the language model, its jobs and its captures."""
 
 from __future__ import annotations
 
 from collections import Counter
 
 from hivemind_memory.errors import StateUnusableError
+from hivemind_memory.model.agents import NO_CAPTURE
 from hivemind_memory.model.value import value
 from hivemind_memory.providers.chat_target import ChatTarget, find_chat_target
+from hivemind_memory.state.captures import Captures
 from hivemind_memory.state.jobs import DONE, Jobs
 from hivemind_memory.state.model_links import ModelLinks
 from hivemind_memory.state.model_requests import ModelRequests
@@ -54,6 +56,31 @@ class ModelStatus:
         if self.proposals:
             parts.append(f"{self.proposals:,} proposed in `hm inbox`")
         return "; ".join(parts)
+
+
+@value
+class CaptureStatus:
+    """What was captured of the sessions of agents."""
+
+    option: str
+    """What becomes of it: inbox or save."""
+
+    sessions: int = 0
+    last_at: str = ""
+    """ISO 8601; empty: no session was captured yet."""
+
+
+def read_capture_status(memory: Memory) -> CaptureStatus | None:
+    """Return what was captured so far; None: the option ``capture`` is off."""
+    option = memory.settings.capture
+    if option == NO_CAPTURE:
+        return None
+    try:
+        sessions, last_s = Captures(memory.state()).read_sessions()
+    except StateUnusableError:  # `hm status` says so already
+        return CaptureStatus(option=option)
+    last_at = memory.clocks.local_iso(last_s) if sessions else ""
+    return CaptureStatus(option=option, sessions=sessions, last_at=last_at)
 
 
 def read_model_status(memory: Memory) -> ModelStatus:

@@ -74,6 +74,22 @@ class Captures:
 
         return self._state.run(read, PROMISE_WAIT_MS)
 
+    def read_sessions(self) -> tuple[int, float]:
+        """Return how many sessions were captured, and when the last one was.
+
+        Returns:
+            Their number; seconds since 1970, 0 if there are none.
+        """
+        if not is_there(self._state.path):
+            return 0, 0.0
+        sql = "SELECT count(*), max(at) FROM captures WHERE notes = ? AND line > 0"
+
+        def read(connection: apsw.Connection) -> tuple[int, float]:
+            [(count, last)] = connection.execute(sql, (self._state.notes,))
+            return int(str(count)), float(str(last or 0))
+
+        return self._state.run(read, PROMISE_WAIT_MS)
+
     def count(self, sessions: Collection[str]) -> int:
         """Return how many rows name some sessions."""
         if not sessions or not is_there(self._state.path):

@@ -70,3 +70,20 @@ def test_without_a_model_it_says_how_one_is_chosen(
     assert refused.code == 1
     assert "No language model is chosen" in refused.err
     assert server.requests == []
+
+
+def test_status_says_in_one_line_what_was_captured(
+    hm: Hm, server: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And nothing while the option is off."""
+    assert "capture: " not in hm("status").out
+    assert json.loads(hm("status", "--json").out)["capture"] is None
+    monkeypatch.setenv("HIVEMIND_CAPTURE", "inbox")
+    assert "capture: inbox, 0 sessions read\n" in hm("status").out
+
+    hm("capture", "session-one")
+
+    assert "capture: inbox, 1 session read, last 20" in hm("status").out
+    [told] = [json.loads(hm("status", "--json").out)["capture"]]
+    assert (told["option"], told["sessions"]) == ("inbox", 1)
+    assert told["last_at"].startswith("20")

@@ -6,6 +6,7 @@ import sys
 from shlex import quote
 
 from hivemind_memory.cli.command import CommandRequest, command
+from hivemind_memory.cli.dates import minute_text
 from hivemind_memory.cli.options import JSON
 from hivemind_memory.cli.output import (
     is_terminal,
@@ -19,6 +20,7 @@ from hivemind_memory.model.display import count_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hivemind_memory.jobs.status import CaptureStatus
     from hivemind_memory.model.results import MemoryStatus
 
 _MAX_NAMED = 5
@@ -40,14 +42,14 @@ def status(request: CommandRequest) -> int:
     from hivemind_memory.cli.commands.activity import status_lines
     from hivemind_memory.cli.commands.search import print_pending, print_too_new_state
     from hivemind_memory.cli.commands.skill import status_of_skills
-    from hivemind_memory.jobs.status import read_model_status
+    from hivemind_memory.jobs.status import read_capture_status, read_model_status
     from hivemind_memory.memory.visible_recovered_entries import recovered_entries
 
     with request.open_memory() as memory:
         check_owner(memory.caller, "hm status")
         found = memory.status(should_ask=True)
         here = opening.describe_project(memory)
-        model = read_model_status(memory)
+        model, capture = read_model_status(memory), read_capture_status(memory)
         print_too_new_state(memory)
         recovered = recovered_entries(memory)
         with opening.open_activity(memory) as opened:
@@ -57,11 +59,13 @@ def status(request: CommandRequest) -> int:
             names = [entry.notice for entry in recovered]
             more = {"project": here, "recovered": names, "activity": activity}
             more["language_model"] = plain_value(model)
+            more["capture"] = plain_value(capture) if capture else None
             more["skills"] = skills
             print_json({**plain_value(found), **more})
             return 0
         rows = [*_status_rows(found), ("project here", here)]
         rows.append(("language model", model.line))
+        rows += [("capture", _capture_line(capture))] if capture else []
         rows += [("recovered", entry.notice) for entry in recovered]
         rows += [("activity", line) for line in status_lines(activity)]
         rows += [("skills", line) for line in skills]
@@ -74,6 +78,13 @@ def status(request: CommandRequest) -> int:
                 print_line(f"{name}: {value}")
         print_pending(memory, is_fresh=True)
     return 0
+
+
+def _capture_line(capture: CaptureStatus) -> str:
+    """Return what was captured, in one line."""
+    read = count_text(capture.sessions, "session")
+    last = f", last {minute_text(capture.last_at)}" if capture.last_at else ""
+    return f"{capture.option}, {read} read{last}"
 
 
 def _status_rows(status: MemoryStatus) -> list[tuple[str, str]]:
