@@ -52,9 +52,10 @@ def search_facets(memory: Memory, facets: Sequence[Facet], own: str) -> FacetAns
         facets: By descending weight.
         own: Scope of the project; what is in it matches, whatever words it holds.
     """
-    spent_ms, has_more = 0.0, False
+    spent_ms = 0.0
     found: list[tuple[Facet, Hit]] = []
     warnings: list[str] = []
+    read: list[tuple[SearchAnswer, Sequence[Hit]]] = []
     names = tuple(facet.text for facet in facets if facet.is_name)
     for facet in facets:
         if spent_ms > 1000 * _SEARCH_BUDGET_S:
@@ -63,16 +64,48 @@ def search_facets(memory: Memory, facets: Sequence[Facet], own: str) -> FacetAns
         answer = _narrowed(memory, facet.text, DEFAULT_FILTER)
         spent_ms += answer.report.took_ms
         warnings += [text for text in answer.report.warnings if text not in warnings]
-        has_more |= answer.report.cut.over_limit > 0
-        found += [(facet, hit) for hit in _related(answer, facet, names, own)]
+        related = list(_related(answer, facet, names, own))
+        read.append((answer, related))
+        found += [(facet, hit) for hit in related]
         if facet.name == PROJECT:
             known = {(hit.path, hit.start_line) for hit in answer.hits}
             for narrowed in _of_project(memory, facet, own, answer):
-                has_more |= narrowed.report.cut.over_limit > 0
+                read.append((narrowed, narrowed.hits))
                 more = [h for h in narrowed.hits if (h.path, h.start_line) not in known]
                 known |= {(hit.path, hit.start_line) for hit in more}
                 found += [(facet, hit) for hit in more]
-    return FacetAnswers(found, warnings, has_more)
+    return FacetAnswers(found, warnings, _has_more(read, own))
+
+
+def _has_more(read: Sequence[tuple[SearchAnswer, Sequence[Hit]]], own: str) -> bool:
+    """Return whether more memories match than were read.
+
+    What one answer was too short for, another may have. The lists of the project say
+    how many it has. Of the rest, less matches behind a hit that is no match.
+
+    Args:
+        read: The answers, and what of each matches.
+        own: Scope of the project.
+    """
+    cut = [(answer, hits) for answer, hits in read if answer.report.cut.over_limit]
+    lists = [answer for answer, _ in cut if answer.report.mode == "list"]
+    known = {(hit.path, hit.start_line) for _, hits in read for hit in hits}
+    here = sum(scope_of(path) == own for path, _ in known)
+    total = max(
+        (len(answer.hits) + answer.report.cut.over_limit for answer in lists),
+        default=here,
+    )
+    if here < total:
+        return True
+    for answer, matching in cut:
+        elsewhere = [hit for hit in answer.hits if scope_of(hit.path) != own]
+        unread_here = 0 if own == GLOBAL else here - len(answer.hits) + len(elsewhere)
+        is_elsewhere = answer.report.cut.over_limit > unread_here
+        if is_elsewhere and (own == GLOBAL or not elsewhere):
+            elsewhere = list(answer.hits)
+        if is_elsewhere and elsewhere[-1] in matching:
+            return True
+    return False
 
 
 def _related(

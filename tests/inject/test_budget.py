@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -169,6 +170,31 @@ def test_more_memories_than_are_compared_are_not_given_a_number(
         r"^More than (\d+) other memories not shown;", written, re.MULTILINE
     )
     assert f"more than {count} memories left out; " in capsys.readouterr().err
+
+
+def test_memories_that_all_were_compared_are_given_their_number(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """It said "more than 22" where 22 were left out: no answer alone had them all."""
+    home, repo = make_plans(tmp_path, 24, 330)
+    for number in range(6):
+        plan = home / f"memory/projects/shop/plan-{number}.md"
+        plan.write_text(f"# The shop\n\nThe shop is the shop {number}.\n")
+        os.utime(plan, (1_600_000_000, 1_600_000_000))
+    monkeypatch.setenv("HIVEMIND_HOME", str(home))
+
+    assert main.main(["inject", str(repo)]) == 0
+    notices = capsys.readouterr().err
+    assert main.main(["why", "--explain", str(repo)]) == 0
+    reasons = capsys.readouterr().out.splitlines()
+
+    injected = sum(line.startswith("injected: ") for line in reasons)
+    left_out = sum(line.startswith("left out: ") for line in reasons)
+    assert injected + left_out == 24
+    assert f"{left_out} memories left out; " in notices
+    assert "more than" not in notices.casefold()
 
 
 def test_a_budget_too_small_for_any_memory_does_not_say_that_none_matches() -> None:
