@@ -75,7 +75,11 @@ def definitions_of(text: str, suffix: str) -> list[Definition] | None:
     """Return definitions and imports in their order; None: there is no parser."""
     if len(text) > MAX_CHARS or (parser := _parser_of(suffix)) is None:
         return None
-    return list(_found(parser.parse(text.encode()).root_node, 0))
+    tree = parser.parse(text.encode("utf-8", "replace"))
+    try:
+        return list(_found(tree.root_node, 0))
+    except RecursionError:  # generated code, nested thousands of levels deep
+        return None
 
 
 @lru_cache(maxsize=32)

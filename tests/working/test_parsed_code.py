@@ -111,3 +111,12 @@ def test_a_grammar_that_cannot_be_used_is_as_good_as_none(
     monkeypatch.setitem(parsed_code.GRAMMARS, ".go", ("json", "loads"))
 
     assert outline_code(GO, ".go")
+
+
+def test_code_that_is_nested_too_deep_is_read_by_lines() -> None:
+    """Generated code ended the command with a RecursionError."""
+    pytest.importorskip("tree_sitter_go")
+    deep = f"package a\nvar x = {'(' * 20_000}1{')' * 20_000}\nfunc F() {{}}\n"
+
+    assert lines_of(outline_code(deep, ".go")) == [1, 3]
+    assert sections_of(deep, ".go")[-1].start_line == 3
