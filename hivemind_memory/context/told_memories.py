@@ -11,7 +11,7 @@ from hivemind_memory.markdown.entry import own_lines
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.model.memories import ACTIVE
 from hivemind_memory.model.trust import is_trusted
-from hivemind_memory.notes.memory_header import is_expired_or_done
+from hivemind_memory.notes.memory_header import is_expired_or_done, is_forgotten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,14 +55,18 @@ def read_own_lines(memory: Memory, path: str) -> tuple[int, list[str]]:
     """Return the number of the first line of a memory's text, and its lines.
 
     An entry that was appended to the file has a source of its own, perhaps an external
-    one, so the memory ends before it. No lines: it is empty, or no longer there.
+    one, so the memory ends before it. No lines: it is empty, forgotten, or no
+    longer there.
     """
     try:
         text = memory.read(path).text
     except (NoteNotFoundError, NoteUnreadableError):
         return 1, []
     lines = text.split("\n")
-    start = split_front_matter(text).line_count
+    front = split_front_matter(text)
+    if is_forgotten(front.values):
+        return 1, []
+    start = front.line_count
     while start < len(lines) and not lines[start].strip():
         start += 1
     return start + 1, own_lines(lines[start:])

@@ -13,7 +13,7 @@ from hivemind_memory.curation.locate import find_entry
 from hivemind_memory.curation.lookup import (
     find_memory,
     is_name,
-    load_memory,
+    load_indexed,
     rows_named,
 )
 from hivemind_memory.curation.lookup_errors import not_found
@@ -119,7 +119,7 @@ def show(
     row = find_memory(context, index, ref, scope=scope)
     if scope is None:
         check_certain(context, index, ref, row)
-    memory = load_memory(context, row.path)
+    memory = load_indexed(context, row)
     if memory is None:
         raise not_found(ref)
     chain = _history_of(context, index, row).memories if row.type else (memory,)
@@ -143,7 +143,7 @@ def _public_memory(context: CurationContext, ref: str) -> StoredMemory:
     index, _ = context.index.known(is_lookup=True)
     rows = rows_named(index, ref, context.caller.scopes) if is_name(ref) else []
     for row in rows:
-        memory = load_memory(context, row.path)
+        memory = load_indexed(context, row)
         if (
             memory is not None
             and row.type
@@ -245,7 +245,7 @@ class _Chain:
             if len(self.found) >= MAX_CHAIN:
                 self.is_cut = True
                 return
-            memory = load_memory(self._context, row.path)
+            memory = load_indexed(self._context, row)
             if memory is None:
                 self.missing[row.path] = None  # deleted this moment, or unreadable
             else:

@@ -7,7 +7,7 @@ caller may read.
 from __future__ import annotations
 
 from hivemind_memory.access.rules import may_read
-from hivemind_memory.curation.lookup import load_memory, notes_in, parse_memory
+from hivemind_memory.curation.lookup import load_indexed, notes_in, parse_memory
 from hivemind_memory.curation.status_names import as_of
 from hivemind_memory.curation.without_secrets import items_for, memories_for
 from hivemind_memory.errors import HivemindError
@@ -50,7 +50,7 @@ def list_memories(
     found = []
     rows, _ = fitting_rows(context, index, wanted)
     for row in rows:
-        memory = load_memory(context, row.path)
+        memory = load_indexed(context, row)
         if memory is None or not _is_by(wanted.by, memory.by):
             continue
         is_tagged = not wanted.tags or has_tags(memory.tags, wanted.tags)

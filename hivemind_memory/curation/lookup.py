@@ -220,6 +220,13 @@ def load_memory(context: CurationContext, path: str) -> StoredMemory | None:
     return parse_memory(note, decode(data), context)
 
 
+def load_indexed(context: CurationContext, row: MemoryRow) -> StoredMemory | None:
+    """Return the memory of a row; None: it is gone, or was forgotten since."""
+    memory = load_memory(context, row.path)
+    is_forgotten = memory is not None and memory.status == STATUSES[FORGOTTEN]
+    return None if is_forgotten and row.status != FORGOTTEN else memory
+
+
 def parse_memory(path: NotePath, text: str, context: CurationContext) -> StoredMemory:
     """Return the memory that the text of a note holds."""
     front = split_front_matter(text)

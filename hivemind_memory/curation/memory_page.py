@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hivemind_memory.curation.listing import fitting_rows
-from hivemind_memory.curation.lookup import load_memory
+from hivemind_memory.curation.lookup import load_indexed
 from hivemind_memory.curation.status_names import as_of
 from hivemind_memory.curation.without_secrets import memories_for
 from hivemind_memory.model.display import behind_text
@@ -37,11 +37,11 @@ def memory_page(
     words = wanted.words.casefold().split()
     if context.caller.is_member and not words:
         rows, total = fitting_rows(context, index, wanted, offset=offset, limit=limit)
-        loaded = [load_memory(context, row.path) for row in rows]
+        loaded = [load_indexed(context, row) for row in rows]
         found = [memory for memory in loaded if memory is not None]
     else:
         rows, _ = fitting_rows(context, index, wanted)
-        every = (load_memory(context, row.path) for row in rows)
+        every = (load_indexed(context, row) for row in rows)
         fitting = [
             memory
             for memory in every

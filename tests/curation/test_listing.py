@@ -11,6 +11,7 @@ from hivemind_memory.curation.context import CurationContext
 from hivemind_memory.curation.listing import list_memories, read_log
 from hivemind_memory.model.curation import StoredMemory
 from hivemind_memory.model.listing import MemoryFilter
+from hivemind_memory.model.memories import MemoryRow
 from tests.support.typed_memory import Shelf
 
 
@@ -25,13 +26,14 @@ def test_a_note_that_loses_its_type_meanwhile_is_listed_as_it_was_found(
     """An edit between the index and the note made the list fail."""
     shelf.put("a.md", "---\ntype: decision\nkey: a\n---\nA.\n")
     shelf.put("b.md", "---\ntype: lesson\nkey: b\n---\nB.\n")
-    load = listing.load_memory
+    load = listing.load_indexed
 
-    def edited(context: CurationContext, path: str) -> StoredMemory | None:
-        Path(context.folder.root, path).write_text("Plain.\n", encoding="utf-8")
-        return load(context, path)
+    def edited(context: CurationContext, row: MemoryRow) -> StoredMemory | None:
+        note = Path(context.folder.root, row.path)
+        note.write_text("Plain.\n", encoding="utf-8")
+        return load(context, row)
 
-    monkeypatch.setattr(listing, "load_memory", edited)
+    monkeypatch.setattr(listing, "load_indexed", edited)
 
     found = list_memories(shelf.context(), MemoryFilter(types=("lesson", "decision")))
 

@@ -11,7 +11,7 @@ import pytest
 
 from hivemind_memory.cli.main import main
 from hivemind_memory.context.briefing import find_briefing
-from hivemind_memory.errors import NotSavedError
+from hivemind_memory.errors import MemoryNotFoundError, NotSavedError
 from hivemind_memory.memory import freshness
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import NewMemory
@@ -113,6 +113,22 @@ def test_commands_say_it_too(
     printed = capsys.readouterr()
     assert "deploy" in printed.out
     assert BEHIND in printed.err
+
+
+def test_what_was_forgotten_meanwhile_is_not_shown(
+    behind: tuple[Memory, list[float]], sandbox: Sandbox
+) -> None:
+    """The index still calls it active, but its note is read, and says otherwise."""
+    memory, _ = behind
+    note = sandbox.notes / "deploy.md"
+    note.write_text(note.read_text().replace("\n---\n", "\nforgotten: yes\n---\n", 1))
+
+    assert find_briefing(memory, "global").body == ""
+    assert memory.curation.list_memories(MemoryFilter()) == ()
+    assert memory.curation.list_page(MemoryFilter()).memories == ()
+    assert memory.curation.history("deploy").memories == ()
+    with pytest.raises(MemoryNotFoundError):
+        memory.curation.show("deploy")
 
 
 def test_once_the_lock_is_free_nothing_is_said(
