@@ -59,10 +59,11 @@ def sessions(call: PageCall) -> Page:
         if asked:
             query = ActivityQuery(session=asked, max_results=MAX_SAID)
             said = activity.search(query, budget_s=0).hits if is_on else ()
-            if not said and asked not in left:
+            waiting = _waiting(call, asked)
+            if not said and asked not in left and not waiting:
                 raise Failure(404, "")
             shown: dict[str, Any] = {"session": asked, "said": said[::-1]}
-            shown |= {"left": left.get(asked, []), "most": MAX_SAID}
+            shown |= {"left": left.get(asked, []), "most": MAX_SAID, "waiting": waiting}
             return Page(template="session.html", values=shown)
         found = activity.sessions(ActivityQuery(max_results=MAX_SESSIONS))
     known = {row.session for row in found}
@@ -79,6 +80,15 @@ def _rows(call: PageCall) -> Sequence[MemoryRow]:
         return active_rows(call)
     except NotesMissingError:
         return ()
+
+
+def _waiting(call: PageCall, session: str) -> int:
+    """Return how many claims of a session wait in the inbox."""
+    try:
+        waiting = call.memory.curation.pending()
+    except NotesMissingError:
+        return 0
+    return sum(claim.session == session for claim in waiting)
 
 
 def _shown(call: PageCall, record: dict[str, Any]) -> dict[str, Any]:
