@@ -134,19 +134,21 @@ class ListTool:
                 types=tuple(types), scope=scope, source_ref=source_ref.strip()
             )
             of_memories = bool(wanted.types or wanted.source_ref)
+            handle = call.memory.index_handle
             try:
                 found: NotesOut | MemoriesOut
-                if of_memories:
-                    found = _list_memories(call, wanted, after)
-                else:
-                    found = _list_notes(call, wanted, after)
+                with handle.lock:  # another thread may be answered up to date
+                    if of_memories:
+                        found = _list_memories(call, wanted, after)
+                    else:
+                        found = _list_notes(call, wanted, after)
+                    behind = behind_text(handle.why_behind)
             except NotesMissingError as error:
                 if of_memories:
                     return MemoriesOut(
                         memories=[], memory_count=0, continuation=str(error)
                     )
                 return NotesOut(files=[], file_count=0, continuation=str(error))
-            behind = behind_text(call.memory.index_handle.why_behind)
             found.continuation = "; ".join(filter(None, (behind, found.continuation)))
             return found
 

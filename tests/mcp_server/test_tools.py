@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from mcp.types import Tool
 from hivemind_memory import opening
 from hivemind_memory.cli.main import main
 from hivemind_memory.errors import ConfigError, HivemindError
+from hivemind_memory.mcp_server import tools_list
 from hivemind_memory.mcp_server.errors import expected_error
 from hivemind_memory.mcp_server.instructions import INSTRUCTIONS
 from hivemind_memory.mcp_server.server import MemoryServer, make_server
@@ -505,3 +507,31 @@ def test_a_taken_key_says_what_was_done_before_it_says_what_to_do(
     assert said.startswith("Active entry exists for key")
     assert "supersede_reason required. Nothing was saved. Hint: " in said
     assert said.count("Nothing was saved.") == 1
+
+
+def test_no_other_thread_is_answered_before_a_list_says_that_it_is_behind(
+    server: MemoryServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What that one learned of the index was said of the list."""
+    listed = tools_list._list_notes
+    was_free: list[bool] = []
+
+    def answered(given: Any, wanted: Any, after: str) -> Any:
+        result = listed(given, wanted, after)
+        handle = given.memory.index_handle
+
+        def ask() -> None:
+            was_free.append(handle.lock.acquire(blocking=False))
+
+        other = threading.Thread(target=ask)
+        other.start()
+        other.join()
+        handle.why_behind = "the disk is full"
+        return result
+
+    monkeypatch.setattr(tools_list, "_list_notes", answered)
+
+    said = found(call(server, "memory_list"))["continuation"]
+
+    assert was_free == [False]
+    assert said.startswith("Recent changes may be missing: the disk is full")
