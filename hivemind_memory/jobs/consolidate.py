@@ -6,6 +6,7 @@ All of it is one session, so ``hm forget --session`` takes it back.
 
 from __future__ import annotations
 
+from hivemind_memory.access.rules import PRIVATE
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.jobs.consolidation import hash_of
 from hivemind_memory.markdown.entry import new_ulid
@@ -58,6 +59,13 @@ def apply_merges(
     return session, done
 
 
+def _visibility_of(memory: Memory, found: Iterable[StoredMemory]) -> str:
+    """Return private if one of some memories is; empty: as that which is replaced."""
+    find = memory.settings.visibility_of
+    is_private = any(find(m.scope, m.visibility) == PRIVATE for m in found)
+    return PRIVATE if is_private else ""
+
+
 def _apply(memory: Memory, number: int, merge: Merge, session: str) -> AppliedPart:
     """Apply a part, unless one of its memories has changed.
 
@@ -85,6 +93,7 @@ def _apply(memory: Memory, number: int, merge: Merge, session: str) -> AppliedPa
             scope=scope,
             reason=REASON,
             replaces=replaced.id,
+            visibility=_visibility_of(memory, found),
             importance=max(each.importance for each in found),
             session=session,
             source="human",

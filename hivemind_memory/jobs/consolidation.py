@@ -63,7 +63,7 @@ class Merge:
 def find_clusters(
     memory: Memory, scopes: Collection[str], types: Collection[str] = ()
 ) -> list[list[StoredMemory]]:
-    """Return the groups of near copies, each of one type in one scope.
+    """Return the groups of near copies, each of one type and visibility in one scope.
 
     Args:
         memory: As its owner sees it.
@@ -72,17 +72,18 @@ def find_clusters(
     """
     found: list[list[StoredMemory]] = []
     for scope in scopes:
-        by_type: dict[str, list[StoredMemory]] = {}
+        alike: dict[tuple[str, str], list[StoredMemory]] = {}
         for row in told_in(memory, scope):
             if not row.type or (types and row.type not in types):
                 continue
-            same = by_type.setdefault(row.type, [])
-            stored = None
-            if len(same) < MAX_COMPARED and row.memory_id:
-                stored = memory.curation.stored.load(row.path)
-            if stored is not None and _may_be_sent(memory, stored):
+            stored = memory.curation.stored.load(row.path) if row.memory_id else None
+            if stored is None or not _may_be_merged(memory, stored):
+                continue
+            visibility = memory.settings.visibility_of(scope, stored.visibility)
+            same = alike.setdefault((row.type, visibility), [])
+            if len(same) < MAX_COMPARED:
                 same.append(stored)
-        for same in by_type.values():
+        for same in alike.values():
             found += _clusters_of(same)
     return found
 
@@ -162,11 +163,16 @@ def hash_of(memory: StoredMemory, state: StateFile) -> str:
     return state.hash_of(f"{memory.key}\n{memory.type}\n{memory.text}").hex()[:32]
 
 
-def _may_be_sent(memory: Memory, found: StoredMemory) -> bool:
-    """Return whether a memory may leave: not if it is private, unless allowed."""
+def _may_be_merged(memory: Memory, found: StoredMemory) -> bool:
+    """Return whether a memory may leave, and whether all of its note would.
+
+    Another text would replace what the model was not shown, and hide entries below.
+    """
     settings = memory.settings
     visibility = settings.visibility_of(found.scope, found.visibility)
-    return settings.llm_send_private or visibility != PRIVATE
+    lines = found.text.split("\n")
+    is_whole = own_lines(lines) == lines and len(found.text) <= MAX_CONTENT_CHARS
+    return is_whole and (settings.llm_send_private or visibility != PRIVATE)
 
 
 def _clusters_of(same: list[StoredMemory]) -> Iterator[list[StoredMemory]]:

@@ -157,3 +157,33 @@ def test_a_text_cannot_end_its_part(memory: Memory) -> None:
     memories = {each.id: each for each in find_clusters(memory, [""])[0]}
 
     assert parse_merges(render_merges([merge], memories)) == [merge]
+
+
+def test_what_is_private_is_merged_with_nothing_public(tmp_path: Path) -> None:
+    """The merged text would be seen wherever the public one is."""
+    sandbox = Sandbox(tmp_path / "home", flags={"llm_send_private": True})
+    with sandbox.memory() as memory:
+        for key in ("day", "when"):
+            new = NewMemory(key=key, content=TEXTS[key], type="decision")
+            memory.save(new)
+        [merge] = propose(memory, good(memory))
+        path = memory.curation.show("when").memory.path
+        note = sandbox.notes / path
+        text = note.read_text()
+        note.write_text(text.replace("type: ", "visibility: private\ntype: ", 1))
+
+        assert find_clusters(memory, [""]) == []
+        _, [done] = apply_merges(memory, [(1, merge)])
+
+        assert done.id
+        assert memory.curation.show("day").memory.visibility == "private"
+
+
+def test_no_memory_is_merged_of_which_the_model_is_shown_a_part(
+    memory: Memory, tmp_path: Path
+) -> None:
+    path = memory.curation.show("when").memory.path
+    with (tmp_path / "home" / "memory" / path).open("a") as note:
+        note.write("\nWe deploy the shop on Mondays at 10:30." * 120)
+
+    assert find_clusters(memory, [""]) == []
