@@ -189,10 +189,11 @@ def keep_briefing(memory: Memory, written: WrittenBriefing) -> bool:
     """
     state = memory.state()
     for _ in range(_KEEPING_TRIES):
+        purges = Briefings(state).count_purges()
         number = ChangeLog(state).last_number()
         if sources_of(memory, tell(memory, written.scope)) != written.sources:
             return False
-        if Briefings(state).keep(written, last_change=number):
+        if Briefings(state).keep(written, last_change=number, purges=purges):
             return True
     return False
 

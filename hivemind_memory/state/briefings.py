@@ -8,6 +8,7 @@ forgotten, superseded or purged.
 from __future__ import annotations
 
 from hivemind_memory.files.descriptors import is_there
+from hivemind_memory.model.scope import scope_of
 from hivemind_memory.model.value import value
 from hivemind_memory.sqlite.connection import write_transaction
 from hivemind_memory.state.state_file import PROMISE_WAIT_MS
@@ -23,6 +24,14 @@ if TYPE_CHECKING:
 _DELETE = (
     "DELETE FROM briefings WHERE notes = ? AND scope = ?",
     "DELETE FROM briefing_sources WHERE notes = ? AND scope = ?",
+)
+
+_PURGES = "briefing_purges"
+"""Key of ``meta``."""
+
+_COUNT_PURGE = (
+    "INSERT INTO meta(key, value) VALUES (?, 1)"
+    " ON CONFLICT (key) DO UPDATE SET value = value + 1"
 )
 
 
@@ -49,15 +58,16 @@ class Briefings:
     def __init__(self, state: StateFile) -> None:
         self._state = state
 
-    def keep(self, briefing: WrittenBriefing, *, last_change: int) -> bool:
+    def keep(self, briefing: WrittenBriefing, *, last_change: int, purges: int) -> bool:
         """Keep a briefing in the place of the earlier one of its scope.
 
         Args:
             briefing: The briefing.
             last_change: Number of the newest change when its memories were compared.
+            purges: What ``count_purges`` returned before that.
 
         Returns:
-            Whether it was kept; False: there is a newer change.
+            Whether it was kept; False: there is a newer change or purge.
         """
         notes, scope = self._state.notes, briefing.scope
 
@@ -65,6 +75,8 @@ class Briefings:
             with write_transaction(connection):
                 newest = "SELECT coalesce(max(number), 0) FROM changes"
                 if int(str(connection.execute(newest).fetchall()[0][0])) > last_change:
+                    return False
+                if _count_purges(connection) != purges:
                     return False
                 _delete(connection, notes, [scope])
                 connection.execute(
@@ -126,6 +138,12 @@ class Briefings:
 
         return self._state.run(read, PROMISE_WAIT_MS)
 
+    def count_purges(self) -> int:
+        """Return how often ``drop`` was called: the log of changes has no purge."""
+        if not is_there(self._state.path):
+            return 0
+        return self._state.run(_count_purges, PROMISE_WAIT_MS)
+
     def count(self, refs: Collection[str]) -> int:
         """Return how many briefings were made from one of some memories."""
         if not is_there(self._state.path):
@@ -136,7 +154,9 @@ class Briefings:
         )
 
     def drop(self, refs: Collection[str]) -> int:
-        """Delete the briefings that were made from one of some memories.
+        """Delete the briefings that were made from one of some memories, for a purge.
+
+        Whatever ``keep`` has compared before is not kept any more.
 
         Args:
             refs: Ids and paths.
@@ -150,6 +170,7 @@ class Briefings:
 
         def delete(connection: apsw.Connection) -> int:
             with write_transaction(connection):
+                connection.execute(_COUNT_PURGE, (_PURGES,))
                 return drop_made_from(connection, notes, refs)
 
         return self._state.run(delete, PROMISE_WAIT_MS)
@@ -177,12 +198,30 @@ def drop_made_from(connection: apsw.Connection, notes: str, refs: Iterable[str])
 def _scopes_of(
     connection: apsw.Connection, notes: str, refs: Iterable[str]
 ) -> list[str]:
-    """Return the scopes whose briefing was made from one of some memories."""
+    """Return the scopes whose briefing was made from one of some memories.
+
+    A note without an id may have had another path: then it was made from any such note
+    of the scope.
+    """
     sql = "SELECT scope FROM briefing_sources WHERE notes = ? AND ref = ?"
-    found = (
-        str(scope) for ref in refs for (scope,) in connection.execute(sql, (notes, ref))
+    by_path = (
+        "SELECT scope FROM briefing_sources WHERE notes = ? AND scope = ?"
+        " AND ref LIKE '%.%'"
     )
-    return [*dict.fromkeys(found)]
+    found: dict[str, None] = {}
+    for ref in refs:
+        rows = [*connection.execute(sql, (notes, ref))]
+        if "." in ref:  # no id has one
+            rows += connection.execute(by_path, (notes, scope_of(ref)))
+        found |= dict.fromkeys(str(scope) for (scope,) in rows)
+    return [*found]
+
+
+def _count_purges(connection: apsw.Connection) -> int:
+    """Return how many purges there were."""
+    sql = "SELECT value FROM meta WHERE key = ?"
+    rows = connection.execute(sql, (_PURGES,)).fetchall()
+    return int(str(rows[0][0])) if rows else 0
 
 
 def _delete(connection: apsw.Connection, notes: str, scopes: Iterable[str]) -> None:

@@ -12,8 +12,10 @@ import pytest
 from hivemind_memory.access.rules import Caller
 from hivemind_memory.context.briefing import find_briefing
 from hivemind_memory.errors import ChatError
+from hivemind_memory.jobs import brief
 from hivemind_memory.jobs.brief import BRIEFING
 from hivemind_memory.jobs.refresh import refresh_briefing
+from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.briefing import Briefing
 from hivemind_memory.model.chat import ChatMessage
 from hivemind_memory.model.curation import MemorySelector, NewMemory
@@ -331,3 +333,37 @@ def test_without_a_model_it_is_composed(home: Writer) -> None:
     home.sandbox.flags["llm_provider"] = "none"
 
     assert not home.briefing().is_model
+
+
+def test_what_is_purged_while_a_briefing_is_kept_is_not_kept(
+    home: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A purge leaves nothing in the log of changes that would tell."""
+    compare, calls = brief.sources_of, iter(range(9))
+
+    def purge_after(memory: Memory, told: Any) -> Any:
+        found = compare(memory, told)
+        if next(calls) == 1:  # the memories were compared, and are to be kept
+            with home.sandbox.memory() as other:
+                other.curation.purge(MemorySelector(name="tabs"))
+        return found
+
+    monkeypatch.setattr(brief, "sources_of", purge_after)
+    home.run()
+    home.wait(61)
+
+    assert next(calls) > 2
+    assert home.with_memory(lambda m: Briefings(m.state()).find("")) is None
+
+
+def test_a_purged_note_takes_the_briefing_that_knows_its_earlier_path(
+    home: Writer,
+) -> None:
+    note = home.sandbox.notes / "hand.md"
+    note.write_text("---\ntype: decision\nkey: hand\n---\nThe lamp is lit at noon.\n")
+    written(home)
+    note.rename(note.with_name("other.md"))
+
+    home.with_memory(lambda m: m.curation.purge(MemorySelector(name="hand")))
+
+    assert home.with_memory(lambda m: Briefings(m.state()).find("")) is None
