@@ -10,14 +10,14 @@ if TYPE_CHECKING:
 class NamespaceEnds:
     """Ends the namespaces that are over, once for each call of a server."""
 
-    def __init__(self, memory: Any) -> None:
-        self._memory = memory
+    def __init__(self) -> None:
         self._is_done = False
 
-    def carry_out(self, *, is_again: bool = False) -> None:
+    def carry_out(self, memory: Any, *, is_again: bool = False) -> None:
         """Forget what platforms wrote in namespaces that are over; never raises.
 
         Args:
+            memory: Not kept: one that refers to itself stays until it is collected.
             is_again: Look even if that was done before: time has passed.
         """
         if is_again or not self._is_done:
@@ -25,7 +25,7 @@ class NamespaceEnds:
             self._is_done = True
             from hivemind_memory.curation.ended_namespaces import end_namespaces
 
-            end_namespaces(self._memory)
+            end_namespaces(memory)
 
     def skip(self) -> None:
         """Look for none: the memory is open to end them."""

@@ -92,7 +92,7 @@ class Memory:
         self.index_handle = IndexHandle(places, self.syncer, clocks)
         self.lock = self.index_handle.lock
         self._search_settings = settings.search_settings()
-        self.namespace_ends = NamespaceEnds(self)
+        self.namespace_ends = NamespaceEnds()
 
     def __enter__(self) -> Self:
         """Return the memory."""
@@ -118,7 +118,7 @@ class Memory:
         """Return it as its caller sees it now: projects are renamed, namespaces end."""
         caller = self.here.caller() if self.here.caller else self.caller
         memory = self if caller == self.caller else self.as_caller(caller)
-        memory.namespace_ends.carry_out(is_again=True)
+        memory.namespace_ends.carry_out(memory, is_again=True)
         return memory
 
     def search(self, query: Query, *, is_fresh: bool = True) -> SearchAnswer:
@@ -134,7 +134,7 @@ class Memory:
 
         if not self.settings.enabled:
             return OFF
-        self.namespace_ends.carry_out()
+        self.namespace_ends.carry_out(self)
         started = self.clocks.stopwatch()
         return ask(
             query,
@@ -180,7 +180,7 @@ class Memory:
         """What lists notes, and counts memories."""
         from hivemind_memory.memory.lists import MemoryLists
 
-        self.namespace_ends.carry_out()
+        self.namespace_ends.carry_out(self)
         clock, caller = self.clocks.local_iso, self.caller
         return MemoryLists(self.folder, self.index_handle, caller, clock)
 
@@ -268,7 +268,7 @@ class Memory:
         from hivemind_memory.curation.context import CurationContext
         from hivemind_memory.curation.curation import Curation
 
-        self.namespace_ends.carry_out()
+        self.namespace_ends.carry_out(self)
         context = CurationContext(
             places=self.places,
             folder=self.folder,

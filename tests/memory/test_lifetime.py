@@ -1,0 +1,25 @@
+"""A memory that nobody uses any more is freed at once, with what it has read."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+from tests.support.sandbox import Sandbox, ask
+
+
+def test_a_closed_memory_refers_to_itself_nowhere(sandbox: Sandbox) -> None:
+    """A server has one for each call; they stayed until garbage was collected."""
+    sandbox.save("a.md", "# A\n\nThe giraffe is tall.\n")
+    gc.disable()
+    try:
+        memory = sandbox.memory()
+        with memory:
+            ask(memory, "giraffe")
+            memory.memories()
+        seen = weakref.ref(memory)
+        del memory
+
+        assert seen() is None
+    finally:
+        gc.enable()
