@@ -254,9 +254,16 @@ class Jobs:
     def _change(
         self, job: Job, runner: str, sets: str, values: tuple[object, ...]
     ) -> None:
-        """Change a job, if its runner still has it."""
-        sql = f"UPDATE jobs SET {sets} WHERE number = ? AND state = ? AND runner = ?"
-        self._count_changes(sql, (*values, job.number, RUNNING, runner))
+        """Change a job, if its runner still has it.
+
+        A leader that begins takes every other process for gone: one that is not says
+        itself how its job ended.
+        """
+        sql = (
+            f"UPDATE jobs SET {sets} WHERE number = ? AND state IN (?, ?)"
+            " AND runner = ?"
+        )
+        self._count_changes(sql, (*values, job.number, RUNNING, INTERRUPTED, runner))
 
     def _count_changes(self, sql: str, values: tuple[object, ...]) -> int:
         """Run a statement that changes rows; return how many it changed."""

@@ -367,3 +367,23 @@ def test_a_purged_note_takes_the_briefing_that_knows_its_earlier_path(
     home.with_memory(lambda m: m.curation.purge(MemorySelector(name="hand")))
 
     assert home.with_memory(lambda m: Briefings(m.state()).find("")) is None
+
+
+def test_a_leader_that_begins_meanwhile_takes_no_written_briefing_for_failed(
+    home: Writer,
+) -> None:
+    usual = home.chat.reply
+
+    def reply(messages: Sequence[ChatMessage]) -> dict[str, object]:
+        home.chat.reply = usual
+        home.run()
+        return usual(messages)
+
+    home.chat.reply = reply
+
+    def refresh(memory: Memory) -> str:
+        return refresh_briefing(memory, "", lambda _: home.chat)
+
+    assert home.with_memory(refresh) == ""
+    assert home.briefing().is_model
+    assert (home.job().state, len(home.told)) == (DONE, 1)
