@@ -28,6 +28,7 @@ class BriefingOut(CamelAnswer):
     is_stale: bool = Field(description="memories were saved since")
     sources: list[str] = Field(description="ids of the memories it was made from")
     why: str = Field(description="why there is none")
+    warning: str = Field(description="why it may be out of date")
 
 
 @routes.get(
@@ -41,6 +42,7 @@ class BriefingOut(CamelAnswer):
         "isStale": False,
         "sources": ["01KB0D4VW0C0E3JKG8YV1CNVWS"],
         "why": "",
+        "warning": "",
     },
 )
 def bulletin(call: Call, query: BriefingQuery) -> BriefingOut:
@@ -55,4 +57,5 @@ def bulletin(call: Call, query: BriefingQuery) -> BriefingOut:
         is_stale=briefing.is_stale,
         sources=[source.id or source.path for source in briefing.sources],
         why=briefing.why_empty,
+        warning=briefing.warning,
     )

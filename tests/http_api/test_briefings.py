@@ -1,0 +1,37 @@
+"""The briefing over HTTP tells what the tool tells."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import apsw
+
+from hivemind_memory import opening
+from hivemind_memory.http_api.briefings import BriefingOut
+from hivemind_memory.mcp_server.tools_briefing import BriefingOut as ToolBriefingOut
+from tests.http_api.served import Served, save
+
+
+def test_a_briefing_over_http_has_the_fields_of_the_tool() -> None:
+    """The route once lacked ``warning``, which the tool had."""
+    assert list(BriefingOut.model_fields) == list(ToolBriefingOut.model_fields)
+
+
+def test_a_briefing_over_http_says_that_it_may_be_out_of_date(
+    served: Served, home: Path
+) -> None:
+    """While another process has the index locked, a change may be missing."""
+    save("deploy-day", "We deploy on Tuesdays.", type="decision")
+    fresh = served.ask("GET", "/api/v1/bulletin").json()
+    with opening.open_memory() as memory:
+        holder = apsw.Connection(str(memory.places.index_file))
+    holder.execute("BEGIN IMMEDIATE")
+    (home / "memory" / "later.md").write_text("The okapi hides.\n")
+
+    late = served.ask("GET", "/api/v1/bulletin").json()
+
+    holder.execute("ROLLBACK")
+    holder.close()
+    assert (fresh["warning"], fresh["isStale"]) == ("", False)
+    assert "another process kept the index locked" in late["warning"]
+    assert (late["body"], late["isStale"]) == (fresh["body"], True)
