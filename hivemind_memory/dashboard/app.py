@@ -15,7 +15,14 @@ from urllib.parse import parse_qsl, quote
 
 import anyio.to_thread
 
-from hivemind_memory.dashboard.page import ROOT, Page, PageCall, PageRoute, Redirect
+from hivemind_memory.dashboard.page import (
+    PARTS,
+    ROOT,
+    Page,
+    PageCall,
+    PageRoute,
+    Redirect,
+)
 from hivemind_memory.dashboard.render import Renderer
 from hivemind_memory.dashboard.reply import Reply, send_reply, static_reply
 from hivemind_memory.dashboard.sessions import SESSION_S, Notice, Session, Sessions
@@ -60,6 +67,8 @@ class Visit:
     query: Mapping[str, str]
     form: Mapping[str, str]
     path: str
+    part: str = ""
+    """See ``PageCall``."""
 
 
 class Dashboard:
@@ -159,6 +168,7 @@ class Dashboard:
             query=dict(pairs),
             form=form,
             path=scope["path"],
+            part=_part_of(scope),
         )
 
     def _stream(self, visit: Visit) -> EventStream:
@@ -208,6 +218,7 @@ class Dashboard:
                     path=named,
                     query=visit.query,
                     form=visit.form,
+                    part=visit.part,
                 )
                 return self._shown(visit, route.work(call), call)
 
@@ -316,6 +327,15 @@ def _fields_of(body: bytes) -> dict[str, str]:
     except ValueError:
         raise _TOO_MANY from None
     return {name: value.replace("\r\n", "\n") for name, value in pairs}
+
+
+def _part_of(scope: Scope) -> str:
+    """Return which part of a page a request is for; empty: all of it."""
+    for name, value in scope["headers"]:
+        if name == b"hivemind-part":
+            part: str = value.decode("latin-1")
+            return part if part in PARTS else ""
+    return ""
 
 
 def _cookies_of(scope: Scope) -> dict[str, str]:

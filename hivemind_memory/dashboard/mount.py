@@ -38,6 +38,7 @@ def dashboard_mount(
             agent_pages,
             change_pages,
             doubt_pages,
+            find_pages,
             job_pages,
             memory_pages,
             other_pages,
@@ -49,7 +50,7 @@ def dashboard_mount(
 
         modules = (
             *(other_pages, agent_pages, doubt_pages, job_pages, skill_pages),
-            *(change_pages, memory_pages),
+            *(change_pages, find_pages, memory_pages),
         )
         return Dashboard(
             [route for module in modules for route in module.pages.routes],

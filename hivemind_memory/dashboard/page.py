@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 ROOT = PAGES
 """Where the pages are."""
 
+TYPED, SETTLED, CHANGED = "typed", "settled", "changed"
+PARTS = frozenset({TYPED, SETTLED, CHANGED})
+"""Why the script asks for results alone: something was typed, the typing has ended, or
+someone else has changed a memory."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageCall:
@@ -34,6 +39,9 @@ class PageCall:
     query: Mapping[str, str]
     form: Mapping[str, str]
     """Empty unless a form was sent."""
+
+    part: str = ""
+    """Which part of the page the script asks for; empty: a browser asks for it all."""
 
     @property
     def may_change(self) -> bool:

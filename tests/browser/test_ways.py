@@ -128,6 +128,34 @@ def test_results_come_while_typing_and_the_address_keeps_them(
     expect(page.get_by_label("Search")).to_have_value("rollback")
 
 
+def test_the_parts_of_a_score_come_when_they_are_opened(open_page: OpenPage) -> None:
+    """Also of results that came while someone typed; and what is read stays."""
+    fill_memory()
+    page = open_page()
+    page.get_by_label("Search").press_sequentially("rollback")
+    expect(page.locator("#results mark").first).to_be_visible()
+    page.locator("#results summary").first.click()
+    parts = page.locator("#results details[open] table")
+    expect(parts).to_contain_text("words")
+    page.wait_for_timeout(1_500)
+    expect(parts).to_contain_text("words")
+    with opening.open_memory() as memory:
+        assert memory.curation.show("rollback").recall.access_count == 1
+
+
+def test_results_are_whole_when_the_typing_has_ended(open_page: OpenPage) -> None:
+    """The same question is asked once more, with what could wait."""
+    fill_memory()
+    page = open_page()
+    with page.expect_response(
+        lambda reply: reply.request.headers.get("hivemind-part") == "settled"
+    ):
+        page.get_by_label("Search").press_sequentially("rollback")
+    expect(page.locator("#results details table").first).to_be_attached()
+    page.locator("#results summary").first.click()
+    expect(page.locator("#results details[open] table")).to_contain_text("words")
+
+
 def test_what_agents_save_appears_by_itself(open_page: OpenPage) -> None:
     """Without a reload."""
     fill_memory()

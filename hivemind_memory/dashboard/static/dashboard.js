@@ -1,33 +1,71 @@
 // Makes the pages lively. Every page works without it.
 
-// As you type: the same page is asked for, and its results are put in place. One
-// question is under way at a time; what was typed meanwhile is the next one.
+// As you type: the results alone are asked for, and put in place. One question is under
+// way at a time; what was typed meanwhile is the next one, and one that takes long makes
+// way for it. When the typing ends, the same is asked once more, with what can wait.
+const PATIENCE_MS = 150, SETTLED_MS = 1000;
 const form = document.querySelector("form[data-live]");
-let ask = null;
+let showAgain = null;
 if (form) {
-  let asked = 0, shown = 0, isAsking = false, isTyped = false;
-  ask = async (address) => {
-    const number = ++asked;
-    const answer = await fetch(address, { credentials: "same-origin" });
-    if (!answer.ok || number < shown) return;
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    const fresh = page.getElementById(form.dataset.live);
-    if (!fresh || number < shown) return;
-    shown = number;
-    document.getElementById(form.dataset.live).replaceWith(fresh);
-    history.replaceState(null, "", address);
+  const id = form.dataset.live;
+  let current = null, isTyped = false, settling = 0;
+  const asked = async (address, part, use) => {
+    const stop = new AbortController(), mine = { part, began: performance.now(), stop };
+    current = mine;
+    try {
+      const answer = await fetch(address, {
+        credentials: "same-origin", signal: stop.signal, headers: { "Hivemind-Part": part },
+      });
+      if (!answer.ok) return;
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const fresh = page.getElementById(id);
+      if (fresh && current === mine) use(fresh);
+    } catch { /* the next key asks again */ } finally {
+      if (current === mine) current = null;
+    }
   };
+  const show = (address, part) => asked(address, part, (fresh) => {
+    const old = document.getElementById(id);
+    // What a person reads by now stays as it is.
+    const isRead = old.contains(document.activeElement) || old.querySelector("details[open]");
+    if (part !== "typed" && isRead) return;
+    old.replaceWith(fresh);
+    history.replaceState(null, "", address);
+  });
+  const typed = () => {
+    const given = [...new FormData(form)].filter(([, text]) => text);
+    return form.action + "?" + new URLSearchParams(given);
+  };
+  showAgain = () => { if (!current) show(location.href, "changed"); };
+  form.addEventListener("submit", () => clearTimeout(settling));
   form.addEventListener("input", async () => {
+    clearTimeout(settling);
+    const isUnderWay = isTyped || current?.part === "typed";
     isTyped = true;
-    if (isAsking) return;
-    isAsking = true;
+    if (isUnderWay) {
+      const old = current, left = PATIENCE_MS - (performance.now() - old?.began);
+      setTimeout(() => old?.stop.abort(), left);
+      return;
+    }
+    current?.stop.abort();
     while (isTyped) {
       isTyped = false;
-      const given = [...new FormData(form)].filter(([, text]) => text);
-      await ask(form.action + "?" + new URLSearchParams(given)).catch(() => {});
+      await show(typed(), "typed");
     }
-    isAsking = false;
+    const address = typed();
+    settling = setTimeout(() => show(address, "settled"), SETTLED_MS);
   });
+  // The parts of a score, of results that came while someone typed.
+  document.addEventListener("toggle", ({ target }) => {
+    if (!target.matches?.("details[data-part=score]") || target.querySelector("table")) return;
+    clearTimeout(settling);
+    const name = target.closest("article").querySelector("a.open").getAttribute("href");
+    asked(location.href, "settled", (fresh) => {
+      const link = fresh.querySelector(`a.open[href="${CSS.escape(name)}"]`);
+      const table = link?.closest("article").querySelector("details table");
+      if (table) target.append(table);
+    });
+  }, true);
 }
 
 // What is typed survives a server that ends, until it is saved.
@@ -89,8 +127,8 @@ if (document.getElementById("memory-index") || document.getElementById("memory-s
   const changed = () => {
     const list = document.getElementById("results");
     const isAtRest = !document.activeElement?.closest("input, textarea, select, details");
-    if (ask && list && isAtRest && !list.querySelector("details[open]")) {
-      ask(location.href).catch(() => {});
+    if (showAgain && list && isAtRest && !list.querySelector("details[open]")) {
+      showAgain();
     } else document.getElementById("changed").hidden = false;
   };
   for (const kind of ["saved", "superseded", "forgotten"]) events.addEventListener(kind, changed);

@@ -1,0 +1,60 @@
+"""What the script asks for while someone types, and once they have ended."""
+
+from __future__ import annotations
+
+from hivemind_memory import opening
+from tests.dashboard.reader import Elements, Reader
+from tests.http_api.served import save
+
+
+def results(reader: Reader, part: str, question: str = "q=deploy") -> str:
+    """Return the results of a question as the script asks for them."""
+    answer = reader.client.get(f"/memory?{question}", headers={"Hivemind-Part": part})
+    assert answer.status_code == 200
+    return answer.text
+
+
+def recalls() -> int:
+    """Return how often the memory was recalled."""
+    with opening.open_memory() as memory:
+        return memory.curation.show("deploy-day").recall.access_count
+
+
+def test_results_that_come_while_typing_leave_out_what_can_wait(
+    reader: Reader,
+) -> None:
+    """No page around them, no parts of scores; both come when the typing ends."""
+    save("deploy-day", "We deploy on Tuesdays.")
+    typed, settled = (results(reader, part) for part in ("typed", "settled"))
+    whole = reader.page("?q=deploy").text
+
+    for text in (typed, settled):
+        assert text.startswith('<div id="results">')
+        assert {"nav", "form", "script"}.isdisjoint(t for t, _ in Elements(text).found)
+        assert "<mark>deploy</mark>" in text
+    assert "Parts of the score" not in typed
+    assert settled.strip() in whole
+    assert len(typed) < len(whole) / 4
+
+
+def test_a_word_that_is_half_typed_is_no_recall(reader: Reader) -> None:
+    """Nor is a list that is shown again because an agent has saved something.
+
+    Each letter counted as a question, and so did each change of any memory while
+    results were shown.
+    """
+    save("deploy-day", "We deploy on Tuesdays.")
+    for part in ("typed", "typed", "changed"):
+        results(reader, part)
+    assert recalls() == 0
+    results(reader, "settled")
+    assert recalls() == 1
+    reader.page("?q=deploy")
+    assert recalls() == 2
+
+
+def test_an_emptied_field_shows_the_list_again(reader: Reader) -> None:
+    """With the briefing above it, and a part that is not known is a whole page."""
+    save("deploy-day", "We deploy on Tuesdays.", type="decision")
+    assert 'data-part="bulletin"' in results(reader, "typed", "q=")
+    assert "<!doctype html>" in results(reader, "other")
