@@ -163,24 +163,29 @@ class EmbeddingService:
     def fill(
         self,
         index: Index,
-        *,
         progress: Callable[[str, int, int], None] | None = None,
         should_stop: Callable[[], bool] | None = None,
+        *,
+        should_ask: bool = False,
     ) -> EmbedResult:
-        """Give a vector to every text that has none in the chosen space."""
+        """Give a vector to every text that has none in the chosen space.
+
+        Cheap if there is nothing to do. *should_ask*: ask a provider that just failed.
+        """
         from hivemind_memory.model.results import EmbedResult
         from hivemind_memory.providers.queue import EmbedQueue
 
         space = self._provider.space()
         if space is None:
             return EmbedResult()
-
         store = index.vector_store()
         fingerprint = fingerprint_in_use(index, space)
         store.plan(fingerprint)
         if not store.count_pending(fingerprint):
             return EmbedResult()
         breaker = _Breaker(index, space)
+        if should_ask:
+            breaker.value.half_open()
         # A provider that is not asked gives its earlier reason, without the remedy.
         is_asked = breaker.value.may_ask(self._now())
         try:
@@ -202,11 +207,10 @@ class EmbeddingService:
             clock=self._now,
             batch_texts=self._provider.batch_texts,
         )
-        tell = progress
 
         def report(done: int, total: int) -> None:
-            if tell is not None:
-                tell("embedding", done, total)
+            if progress is not None:
+                progress("embedding", done, total)
 
         try:
             result = queue.drain(progress=report, should_stop=should_stop)
@@ -245,11 +249,8 @@ class EmbeddingService:
         Neither a query nor a key goes where the settings do not point: the model of
         the old space must be at the address that is chosen now.
         """
-        now = self._provider.space()
-        if now is None:
-            return False
-        earlier = recorded_space(index, fingerprint)
-        if earlier is None:
+        now, earlier = self._provider.space(), recorded_space(index, fingerprint)
+        if now is None or earlier is None:
             return False
         return (earlier.provider, earlier.address) == (now.provider, now.address)
 

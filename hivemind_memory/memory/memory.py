@@ -311,11 +311,10 @@ class Memory:
         self,
         progress: Progress | None = None,
         should_stop: Callable[[], bool] | None = None,
+        *,
+        should_ask: bool = False,
     ) -> EmbedResult:
-        """Give a vector to every text that has none; cheap when there is nothing to do.
-
-        Holds no lock of this memory: other threads search and sync meanwhile.
-        """
+        """Give a vector to every text that has none, holding no lock; see ``fill``."""
         from hivemind_memory.model.results import EmbedResult
 
         if self.provider.is_certainly_absent:
@@ -324,7 +323,7 @@ class Memory:
             return EmbedResult(problem=unusable)
         with self.index_handle.separate() as opened:
             return self._embedding_service().fill(
-                opened.index, progress=progress, should_stop=should_stop
+                opened.index, progress, should_stop, should_ask=should_ask
             )
 
     def status(

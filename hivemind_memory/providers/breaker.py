@@ -7,7 +7,7 @@ minute the next request decides: a success closes it, a failure opens it again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isnan
 
 FAILURES_TO_OPEN = 3
@@ -71,6 +71,10 @@ class Breaker:
             return ""
         reason = self.state.reason.rstrip(". ") or "The provider does not answer"
         return f"{reason}; it is tried again in {max(1, round(wait_s))} s."
+
+    def half_open(self) -> None:
+        """Let the next request decide, as if the minute were over."""
+        self.state = replace(self.state, opened_at_s=None)
 
     def succeed(self) -> None:
         """The provider answered."""

@@ -77,6 +77,9 @@ class EmbedQueue:
         waiting = max(0, store.count_pending(space) - len(self._poisons))
         self._run = _Run(total=waiting, progress=progress)
         self._poisons_in_a_row = 0
+        if waiting:
+            # The first answer may take long, or never come.
+            self._run.report_progress()
         problem = ""
         while not problem and not (should_stop is not None and should_stop()):
             batch = self._next_batch()

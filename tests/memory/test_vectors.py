@@ -327,6 +327,40 @@ def test_a_refused_key_only_if_all_known_once_by_all_processes_together(
         assert "tried again in" in report.reason
 
 
+def test_a_person_who_corrects_the_key_waits_for_no_minute(
+    sandbox: Sandbox, server: EmbeddingServer
+) -> None:
+    """`hm sync` asks at once; what asks by itself, such as `hm watch`, still waits."""
+    with sandbox.memory() as memory:
+        memory.sync()
+        server.always = "401"
+        assert "401" in memory.embed_pending().problem
+        server.always = ""
+
+        waited = memory.embed_pending()
+        asked = memory.embed_pending(should_ask=True)
+
+    assert "tried again in" in waited.problem
+    assert (asked.pending, asked.problem) == (0, "")
+
+
+def test_a_provider_that_is_asked_in_vain_is_left_alone_again(
+    sandbox: Sandbox, server: EmbeddingServer
+) -> None:
+    """A search after `hm sync` waits for no server that has just refused."""
+    with sandbox.memory() as memory:
+        memory.sync()
+        server.always = "401"
+        memory.embed_pending()
+        memory.embed_pending(should_ask=True)
+        asked = len(server.requests)
+
+        again = memory.embed_pending()
+
+    assert len(server.requests) == asked
+    assert "tried again in" in again.problem
+
+
 def test_after_a_minute_a_provider_gets_another_chance(
     sandbox: Sandbox, filled: Memory, server: EmbeddingServer
 ) -> None:

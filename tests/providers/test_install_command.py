@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -12,26 +13,38 @@ from hivemind_memory.providers.install_command import install_command
 
 
 @pytest.mark.parametrize(
-    ("prefix", "venv", "begins"),
+    ("folder", "left_by", "venv", "begins"),
     [
-        ("/home/you/.local/share/pipx/venvs/hivemind-memory", "", "pipx inject"),
-        (
-            "/home/you/.local/share/uv/tools/hivemind-memory",
-            "",
-            "uv pip install --python /home/you/.local/share/uv/tools/hivemind-memory/",
-        ),
-        ("/home/you/shop/.venv", "/home/you/shop/.venv", "pip install"),
-        ("/home/you/a shop/.venv", "", "'/home/you/a shop/.venv/"),
-        ("/home/you/shop/.venv", "/home/you/other", "/home/you/shop/.venv/"),
+        ("pipx/venvs/hivemind-memory", "pipx", "", "pipx inject hivemind-memory "),
+        ("my programs/hm", "pipx", "", "pipx inject hm "),
+        ("uv/tools/hivemind-memory", "uv", "", "uv pip install --python {}/bin/"),
+        ("uvt/hivemind-memory", "uv", "", "uv pip install --python {}/bin/"),
+        ("shop/.venv", "uv", "shop/.venv", "uv pip install --python {}/bin/"),
+        ("shop/.venv", "venv", "shop/.venv", "pip install "),
+        ("a shop/.venv", "venv", "", "'{}/bin/"),
+        ("shop/.venv", "venv", "other", "{}/bin/"),
     ],
 )
 def test_the_command_is_that_of_the_environment_that_the_program_runs_in(
-    prefix: str, venv: str, begins: str
+    tmp_path: Path, folder: str, left_by: str, venv: str, begins: str
 ) -> None:
-    """After `pipx install` a plain pip installs into another Python."""
-    command = install_command(["onnxruntime", "tokenizers"], prefix, venv)
+    """After `pipx install` a plain pip installs into another Python; uv has no pip.
 
-    assert command.startswith(begins)
+    What an environment is made by does not follow from the name of its folder, which
+    UV_TOOL_DIR and PIPX_HOME change.
+    """
+    prefix = tmp_path / folder
+    prefix.mkdir(parents=True)
+    made_by = "uv = 0.13.9\n" if left_by == "uv" else ""
+    (prefix / "pyvenv.cfg").write_text(f"home = /usr/bin\n{made_by}", encoding="utf-8")
+    if left_by == "pipx":
+        (prefix / "pipx_metadata.json").write_text("{}", encoding="utf-8")
+
+    command = install_command(
+        ["onnxruntime", "tokenizers"], str(prefix), str(tmp_path / venv)
+    )
+
+    assert command.startswith(begins.format(prefix))
     assert command.endswith(" onnxruntime tokenizers")
 
 

@@ -280,6 +280,25 @@ def test_progress_counts_up_to_the_total(breaker: Breaker) -> None:
     assert seen[-1] == (10, 10)
 
 
+def test_progress_is_told_before_the_first_answer(breaker: Breaker) -> None:
+    """Until the provider answers, "indexing 1/1, 0 s left" is not true."""
+    seen: list[tuple[int, int]] = []
+    embedder = FakeEmbedder()
+    embed = embedder.embed_documents
+
+    def embed_late(texts: Sequence[str]) -> list[bytes]:
+        assert seen == [(0, 4)]
+        return embed(texts)
+
+    embedder.embed_documents = embed_late  # type: ignore[method-assign]
+
+    queue(Store(*notes(4)), embedder, breaker).drain(
+        progress=lambda done, total: seen.append((done, total))
+    )
+
+    assert seen == [(0, 4), (4, 4)]
+
+
 def test_it_stops_between_batches_when_asked(breaker: Breaker) -> None:
     """A process that ends, or is no longer the leader."""
     store = Store(*notes(10))

@@ -80,7 +80,8 @@ def _index(
             make = memory.rebuild if should_rebuild else memory.sync
             result = make(progress)
             kept = "the index is complete and its vectors are kept; `hm sync` resumes"
-            return result, memory.embed_pending(progress)
+            # A person who has just set the key waits for no minute.
+            return result, memory.embed_pending(progress, should_ask=True)
     except KeyboardInterrupt:
         print_notices([f"stopped: no note was changed, and {kept}"])
         raise
