@@ -13,6 +13,7 @@ from hivemind_memory.files.descriptors import IrregularFileError, open_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import json
     from collections.abc import Mapping
 
 CONFIG_NAME = "config.json"
@@ -129,14 +130,27 @@ def _parse(path: str, data: bytes) -> object:
         message = f"{path} is not UTF-8 (byte {error.start + 1})."
         raise ConfigError(message, hint=_FIX_HINT) from error
     except json.JSONDecodeError as error:
-        message = (
-            f"{path} is not valid JSON: line {error.lineno}, column {error.colno}:"
-            f" {error.msg}."
-        )
+        message = f"{path} is not valid JSON: {_explain(error)}."
         raise ConfigError(message, hint=_FIX_HINT) from error
     except (RecursionError, ValueError) as error:  # nested or a number beyond reason
         message = f"{path} is not valid JSON: {error}."
         raise ConfigError(message, hint=_FIX_HINT) from error
+
+
+def _explain(error: json.JSONDecodeError) -> str:
+    """Return where JSON ends to be JSON, and why, of what people write by habit."""
+    if not error.doc.strip():
+        return "it is empty"
+    rest = error.doc[error.pos :].lstrip()
+    before = error.doc[: error.pos].rstrip()
+    what = error.msg
+    if rest.startswith(("//", "/*", "#")):
+        what = "JSON has no comments"
+    elif rest.startswith(("}", "]")) and before.endswith(","):
+        what = "there is a comma after the last value"
+    elif rest.startswith("'"):
+        what = "a text is in double quotes"
+    return f"line {error.lineno}, column {error.colno}: {what}"
 
 
 def _write(path: str, document: Mapping[str, object]) -> None:

@@ -6,6 +6,7 @@ The order is settled in ``_pick`` and nowhere else.
 from __future__ import annotations
 
 from hivemind_memory.config.file import CONFIG_NAME, ConfigFile, read_config
+from hivemind_memory.config.misplaced import find_misplaced
 from hivemind_memory.config.option import Option
 from hivemind_memory.config.settings import Settings, options
 from hivemind_memory.config.values import (
@@ -99,12 +100,8 @@ def resolve(
             origins[name] = "default"
             unusable[name] = _sentence(error, f"{_shown(values[name])} is used.")
     if unusable is not None:
-        for name in table.keys() & file.document.keys():
-            unusable.setdefault(
-                name,
-                f"{file.path}: {name} is outside memory, where it has no effect;"
-                f' it belongs inside: {{"memory": {{"{name}": …}}}}.',
-            )
+        for name, why in find_misplaced(file, table).items():
+            unusable.setdefault(name, why)
     try:
         _check_together(values, origins)
     except ConfigError as error:

@@ -66,8 +66,9 @@ def list_options(request: CommandRequest) -> int:
         write_stdout(_terminal_text(rows))
     else:
         print_rows(rows)
-    if settings.unknown_keys:
-        names = ", ".join(map(escape_line, settings.unknown_keys))
+    unknown = [key for key in settings.unknown_keys if key not in settings.unusable]
+    if unknown:
+        names = ", ".join(map(escape_line, unknown))
         write_stderr(f"in {file.path}, but unknown to this version: {names}\n")
     return 0
 
