@@ -43,9 +43,13 @@ _hm_complete() {
     while IFS= read -r line; do
         COMPREPLY+=("${line#"$head"}")
     done < <(hm __complete -- "${words[@]}" 2>/dev/null)
-    # Names with a blank or a slash are quoted as file names are.
-    if [[ "${COMPREPLY[*]}" == *[[:blank:]/]* ]]; then
-        compopt -o filenames 2>/dev/null
+    # Bash quotes names of files that exist; of others it leaves $ and more as it is.
+    if [[ ${words[at-1]} == [\\'\\"]* ]]; then
+        compopt -o filenames 2>/dev/null  # inside an open quote, it quotes all
+    else
+        for at in "${!COMPREPLY[@]}"; do
+            printf -v "COMPREPLY[at]" %q "${COMPREPLY[at]}"
+        done
     fi
 }
 complete -o default -F _hm_complete hm
@@ -79,7 +83,6 @@ complete -c hm -f -a '(__hm_complete)'
 }
 """Shell -> what makes Tab complete ``hm``."""
 
-
 _LISTS = ("--type", "--related", "--contradicts")
 """Options that take several words, separated by commas."""
 
@@ -91,7 +94,6 @@ def candidates(words: list[str], memory_dir: str | None = None) -> list[str]:
     """Return the candidates for the last of *words*, which follow ``hm``."""
     # Bash splits --source=human into three words.
     words = [_unquoted(word) for word in words]
-    words = [word for word in words[:-1] if word != "="] + words[-1:]
     *before, current = [word for word in words if word != "="] or [""]
     if words[-1:] == ["="]:
         current = ""
@@ -149,19 +151,22 @@ def _of_command(
     flags = {name: flag for flag in (*command.flags, MEMORY_DIR) for name in flag.names}
     places: list[str] = []
     waiting = None
+    is_name = False
     for word in before:
-        if waiting is not None:
+        if is_name:
+            places.append(word)
+        elif waiting is not None:
             memory_dir = word if waiting is MEMORY_DIR else memory_dir
             waiting = None
         elif word == "--":
-            return ()
+            is_name = True
         elif word in flags:
             waiting = flags[word] if flags[word].kind != "flag" else None
         elif not word.startswith("-"):
             places.append(word)
     if waiting is not None:
         return _values(waiting, memory_dir)
-    if current.startswith("-"):
+    if current.startswith("-") and not is_name:
         return [name for name in (*flags, *HELP) if name.startswith("--")]
     left = command.arguments[len(places) :]
     left = left or tuple(last for last in command.arguments[-1:] if last.is_many)
@@ -335,9 +340,8 @@ def _writers(memory_dir: str | None) -> Iterable[str]:
     from hivemind_memory.model.listing import MemoryFilter
 
     with opening.open_memory(memory_dir=memory_dir) as memory:
-        return sorted(
-            {entry.by for entry in memory.curation.log(MemoryFilter())} - {""}
-        )
+        entries = memory.curation.log(MemoryFilter())
+        return sorted({entry.by for entry in entries if entry.by})
 
 
 def _tags(memory_dir: str | None) -> Iterable[str]:

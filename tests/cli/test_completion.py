@@ -17,8 +17,9 @@ from tests.cli.conftest import Hm
 
 @pytest.fixture
 def odd_names(notes: Path) -> None:
-    """Save a note with a blank in its name, and a key with colons."""
-    (notes / "my note.md").write_text("blank\n")
+    """Save notes with names that a shell reads otherwise, and a key with colons."""
+    for name in ("my note", "co$t&(x)", "it's", "-dash"):
+        (notes / f"{name}.md").write_text("odd\n")
     (notes / "pip.md").write_text(
         "---\ntype: fact\nkey: learn:pip:3fd4e0dfd2a6\n---\nPins.\n"
     )
@@ -148,13 +149,16 @@ def test_a_shell_without_a_script_is_refused(hm: Hm) -> None:
     [
         ("hm sea", ["search"]),
         ("hm get dep", ["deploy.md"]),
-        ("hm get my", ["my note.md"]),
+        ("hm get my", ["my\\ note.md"]),
+        ("hm get -- -d", ["-dash.md"]),
+        ("hm get co", ["co\\$t\\&\\(x\\).md"]),
+        ("hm get it", ["it\\'s.md"]),
         ("hm write --source=hu", ["human"]),
         ("hm config set default_scope g", ["global"]),
         ("hm list --status=pen", ["pending"]),
         ("hm show learn:pi", ["pip:3fd4e0dfd2a6"]),
         ("hm show learn:", ["pip:3fd4e0dfd2a6"]),
-        ("hm get my\\ n", ["my note.md"]),
+        ("hm get my\\ n", ["my\\ note.md"]),
         ("hm search ", []),
     ],
 )
