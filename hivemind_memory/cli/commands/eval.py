@@ -43,8 +43,8 @@ QUESTIONS = Argument(
         " the arrow, name one or more of these, separated by commas: a note with a line"
         " or a range (setup.md:12-14), a whole note, or the key of a typed memory;"
         " `nothing` if the notes don't answer it. Prints how many answers are found and"
-        " how high they rank, whether confidences come true, and what an answer costs."
-        " Exits with 1 if a target does not exist or --min-ndcg is missed."
+        " how high they rank, how far confidences can be trusted, and what an answer"
+        " costs. Exits with 1 if a target does not exist or --min-ndcg is missed."
     ),
     arguments=(QUESTIONS,),
     flags=(

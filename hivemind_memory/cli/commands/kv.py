@@ -149,7 +149,7 @@ def list_(request: CommandRequest) -> int:
 
 @command(
     "kv delete",
-    description="A key that is set again goes on with its next version.",
+    description="If the key is set again, its versions continue from there.",
     arguments=(_KEY,),
     flags=(_WORKSPACE, SCOPE),
     examples=("hm kv delete build/lock",),

@@ -28,10 +28,10 @@ _LOCAL = ("127.0.0.1", "localhost")
         "Serves agents over MCP and other programs over a REST API, on 127.0.0.1 only,"
         " until Ctrl-C. A request must send a token as Authorization: Bearer TOKEN: the"
         " server's own, which sees everything, or one that hm token add made. With"
-        " --public, whoever sends none may read what is public: the global memory, and"
-        " projects whose visibility is public in config.json. With --plugin, it is a"
-        " memory plugin for platforms of agents too, at /v1. While it runs it keeps"
-        " the index up to date, as hm watch does."
+        " --public, requests without one may read what is public: the global memory,"
+        " and projects whose visibility is public in config.json. With --plugin, it is"
+        " also a memory plugin for agent platforms, at /v1. While it runs it keeps the"
+        " index up to date, as hm watch does."
     ),
     flags=(
         Flag(
@@ -45,7 +45,7 @@ _LOCAL = ("127.0.0.1", "localhost")
         Flag(
             ("--host",),
             "text",
-            "Address to listen on; only 127.0.0.1 is taken.",
+            "Address to listen on; only 127.0.0.1 is accepted.",
             metavar="ADDRESS",
         ),
         Flag(

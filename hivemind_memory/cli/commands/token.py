@@ -140,7 +140,7 @@ def list_(request: CommandRequest) -> int:
 
 @command(
     "token revoke",
-    description="Its client is refused from the next request on.",
+    description="The next request that uses it is refused.",
     arguments=(Argument("name", "Name of a token."),),
     examples=("hm token revoke laptop",),
 )
