@@ -1,4 +1,4 @@
-"""What somebody meant to be an option, and what therefore has no effect."""
+"""Keys of config.json that were meant as options and have no effect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds what somebody meant to be an option, and what therefore has no effect.
+"""Finds keys of config.json that were meant as options and have no effect.
 
 The file may be shared with other programs, and a newer version of this one may have
 written to it: a key that resembles no option is left alone.
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from hivemind_memory.config.file import ConfigFile
 
 _ALIKE_OUTSIDE = 0.85
-"""How alike a key outside ``memory`` is to an option that is meant, from 0 to 1; others
-have options, too, whose names begin or end as ours do."""
+"""How alike a key outside ``memory`` is to an option that is meant, from 0 to 1; other
+programs have options whose names begin or end in the same way."""
 
 
 def find_misplaced(file: ConfigFile, options: Collection[str]) -> dict[str, str]:
@@ -55,9 +55,9 @@ def _outside(path: str, key: str, option: str = "") -> str:
 
 
 def _has_only_options(value: dict[str, object], options: Collection[str]) -> bool:
-    """Return whether an object holds options of ours alone.
+    """Return whether an object holds options of this program alone.
 
-    A name of a single word, such as ``enabled``, is everybody's.
+    Other programs have names of a single word, too, such as ``enabled``.
     """
     is_ours = bool(value) and all(key in options for key in value)
     return is_ours and any("_" in key for key in value)

@@ -6,6 +6,8 @@ import os
 import sys
 from shlex import quote
 
+from hivemind_memory.files.descriptors import open_regular
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +48,8 @@ def install_command(
 def _is_made_by_uv(prefix: str) -> bool:
     """Return whether uv made this environment, for a tool or for a project."""
     try:
-        with open(os.path.join(prefix, "pyvenv.cfg"), encoding="utf-8") as file:
+        path = os.path.join(prefix, "pyvenv.cfg")
+        with open(path, encoding="utf-8", opener=open_regular) as file:
             return any(line.partition("=")[0].strip() == "uv" for line in file)
     except (OSError, UnicodeDecodeError):
         return False

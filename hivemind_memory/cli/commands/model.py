@@ -71,9 +71,9 @@ def _state(*, is_chosen: bool, is_here: bool) -> str:
     "model fetch",
     description=(
         "Without a name it fetches the model that the option local_model names, from"
-        " huggingface.co or the mirror in HF_ENDPOINT. Nothing of yours is sent there. An"
-        " interrupted download resumes where it stopped. No other command downloads a"
-        " model."
+        " huggingface.co or the mirror in HF_ENDPOINT. Nothing of yours is sent there."
+        " An interrupted download resumes where it stopped. No other command downloads"
+        " a model."
     ),
     arguments=(
         Argument(
