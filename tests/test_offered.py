@@ -67,7 +67,9 @@ def test_every_name_in_an_offered_command_is_quoted() -> None:
     unquoted = {
         (place, said)
         for place, said in _offers()
-        if not said.startswith(("quote(", "shlex.quote(", "shlex.join(", "_listing("))
+        if not said.startswith(
+            ("operand(", "quote(", "shlex.quote(", "shlex.join(", "_listing(")
+        )
         and (said not in SAFE or (said == "name" and place not in PLACES_OF_NAME))
     }
 
@@ -94,3 +96,26 @@ def test_an_offered_command_with_a_hostile_name_can_be_pasted(
     assert len(offered) == 2
     assert hm(*shlex.split(offered[0])[1:]).code == 0
     assert hm("project", "merge", "one", "two").code == 0
+
+
+def test_an_offered_command_with_a_name_that_begins_with_a_dash_can_be_pasted(
+    hm: Hm,  # noqa: F811 - the fixture
+    home: Path,  # noqa: F811 - the fixture
+) -> None:
+    """Quotes do not keep ``-draft`` from being read as an option; ``--`` does."""
+    hm("save", "--type", "todo", "--", "-draft", "Send it.")
+
+    done = hm("done", "--", "-draft")
+    reopened = hm(*_offered(done.err, "hm done"))
+    hm("forget", "--", "-draft")
+    shown = hm("show", "--", "-draft")
+    restored = hm(*_offered(shown.err, "hm restore"))
+
+    assert (reopened.code, restored.code) == (0, 0)
+    assert hm("show", "--", "-draft").code == 0
+
+
+def _offered(text: str, command: str) -> list[str]:
+    """Return the words after ``hm`` of the command that a message offers."""
+    [found] = [part for part in text.split("`") if part.startswith(command)]
+    return shlex.split(found)[1:]

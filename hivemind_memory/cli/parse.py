@@ -142,11 +142,7 @@ class _CommandLine:
             return None
         if (flag := self._flag(word)) is not None:
             return flag
-        from hivemind_memory.cli.unknown_names import (
-            near_options,
-            nearest,
-            unknown_option,
-        )
+        from hivemind_memory.cli.unknown_names import nearest, unknown_option
 
         name = word.partition("=")[0]
         if self._reads == QUERY:
@@ -169,9 +165,8 @@ class _CommandLine:
         if (argument := name.strip("-").upper()) in arguments:
             usage = " ".join((owner, *arguments))
             hint = f"{argument} is not an option: `{usage}`."
-        elif not hint and arguments and not near_options(name, known):
-            hint = "A name that begins with a dash goes after `--`."
-        raise unknown_option(name, owner, known, hint=hint, effect=effect)
+        may_name = bool(arguments) and not hint
+        raise unknown_option(name, owner, known, hint, effect, may_name=may_name)
 
     def _flag(self, word: str) -> Flag | None:
         """Return the option that *word* names: -n, -n5, --file or --file=PATH."""

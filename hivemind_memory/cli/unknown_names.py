@@ -35,10 +35,21 @@ def unknown_command(name: str) -> UsageError:
 
 
 def unknown_option(
-    name: str, owner: str, known: Iterable[str], *, hint: str = "", effect: str = ""
+    name: str,
+    owner: str,
+    known: Iterable[str],
+    hint: str = "",
+    effect: str = "",
+    *,
+    may_name: bool = False,
 ) -> UsageError:
-    """Return the error that *owner* has no option of that name."""
+    """Return the error that *owner* has no option of that name.
+
+    *may_name*: it may be meant as the name of a note or a memory.
+    """
     near = near_options(name, known)
+    if may_name and not near:
+        hint = "A name that begins with a dash goes after `--`."
     parts = (
         f"Did you mean {near}?" if near else "",
         hint,

@@ -15,7 +15,7 @@ from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.text import decode
 from hivemind_memory.model.clocks import in_zone
 from hivemind_memory.model.display import shorten
-from hivemind_memory.model.keys import quoted, similar_names
+from hivemind_memory.model.keys import operand, quoted, similar_names
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import scope_of
 from hivemind_memory.notes.entry_edits import entries_in, forgotten_at
@@ -101,5 +101,5 @@ def _forgotten(
     at = in_zone(at, context.clocks.local_iso)
     is_dated = at[:4].isdigit() and len(at) > len("2026-11-21T09:30")
     when = f"was forgotten on {at[:10]} at {at[11:16]}" if is_dated else "is forgotten"
-    hint = f"`hm restore {quote(name)}` brings it back."
+    hint = f"`hm restore {operand(name)}` brings it back."
     return ForgottenError(f"The {what} {when}.", hint=hint)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from shlex import quote
 
 from hivemind_memory.errors import UsageError
-from hivemind_memory.model.keys import closest, folded_key
+from hivemind_memory.model.keys import closest, folded_key, operand
 from hivemind_memory.model.memories import ACTIVE, PENDING
 from hivemind_memory.model.scope import FOLDERS, make_scope
 from hivemind_memory.projects.known_project import IDENTITY_FILE
@@ -101,7 +101,7 @@ def check_keys(context: CurationContext, source: str, target: str) -> None:
         raise UsageError(
             f"Both have a memory under {', '.join(both)}.",
             hint="Decide first:"
-            f" `hm forget {quote(first)} --scope {quote(f'project/{source}')}` or"
-            f" `hm forget {quote(first)} --scope {quote(f'project/{target}')}`.",
+            f" `hm forget --scope {quote(f'project/{source}')} {operand(first)}` or"
+            f" `hm forget --scope {quote(f'project/{target}')} {operand(first)}`.",
             effect="Nothing was moved",
         )

@@ -8,7 +8,6 @@ at again; see ``purge_moved``.
 from __future__ import annotations
 
 from dataclasses import replace
-from shlex import quote
 from typing import NamedTuple
 
 from hivemind_memory.access.rules import may_write
@@ -25,6 +24,7 @@ from hivemind_memory.errors import MemoryNotFoundError, UsageError
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.text import decode
 from hivemind_memory.model.curation import ENTRY, MEMORY, NOTE
+from hivemind_memory.model.keys import operand
 from hivemind_memory.model.memories import ACTIVE, PENDING, SUPERSEDED
 from hivemind_memory.notes.entry_edits import entries_in
 from hivemind_memory.notes.memory_file import body_of
@@ -124,7 +124,7 @@ def refuse_whole_notes(targets: list[CurationTarget]) -> None:
             f"{notes[0]}{more} would be removed as a whole, with "
             "what a person wrote in it.",
             hint="Name the note by its path, as in"
-            f" `hm forget {quote(notes[0])} --purge`.",
+            f" `hm forget --purge {operand(notes[0])}`.",
             effect="Nothing was purged",
         )
 

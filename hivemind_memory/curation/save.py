@@ -10,7 +10,6 @@ it.
 from __future__ import annotations
 
 from dataclasses import replace
-from shlex import quote
 
 from hivemind_memory.access.rules import check_person, check_source, check_writable
 from hivemind_memory.curation.copies import copy_notice, similar_notice
@@ -38,6 +37,7 @@ from hivemind_memory.files.errors import save_error
 from hivemind_memory.files.paths import parse_note_path, path_in_scope
 from hivemind_memory.markdown.entry import new_ulid
 from hivemind_memory.model.curation import SaveResult, SimilarMemory
+from hivemind_memory.model.keys import operand
 from hivemind_memory.model.memories import (
     ACTIVE,
     FORGOTTEN,
@@ -244,7 +244,7 @@ def _pending_hint(path: NotePath, new: NewMemory) -> str:
     )
     return (
         f"it waits in {path} for a person to accept it, because"
-        f" {why}: `hm inbox accept {quote(new.key)}`; searches leave it out"
+        f" {why}: `hm inbox accept {operand(new.key)}`; searches leave it out"
     )
 
 

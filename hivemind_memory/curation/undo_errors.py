@@ -16,6 +16,7 @@ from hivemind_memory.model.changes import (
     SAVE,
     WRITE,
 )
+from hivemind_memory.model.keys import operand
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def not_kept(change: Change, own: Sequence[Change]) -> UsageError:
         " it."
         if change in own[:1]
         else f"{change.id} is an edit of {path}; hm has no copy of the text before it.",
-        hint="; ".join((f"`hm edit {quote(path)}` opens it", *_earlier(own))),
+        hint="; ".join((f"`hm edit {operand(path)}` opens it", *_earlier(own))),
         effect=EFFECT,
     )
 

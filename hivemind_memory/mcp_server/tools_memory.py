@@ -5,7 +5,6 @@ None of them purges: only a person may delete something for good.
 
 from __future__ import annotations
 
-from shlex import quote
 from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context
@@ -40,6 +39,7 @@ from hivemind_memory.model.curation import (
     StoredMemory,
 )
 from hivemind_memory.model.display import count_text, lines_text
+from hivemind_memory.model.keys import operand
 from hivemind_memory.redaction import mask
 
 _NO_IMPORTANCE = -1.0
@@ -306,7 +306,7 @@ def _shape_forgotten(forgotten: ForgetResult) -> ForgetOut:
 
 def _undo_of(forgotten: AffectedOut) -> str:
     """Return the command that brings one of them back, as a shell takes it."""
-    return f"hm restore {quote(forgotten.id or forgotten.path)}"
+    return f"hm restore {operand(forgotten.id or forgotten.path)}"
 
 
 def render_history(history: HistoryOut) -> str:

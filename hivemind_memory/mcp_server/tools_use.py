@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from shlex import quote
 from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context
@@ -18,6 +17,7 @@ from hivemind_memory.mcp_server.tools import (
     make_tool,
 )
 from hivemind_memory.model.display import count_text
+from hivemind_memory.model.keys import operand
 from hivemind_memory.model.uses import OUTCOMES
 
 
@@ -69,7 +69,7 @@ class UseTool:
             done = memory.curation.uses(memory.settings.skill_uses).record(
                 ref, outcome, session=call.session, scope=scope
             )
-            offer = f"hm skill promote {quote(done.key)}" if done.is_offered else ""
+            offer = f"hm skill promote {operand(done.key)}" if done.is_offered else ""
             return UseOut(
                 key=done.key,
                 id=done.id,

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from shlex import quote
 
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.files.folder import NotesFolder
@@ -16,7 +15,7 @@ from hivemind_memory.files.scan import BYTES_PER_MB
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.text import decode, is_utf8
 from hivemind_memory.model.display import count_text
-from hivemind_memory.model.keys import closest
+from hivemind_memory.model.keys import closest, operand
 from hivemind_memory.model.memories import ACTIVE
 from hivemind_memory.model.memory_types import all_types
 from hivemind_memory.model.results import Finding
@@ -150,7 +149,7 @@ class _Checked:
                 is_ok=False,
                 detail=f"{count_text(len(self._broken), 'note')} with front matter that"
                 f" is not valid YAML; all of it counts as text: {_named(self._broken)}",
-                hint=f"`hm edit {quote(self._broken[0])}`; a value with a colon needs"
+                hint=f"`hm edit {operand(self._broken[0])}`; a value with a colon needs"
                 " quotes",
             )
         else:
@@ -170,7 +169,7 @@ class _Checked:
                 is_ok=False,
                 detail=f"{count_text(len(named), 'note')} with an unknown type, so"
                 f" no memory: {_named(named)}",
-                hint=f"{meant}`hm edit {quote(path)}` corrects it; the option types"
+                hint=f"{meant}`hm edit {operand(path)}` corrects it; the option types"
                 " adds a type",
             )
         elif self._foreign:

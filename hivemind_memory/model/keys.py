@@ -98,3 +98,14 @@ def quoted(name: str) -> str:
     from shlex import quote  # a name with such a quote is rare
 
     return quote(name)
+
+
+def operand(name: str) -> str:
+    """Return a name as the last word of a command that is offered to be pasted.
+
+    >>> operand("deploy-day"), operand("two words"), operand("-draft.md")
+    ('deploy-day', "'two words'", '-- -draft.md')
+    """
+    from shlex import quote
+
+    return f"-- {quote(name)}" if name.startswith("-") else quote(name)

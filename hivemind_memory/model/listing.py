@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from shlex import quote
 from typing import NamedTuple
 
 from hivemind_memory.errors import NoteNotFoundError, ScopeError
-from hivemind_memory.model.keys import closest
+from hivemind_memory.model.keys import closest, operand
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import make_scope, parse_scope
 
@@ -157,7 +156,7 @@ def folder_named(text: str, paths: Collection[str]) -> str:
     meant = f" Did you mean {near[0]}?" if near else ""
     hint = "`hm list` shows all notes with their folders."
     if wanted in paths:
-        hint = f"It is a note; `hm get {quote(wanted)}` prints it."
+        hint = f"It is a note; `hm get {operand(wanted)}` prints it."
     raise NoteNotFoundError(f"There is no folder {wanted!r}.{meant}", hint=hint)
 
 

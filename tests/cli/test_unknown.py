@@ -63,3 +63,17 @@ def test_explained_the_nearest_are_shown_whole(hm: Hm, notes: Path) -> None:
 
     assert "confidence 0." in ran.out
     assert "rollback script" in ran.out
+
+
+def test_a_name_that_begins_with_a_dash_is_told_how_to_be_given(hm: Hm) -> None:
+    """`hm get -draft.md` named no way to read that note."""
+    hm("init")
+    saved = hm("write", "--file=-draft.md", "Not sent yet.")
+
+    ran = hm("get", "-draft.md")
+    near = hm("get", "--line", "3")
+
+    assert saved.code == 0
+    assert (ran.code, "goes after `--`" in ran.err) == (2, True)
+    assert "goes after" not in near.err
+    assert "Not sent yet." in hm("get", "--", "-draft.md").out

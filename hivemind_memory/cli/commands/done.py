@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from shlex import quote
-
 from hivemind_memory.cli.command import Argument, CommandRequest, Flag, command
 from hivemind_memory.cli.options import JSON, SCOPE
 from hivemind_memory.cli.output import print_json, print_line, print_notices
+from hivemind_memory.model.keys import operand
 
 
 @command(
@@ -42,5 +41,5 @@ def done(request: CommandRequest) -> int:
     else:
         print_line(f"unchanged: {marked.path} is {state}", keep=[marked.path])
     if marked.day:
-        print_notices([f"`hm done --reopen {quote(values['ref'])}` opens it again"])
+        print_notices([f"`hm done --reopen {operand(values['ref'])}` opens it again"])
     return 0

@@ -14,6 +14,7 @@ from hivemind_memory.cli.output import (
     write_stdout,
 )
 from hivemind_memory.model.display import count_text, escape_text
+from hivemind_memory.model.keys import operand
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -326,5 +327,5 @@ def _offer_text(offer: OfferedSkill) -> str:
     days = count_text(offer.counts.days, "day")
     return (
         f"{offer.memory.path} was applied in {sessions} on {days}:"
-        f" `hm skill promote {quote(offer.memory.key)}`"
+        f" `hm skill promote {operand(offer.memory.key)}`"
     )

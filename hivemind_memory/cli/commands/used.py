@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from shlex import quote
-
 from hivemind_memory.cli.command import Argument, CommandRequest, Flag, command
 from hivemind_memory.cli.options import JSON, SCOPE
 from hivemind_memory.cli.output import print_json, print_line, print_notices
 from hivemind_memory.model.display import count_text
+from hivemind_memory.model.keys import operand
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,4 +76,4 @@ def _offer(done: UseResult) -> list[str]:
     """Return that a memory can become a skill, if it can."""
     if not done.is_offered:
         return []
-    return [f"it can become a skill: `hm skill promote {quote(done.key)}`"]
+    return [f"it can become a skill: `hm skill promote {operand(done.key)}`"]

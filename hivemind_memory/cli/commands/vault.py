@@ -29,6 +29,7 @@ from hivemind_memory.cli.output import (
 )
 from hivemind_memory.errors import UsageError
 from hivemind_memory.model.display import escape_line
+from hivemind_memory.model.keys import operand
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def set_(request: CommandRequest) -> int:
         raise UsageError(
             "A value is not taken from the command line: every program on this machine"
             " can read that, and shells keep it.",
-            hint=f"Run `hm vault set {shlex.quote(key)}` and type the value, or pipe it"
+            hint=f"Run `hm vault set {operand(key)}` and type the value, or pipe it"
             " in. If what you typed is in use already, replace it.",
             effect="Nothing was saved",
         )
@@ -256,8 +257,7 @@ def _check_may_show(key: str, *, is_asked: bool) -> None:
     if not is_asked:
         raise UsageError(
             f"{key} is a secret.",
-            hint=f"`hm vault get --show {shlex.quote(key)}` shows it on a terminal."
-            f" {run}",
+            hint=f"`hm vault get --show {operand(key)}` shows it on a terminal. {run}",
         )
     if not (is_terminal(sys.stdout) and is_terminal(sys.stdin)):
         raise UsageError(
