@@ -13,7 +13,7 @@ from hivemind_memory.cli.output import (
 from hivemind_memory.connect import plans as states
 from hivemind_memory.connect.plans import difference, mask_secrets
 from hivemind_memory.errors import HivemindError, NotConnectedError
-from hivemind_memory.model.display import escape_line, escape_text
+from hivemind_memory.model.display import escape_line, escape_text, listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,7 +93,10 @@ class PlanRunner:
         if self._values["yes"]:
             return True
         as_json = self._values["json"]
-        return is_sure("Make these changes?", "Nothing was changed", as_json=as_json)
+        # Several files fill more than a screen: only the question is certainly seen.
+        agents = listed([plan.agent.title for plan in self._plans if plan.changes])
+        question = f"Make these changes to the settings of {agents}?"
+        return is_sure(question, "Nothing was changed", as_json=as_json)
 
     def _carry_out(self) -> list[HivemindError]:
         """Make the changes; return what went wrong, and go on with the others."""

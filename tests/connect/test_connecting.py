@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import stat
 import subprocess
 import sys
@@ -268,6 +269,8 @@ def test_a_person_is_asked_after_seeing_the_change(
 
     assert ran.code == code
     assert ran.out.index('+    "hivemind": {') < ran.out.index("[y/N]")
+    # The files may have scrolled off the screen.
+    assert "the settings of Claude Code? [y/N]" in " ".join(ran.out.split())
     assert (machine.home / FILES["claude"]).exists() == (code == 0)
 
 
@@ -365,6 +368,7 @@ def test_no_agent_at_all_is_said(machine: Machine) -> None:
     assert ran.code == 0
     assert ran.out.count("not installed") == len(NAMES)
     assert "None of the supported agents is installed here." in ran.err
+    assert f"`{shlex.join((str(machine.hm), 'mcp'))}` over MCP" in ran.err
 
 
 def test_a_claude_of_the_old_kind_is_found(machine: Machine) -> None:

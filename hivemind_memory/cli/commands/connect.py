@@ -138,8 +138,7 @@ def disconnect(request: CommandRequest) -> int:
     from hivemind_memory.cli.connect_plans import PlanRunner
     from hivemind_memory.connect.connector import Connector
 
-    agents = _chosen(request)
-    connector = Connector(_host(request))
+    agents, connector = _chosen(request), Connector(_host(request))
 
     def plan() -> list[ConnectionPlan]:
         return [connector.plan_disconnect(agent) for agent in agents]
@@ -266,10 +265,11 @@ def _check_installed(
         programs = ", ".join(agent.program for agent in missing)
         raise NotConnectedError(
             f"{titles} {verb} not installed here, so nothing was changed.",
-            hint=f"Not found on the PATH: {programs}",
+            hint=f"Not found on the PATH: {programs}; --project does not need it.",
         )
     if len(missing) == len(agents):
-        write_stderr("None of the supported agents is installed here.\n")
+        others = f"Others can start `{shlex.join((*own_command(), 'mcp'))}` over MCP."
+        print_notices([f"None of the supported agents is installed here. {others}"])
 
 
 def _host(request: CommandRequest) -> HostEnvironment:
