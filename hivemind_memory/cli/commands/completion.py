@@ -17,11 +17,11 @@ from hivemind_memory.model.display import escape_line
     "completion",
     description=(
         'Bash: add eval "$(hm completion bash)" to ~/.bashrc. Zsh: add the same with'
-        " zsh to ~/.zshrc, below compinit. Fish: save the output as"
-        " ~/.config/fish/completions/hm.fish."
+        " zsh to ~/.zshrc, below compinit. Fish: add hm completion fish | source to"
+        " ~/.config/fish/config.fish."
     ),
     arguments=(Argument("shell", "bash, zsh or fish.", completes="shells"),),
-    examples=('eval "$(hm completion bash)"',),
+    examples=('eval "$(hm completion bash)"', "hm completion fish | source"),
 )
 def completion(request: CommandRequest) -> int:
     """Print the script for a shell."""
