@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hivemind_memory.model.note_path import GLOBAL_NOTE
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,15 +25,17 @@ LEFT_OUT_WORDS = {
 REASON_WORDS = {
     "always": "every section shows it",
     "lesson": "a lesson",
-    "preference": "a preference, or in global.md",
+    "preference": "a preference",
     "saved": "a saved memory",
-    "project": "fits the project",
-    "folder": "fits the folder",
-    "branch": "fits the branch",
-    "files": "fits the changed files",
-    "commit": "fits the latest commits",
+    "project": "matches the project",
+    "folder": "matches the folder",
+    "branch": "matches the branch",
+    "files": "matches the changed files",
+    "commit": "matches the latest commits",
 }
 """Part of a score -> in words, why a memory was injected."""
+
+_GLOBAL_WORDS = "global.md is for every project"
 
 SEARCHED_WORDS = {
     "branch": "the words of the branch's name",
@@ -48,5 +52,8 @@ def reasons_text(memory: Mapping[str, Any]) -> str:
     'a saved memory'
     """
     parts = sorted(memory["parts"], key=lambda part: -part["value"])
-    reasons = (REASON_WORDS.get(part["facet"], part["facet"]) for part in parts)
+    words = REASON_WORDS
+    if memory.get("path") == GLOBAL_NOTE:  # chosen beside the preferences
+        words = {**words, "preference": _GLOBAL_WORDS}
+    reasons = (words.get(part["facet"], part["facet"]) for part in parts)
     return ", ".join(dict.fromkeys(reasons))

@@ -36,7 +36,7 @@ TIMEOUT_S = 30.0
 _PART = ".part"
 _BLOCK_BYTES = 1 << 18
 _MB = 1_000_000
-_AGAIN = "Run the command again: it goes on where it stopped."
+_AGAIN = "Run the command again: it resumes where it stopped."
 
 
 class _Progress:

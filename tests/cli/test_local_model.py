@@ -151,7 +151,7 @@ def test_a_download_that_was_broken_off_goes_on(
     """And a file that is another one is removed, not used."""
     server.breaks_at = 1_000
     broken = hm("model", "fetch", "--yes")
-    assert (broken.code, "goes on where it stopped" in broken.err) == (1, True)
+    assert (broken.code, "resumes where it stopped" in broken.err) == (1, True)
     server.breaks_at = 0
 
     assert hm("model", "fetch", "--yes").code == 0

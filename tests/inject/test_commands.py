@@ -54,8 +54,8 @@ def test_inject_why_and_eject_tell_what_they_did(
     assert hm("inject").startswith("CLAUDE.md: unchanged, 3 memories, about ")
     short, explained = hm("why"), hm("why", "--explain")
     assert re.match(r".{16}  CLAUDE\.md  written: 3 memories, about \d+ of ", short)
-    assert "\ninjected: global.md:3-5: a preference, or in global.md\n" in short
-    assert re.search(r"\ninjected: shop\.md:\S+: .*fits the project", short)
+    assert "\ninjected: global.md:3-5: global.md is for every project\n" in short
+    assert re.search(r"\ninjected: shop\.md:\S+: .*matches the project", short)
     assert "= project " not in short
     assert "weight" not in short
     assert "= project " in explained
