@@ -64,11 +64,10 @@ FAULTS = (
         rig="kill_upserts --kills 60",
         module="curation/supersede.py",
         code=(
-            "from dataclasses import replace\n"
             "_in_place = write_in_place\n"
             "def write_in_place(context, new, old):\n"
             "    remove_note(context.folder, old.path, expected=old.signature)\n"
-            "    return _in_place(context, new, replace(old, signature=None))\n"
+            "    return _in_place(context, new, replaced(old, signature=None))\n"
         ),
         says=r"is there 0 times",
     ),

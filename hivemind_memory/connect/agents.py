@@ -13,12 +13,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from hivemind_memory.config.resolve import WORKSPACE_VARIABLE
 from hivemind_memory.connect.jsonc import Dialect
 from hivemind_memory.model.agents import PROJECT_HEADER
+from hivemind_memory.model.value import NO_ITEMS, value
 
 SERVER = "hivemind"
 """The server's name in every agent's settings."""
@@ -43,7 +43,7 @@ COMMENTED = Dialect(has_comments=True)
 LENIENT = Dialect(has_comments=True, has_last_commas=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class SettingsFile:
     """Where an agent keeps a file of settings."""
 
@@ -68,7 +68,7 @@ class SettingsFile:
         return next((file for file in files if os.path.lexists(file)), files[0])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class EntryForm:
     """How an agent spells the entry of one server."""
 
@@ -84,13 +84,13 @@ class EntryForm:
     has_one_list: bool = False
     """Whether ``command`` holds the arguments too."""
 
-    local_extra: Mapping[str, Any] = field(default_factory=dict)
+    local_extra: Mapping[str, Any] = NO_ITEMS
     """What else an entry for a program holds."""
 
-    remote_extra: Mapping[str, Any] = field(default_factory=dict)
+    remote_extra: Mapping[str, Any] = NO_ITEMS
     """What else an entry for an address holds."""
 
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = NO_ITEMS
     """What every entry holds unless the user has set it to something else."""
 
     project: str = ""
@@ -98,7 +98,7 @@ class EntryForm:
     has another way, in ``remote_extra``."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class HookForm:
     """How an agent spells its hooks; only verified ones are listed."""
 
@@ -118,7 +118,7 @@ class HookForm:
     """Its name; empty: hooks have none."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ConnectableAgent:
     """An agent that uses the Model Context Protocol."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from shlex import quote
 from typing import Any
 
@@ -56,6 +55,7 @@ from hivemind_memory.connect.settings_file import (
 from hivemind_memory.errors import HivemindError, NotConnectedError
 from hivemind_memory.files.locks import exclusive
 from hivemind_memory.files.places import locks_folder
+from hivemind_memory.model.value import replaced
 
 _LOCK_TIMEOUT_S = 20.0
 
@@ -102,8 +102,8 @@ class Connector:
                 " of the other kind, and it merges the two. Run"
                 f" `hm disconnect {quote(agent.name)} --project` here."
             )
-            plan = replace(plan, notice=notice)
-        return replace(plan, off_by=self._switched_off_by(agent, plan.path))
+            plan = replaced(plan, notice=notice)
+        return replaced(plan, off_by=self._switched_off_by(agent, plan.path))
 
     def plan_disconnect(self, agent: ConnectableAgent) -> ConnectionPlan:
         """Return what disconnecting an agent would do, installed or not."""
@@ -116,7 +116,7 @@ class Connector:
             return ConnectionPlan(
                 agent=agent, state=NOT_CONNECTED, path=plan.path, notice=notice
             )
-        changes = tuple(replace(change, record=None) for change in plan.changes)
+        changes = tuple(replaced(change, record=None) for change in plan.changes)
         notice = plan.notice
         entry = _mapping_at(read_settings(agent, plan.path), agent.table).get(SERVER)
         if is_foreign(entry):
@@ -124,7 +124,7 @@ class Connector:
                 f"{plan.path} has a server called {SERVER} that is not hm's;"
                 " it was left alone."
             )
-        return replace(plan, changes=changes, notice=notice)
+        return replaced(plan, changes=changes, notice=notice)
 
     def apply(self, plan: ConnectionPlan) -> None:
         """Apply a plan; the caller holds ``exclusive``.
@@ -365,7 +365,7 @@ def _change(
     """Return the change of a file, with its record."""
     text = draft.new_text
     folders = missing_folders(file.real) if file.text is None else ()
-    made = replace(draft.pending_record, folders=folders)
+    made = replaced(draft.pending_record, folders=folders)
     return FileChange(
         file=file, text=text, record=old.merged_with(made) if old else made
     )

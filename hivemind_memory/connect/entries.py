@@ -10,15 +10,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from hivemind_memory.connect.agents import AGENTS, ConnectableAgent, EntryForm
 from hivemind_memory.files.home import HOME_VARIABLE
 from hivemind_memory.model.agents import PROJECT_HEADER
+from hivemind_memory.model.value import value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class LocalServer:
     """The server as a program that each agent starts."""
 
@@ -27,7 +27,7 @@ class LocalServer:
     """HIVEMIND_HOME for it: agents pass few variables on. Empty: the default."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class RemoteServer:
     """The server as a running one, reached over HTTP."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from hivemind_memory.connect import json_edit, toml_edit
@@ -19,6 +18,7 @@ from hivemind_memory.connect.jsonc import BrokenTextError, Dialect
 from hivemind_memory.connect.plans import pasteable
 from hivemind_memory.connect.settings_file import ClientFile, ConnectionRecord
 from hivemind_memory.errors import NotConnectedError
+from hivemind_memory.model.value import replaced
 
 
 class FileDraft:
@@ -77,7 +77,7 @@ class FileDraft:
                 return
             emptied = json_edit.emptiness(self._text, path, self._dialect)
             self._text = json_edit.put(self._text, path, value, self._dialect)
-        self.pending_record = replace(
+        self.pending_record = replaced(
             self.pending_record, emptied={**emptied, **self.pending_record.emptied}
         )
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
+
+from hivemind_memory.model.value import value
 
 _MAX_DEPTH = 200
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -23,7 +24,7 @@ class BrokenTextError(ValueError):
     """The agent could not read the text; the message says where."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Dialect:
     """What an agent allows beyond plain JSON."""
 
@@ -31,32 +32,39 @@ class Dialect:
     has_last_commas: bool = False
 
 
-@dataclass(slots=True, kw_only=True)
 class Element:
-    """A member of an object or an item of an array."""
+    """A member of an object or an item of an array.
 
-    start: int
-    """Offset of its key, or of its value in an array."""
+    Attributes:
+        start: Offset of its key, or of its value in an array.
+        comma: Offset of the comma after it.
+    """
 
-    key: str | None
-    node: Node
-    comma: int | None = None
-    """Offset of the comma after it."""
+    def __init__(self, *, start: int, key: str | None, node: Node) -> None:
+        """Take what stands before the comma."""
+        self.start = start
+        self.key = key
+        self.node = node
+        self.comma: int | None = None
 
 
-@dataclass(slots=True, kw_only=True)
 class Node:
-    """A value and its position."""
+    """A value and its position.
 
-    kind: str
-    """object, array or scalar."""
+    Attributes:
+        kind: object, array or scalar.
+        stop: Offset after its last character.
+    """
 
-    start: int
-    stop: int = 0
-    """Offset after its last character."""
-
-    scalar: Any = None
-    elements: list[Element] = field(default_factory=list)
+    def __init__(
+        self, *, kind: str, start: int, stop: int = 0, scalar: Any = None
+    ) -> None:
+        """Take what is known where it begins; a scalar is read at once."""
+        self.kind = kind
+        self.start = start
+        self.stop = stop
+        self.scalar = scalar
+        self.elements: list[Element] = []
 
     def find(self, key: str | int) -> Element | None:
         """Return the member called *key*, the last if there are two; or an item."""

@@ -14,7 +14,6 @@ import json
 import os
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -23,6 +22,7 @@ from hivemind_memory.files import descriptors
 from hivemind_memory.files.atomic import PartialFile, write_file
 from hivemind_memory.files.descriptors import open_regular
 from hivemind_memory.model.snapshot import FileSignature
+from hivemind_memory.model.value import NO_ITEMS, value
 
 _MAX_BYTES = 64 * 1024 * 1024
 _BOM = "\ufeff"
@@ -30,7 +30,7 @@ _MARKS = (b"hivemind", b"hook session-start", b"hook session-end")
 """One of these is in all that is written: servers, rules and hooks."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ClientFile:
     """A file as it was when it was read."""
 
@@ -180,7 +180,7 @@ def _refuse_changed(old: ClientFile) -> None:
 NAME = "connections.json"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ConnectionRecord:
     """What one file was like before connecting."""
 
@@ -193,7 +193,7 @@ class ConnectionRecord:
     folders: tuple[str, ...] = ()
     """Folders that we created for it."""
 
-    emptied: Mapping[str, str | None] = field(default_factory=dict)
+    emptied: Mapping[str, str | None] = NO_ITEMS
     """See ``json_edit.EmptyContainers``."""
 
     def merged_with(self, other: ConnectionRecord) -> ConnectionRecord:

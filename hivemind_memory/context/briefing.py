@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from dataclasses import replace
 
 from hivemind_memory.context.briefing_input import choose_told, read_told
 from hivemind_memory.context.told_memories import read_own_lines, told_rows
@@ -27,6 +26,7 @@ from hivemind_memory.model.memory_types import (
     find_type,
 )
 from hivemind_memory.model.scope import GLOBAL
+from hivemind_memory.model.value import replaced
 from hivemind_memory.redaction import mask
 from hivemind_memory.search.similarity import NEAR_DUPLICATE, ChosenTexts
 from hivemind_memory.state.briefings import Briefings
@@ -77,7 +77,7 @@ def find_briefing(memory: Memory, name: str = "") -> Briefing:
         told = told_in(memory, scope)
         warning = behind_text(handle.why_behind)
     if written := _find_written(memory, scope, told):
-        return replace(
+        return replaced(
             written, is_stale=written.is_stale or warning != "", warning=warning
         )
     sources = tuple(_in_order(_choose(memory, told), memory.types))

@@ -9,7 +9,6 @@ no agent and no person asked.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
 
 from hivemind_memory.context.facet_search import search_facets
 from hivemind_memory.context.facets import PROJECT
@@ -30,6 +29,7 @@ from hivemind_memory.model.memory_types import (
 from hivemind_memory.model.note_path import GLOBAL_NOTE
 from hivemind_memory.model.scope import GLOBAL, scope_of
 from hivemind_memory.model.trust import is_trusted
+from hivemind_memory.model.value import replaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,19 +52,22 @@ project belongs to it alike, and a passing remark must not come before a decisio
 match of the branch weighs more."""
 
 
-@dataclass(slots=True, kw_only=True)
 class Candidates:
-    """Everything that was found, before the selection."""
+    """Everything that was found, before the selection.
 
-    always: list[Excerpt] = field(default_factory=list)
-    """Pinned memories and identities, then lessons."""
+    Attributes:
+        always: Pinned memories and identities, then lessons.
+        has_more: A facet of the worktree has more answers than were read.
+    """
 
-    preferences: list[Excerpt] = field(default_factory=list)
-    others: list[Excerpt] = field(default_factory=list)
-    left_out: list[LeftOut] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-    has_more: bool = False
-    """A facet of the worktree has more answers than were read."""
+    def __init__(self, *, always: list[Excerpt], preferences: list[Excerpt]) -> None:
+        """Take what is told whatever a worktree is about."""
+        self.always = always
+        self.preferences = preferences
+        self.others: list[Excerpt] = []
+        self.left_out: list[LeftOut] = []
+        self.warnings: list[str] = []
+        self.has_more = False
 
 
 def find_candidates(memory: Memory, facets: Sequence[Facet]) -> Candidates:
@@ -91,7 +94,7 @@ def find_candidates(memory: Memory, facets: Sequence[Facet]) -> Candidates:
             found.left_out.append(LeftOut(excerpt=excerpt, why="over"))
         else:
             session = typed.session_of(excerpt.path) or origins.session_of(excerpt)
-            found.others.append(typed.weigh(replace(excerpt, session=session)))
+            found.others.append(typed.weigh(replaced(excerpt, session=session)))
     return found
 
 
@@ -147,7 +150,7 @@ class _TypedMemories:
         if row is None or not row.type:
             return excerpt
         saved = FacetScore(facet="saved", value=_SAVED_WEIGHT * row.importance)
-        return replace(
+        return replaced(
             excerpt,
             score=excerpt.score + saved.value,
             reasons=(*excerpt.reasons, saved),

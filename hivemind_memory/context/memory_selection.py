@@ -7,9 +7,9 @@ they arrive.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 
 from hivemind_memory.model.injection import OVERLAP, LeftOut, Selection
+from hivemind_memory.model.value import replaced
 from hivemind_memory.search.similarity import (
     NEAR_DUPLICATE,
     ChosenTexts,
@@ -174,11 +174,11 @@ def _cut(
     low, high = 0, len(excerpt.text)
     while low < high:  # the longest beginning that fits
         middle = (low + high + 1) // 2
-        shorter = replace(excerpt, text=excerpt.text[:middle].rstrip() + CUT)
+        shorter = replaced(excerpt, text=excerpt.text[:middle].rstrip() + CUT)
         low, high = (middle, high) if cost(shorter) <= tokens else (low, middle - 1)
     text = excerpt.text[:low]
     whole_words = text.rstrip().rpartition(" ")[0] or text
-    return replace(excerpt, text=whole_words.rstrip() + CUT) if text.strip() else None
+    return replaced(excerpt, text=whole_words.rstrip() + CUT) if text.strip() else None
 
 
 def _order(excerpt: Excerpt) -> tuple[object, ...]:

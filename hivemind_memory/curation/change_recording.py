@@ -7,7 +7,6 @@ was killed before, can still be hidden with ``forget``; ``undo`` does not know i
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
 
 from hivemind_memory.errors import StateUnusableError
 from hivemind_memory.markdown.entry import new_ulid
@@ -23,6 +22,7 @@ from hivemind_memory.model.changes import (
 from hivemind_memory.model.curation import ENTRY, MEMORY
 from hivemind_memory.model.display import not_indexed_text
 from hivemind_memory.model.memories import ACTIVE, STATUSES
+from hivemind_memory.model.value import replaced, value
 from hivemind_memory.notes.memory_file import fit_content
 from hivemind_memory.state.change_log import ChangeLog
 from hivemind_memory.state.skills import SkillStore
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from hivemind_memory.state.state_file import StateFile
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ChangedList:
     """A list in a front matter that a link has changed."""
 
@@ -137,7 +137,7 @@ def record_saved(
         warnings += (not_indexed_text(left, was, were),)
     if saved.is_new and saved.status == STATUSES[ACTIVE]:
         warnings += tuple(_outdated_skills(context, saved))
-    return replace(
+    return replaced(
         saved,
         is_indexed=context.update_index(saved.changed_paths),
         warnings=(*warnings, *saved.warnings),
@@ -176,7 +176,7 @@ def record_forgotten(context: CurationContext, forgotten: ForgetResult) -> Forge
     if not forgotten.memories:
         return forgotten
     items, others = items_of(forgotten.memories), items_of(forgotten.reactivated)
-    return replace(forgotten, id=record(context, FORGET, items, others=others))
+    return replaced(forgotten, id=record(context, FORGET, items, others=others))
 
 
 def record_restored(context: CurationContext, restored: RestoreResult) -> RestoreResult:
@@ -184,7 +184,7 @@ def record_restored(context: CurationContext, restored: RestoreResult) -> Restor
     if not restored.memories:
         return restored
     items, others = items_of(restored.memories), items_of(restored.superseded)
-    return replace(restored, id=record(context, RESTORE, items, others=others))
+    return replaced(restored, id=record(context, RESTORE, items, others=others))
 
 
 def items_of(affected: Iterable[AffectedItem]) -> tuple[ChangedItem, ...]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 
 from hivemind_memory.access.read_only import check_not_read_only
 from hivemind_memory.access.rules import may_read
@@ -18,6 +17,7 @@ from hivemind_memory.files.locks import LOCK_WAIT_S, exclusive
 from hivemind_memory.model.curation import AffectedItem, FailedItem
 from hivemind_memory.model.keys import folded_key
 from hivemind_memory.model.note_path import NotePath
+from hivemind_memory.model.value import NO_ITEMS, value
 from hivemind_memory.notes.journal import Journal
 from hivemind_memory.notes.slug import hash_of
 from hivemind_memory.projects.move_lock import no_moves
@@ -41,7 +41,7 @@ _HASH_CHARS = 3
 """4,096 lock files: enough for keys to be saved in parallel, few enough to keep."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class CurationContext:
     """What every change to memories needs, for one caller."""
 
@@ -60,7 +60,7 @@ class CurationContext:
     state: Callable[[], StateFile]
     """Returns ``state.db``, opened when it is first used."""
 
-    types: Mapping[str, MemoryType] = field(default_factory=dict)
+    types: Mapping[str, MemoryType] = NO_ITEMS
     """Types defined in config.json."""
 
     limit_chars: int = 4_000
@@ -169,15 +169,19 @@ class CurationContext:
         )
 
 
-@dataclass(slots=True)
 class BatchResult:
-    """What was changed so far, and what failed."""
+    """What was changed so far, and what failed.
 
-    done: list[AffectedItem] = field(default_factory=list)
-    failed: list[FailedItem] = field(default_factory=list)
-    errors: list[HivemindError] = field(default_factory=list)
-    paths: set[NotePath] = field(default_factory=set)
-    """Notes that changed."""
+    Attributes:
+        paths: Notes that changed.
+    """
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self.done: list[AffectedItem] = []
+        self.failed: list[FailedItem] = []
+        self.errors: list[HivemindError] = []
+        self.paths: set[NotePath] = set()
 
     def fail(self, what: str, error: HivemindError) -> None:
         """Record that something was not changed."""

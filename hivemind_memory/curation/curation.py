@@ -6,8 +6,7 @@ of the same name. What looks like a secret is removed before anything else sees 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from hivemind_memory.model.value import replaced
 from hivemind_memory.redaction.redact import scrubbed, warning_of
 
 TYPE_CHECKING = False
@@ -224,7 +223,7 @@ class Curation:
         with self._context.changing("Nothing was linked"):
             linked = link(self._context, start, end, kind, weight=weight, by=by)
             is_indexed = self._context.update_index(linked.changed_paths)
-            return replace(linked, is_indexed=is_indexed)
+            return replaced(linked, is_indexed=is_indexed)
 
     def unlink(self, start: str, end: str, kind: str) -> LinkResult:
         """Remove a link between two memories; see ``links.unlink``."""
@@ -233,7 +232,7 @@ class Curation:
         with self._context.changing():
             linked = unlink(self._context, start, end, kind)
             is_indexed = self._context.update_index(linked.changed_paths)
-            return replace(linked, is_indexed=is_indexed)
+            return replaced(linked, is_indexed=is_indexed)
 
     def mark_done(
         self, ref: str, *, scope: str = "", is_open: bool = False
@@ -248,7 +247,7 @@ class Curation:
             )
             is_indexed = self._context.update_index(done.changed_paths)
             follow_skills(self._context)
-            return replace(done, is_indexed=is_indexed)
+            return replaced(done, is_indexed=is_indexed)
 
     def forget(
         self,

@@ -7,7 +7,6 @@ cannot be hidden, because that would need a mark in it.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 from hivemind_memory.access.rules import check_person
@@ -31,6 +30,7 @@ from hivemind_memory.model.curation import (
 )
 from hivemind_memory.model.memories import ACTIVE
 from hivemind_memory.model.note_path import NotePath
+from hivemind_memory.model.value import replaced
 from hivemind_memory.notes.entry_edits import (
     change_entries,
     entries_in,
@@ -82,7 +82,7 @@ def forget(
         )
     is_set = selector.is_set and not selector.is_whole_scope
     hidden = hide_targets(context, shown, is_reactivating=is_set)
-    return replace(hidden, already=len(targets) - len(shown))
+    return replaced(hidden, already=len(targets) - len(shown))
 
 
 def hide_targets(
@@ -160,7 +160,7 @@ def restore(context: CurationContext, selector: MemorySelector) -> RestoreResult
         # An earlier version of the program hid them, or the records are gone.
         chosen = _forgotten_together(hidden) if selector.name else hidden
         is_deactivating = selector.is_set
-    return replace(
+    return replaced(
         show_targets(context, chosen, is_deactivating=is_deactivating),
         already=len(targets) - len(hidden),
         left=tuple(change.id for change, _ in forgets[1:]),
@@ -256,12 +256,12 @@ def _change_memory(
         return
     if path is not None:
         batch.paths.add(path)
-        done = replace(target, path=path)
+        done = replaced(target, path=path)
         if target.forgotten:
             # The mark was a line of the front matter, so the text is on other lines
             # now. What is hidden is named by the lines that were seen.
             now = read_target(context, path, target.kind) or target
-            done = replace(done, start_line=now.start_line, end_line=now.end_line)
+            done = replaced(done, start_line=now.start_line, end_line=now.end_line)
         batch.done.append(done.as_affected())
 
 
@@ -276,7 +276,7 @@ def _in_own_file(
         context.folder, path, target.scope, target.key, target.id
     )
     batch.paths.update(moved)
-    return replace(target, path=own)
+    return replaced(target, path=own)
 
 
 def _refuse_second(context: CurationContext, target: CurationTarget) -> None:

@@ -5,13 +5,12 @@ Sections in worktrees are written again, and skills follow their memories.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hivemind_memory.curation.change_recording import record_forgotten, record_restored
 from hivemind_memory.curation.follow_skills import follow_skills
 from hivemind_memory.curation.forget import forget, restore
 from hivemind_memory.curation.purge_injections import find_injections, refresh_sections
 from hivemind_memory.curation.undo import find_forget, restore_change, undo
+from hivemind_memory.model.value import replaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ def hide(
             return forgotten
         forgotten = record_forgotten(context, forgotten)
         left = (*forgotten.failed, *follow_skills(context))
-        forgotten = replace(forgotten, failed=left)
+        forgotten = replaced(forgotten, failed=left)
     if injected is None or not forgotten.memories:
         return forgotten
     quoting = find_injections(
@@ -47,7 +46,7 @@ def hide(
     )
     failed = quoting.seen_of(refresh_sections(injected, quoting))
     left = (*forgotten.failed, *quoting.unread, *failed)
-    return replace(forgotten, failed=left)
+    return replaced(forgotten, failed=left)
 
 
 def show_again(context: CurationContext, selector: MemorySelector) -> RestoreResult:
@@ -59,7 +58,7 @@ def show_again(context: CurationContext, selector: MemorySelector) -> RestoreRes
         else:
             restored = record_restored(context, restore(context, selector))
         left = (*restored.failed, *follow_skills(context))
-        return replace(restored, failed=left)
+        return replaced(restored, failed=left)
 
 
 def take_back(

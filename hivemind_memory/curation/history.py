@@ -6,8 +6,6 @@ is still found. A chain may be broken or circular; it is shown as far as it goes
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hivemind_memory.curation.certainty import check_certain
 from hivemind_memory.curation.locate import find_entry
 from hivemind_memory.curation.lookup import (
@@ -41,6 +39,7 @@ from hivemind_memory.model.memories import (
     UPDATES,
 )
 from hivemind_memory.model.note_path import NotePath
+from hivemind_memory.model.value import replaced
 from hivemind_memory.notes.edge import FIELDS, author_in
 from hivemind_memory.notes.slug import rank_of_name
 
@@ -88,7 +87,7 @@ def history(context: CurationContext, ref: str, *, scope: str | None = None) -> 
     if scope is None:
         check_certain(context, index, ref, row)
     found = _history_of(context, index, row)
-    return replace(found, memories=_shown(context, found.memories), warning=warning)
+    return replaced(found, memories=_shown(context, found.memories), warning=warning)
 
 
 def show(
@@ -151,7 +150,7 @@ def _public_memory(context: CurationContext, ref: str) -> StoredMemory:
             and context.caller.may_see(memory.visibility)
         ):
             (shown,) = _shown(context, [memory])
-            return replace(shown, supersedes=(), reason="")
+            return replaced(shown, supersedes=(), reason="")
     raise not_found(ref)
 
 

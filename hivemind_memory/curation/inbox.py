@@ -8,7 +8,6 @@ says what a memory says already is hidden in the inbox, as if it were rejected.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 from hivemind_memory.access.rules import check_person, check_writable, may_read
@@ -42,6 +41,7 @@ from hivemind_memory.model.curation import ENTRY, MEMORY, MemorySelector, Stored
 from hivemind_memory.model.memories import ACTIVE, PENDING, STATUSES
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import INBOX, inner_path, place_in_scope, scope_of
+from hivemind_memory.model.value import replaced
 from hivemind_memory.notes.entry_edits import FoundEntry, entries_in
 from hivemind_memory.notes.memory_file import read_memory_file
 from hivemind_memory.notes.slug import name_with_id, names_of
@@ -147,7 +147,7 @@ def _claims_named(
         for claim in _claims_in(context, NotePath(row.path)):
             if claim.entry is None:
                 # Only the index knows a key that comes from the file name.
-                yield PendingClaim(replace(claim.memory, key=masked(row.key)))
+                yield PendingClaim(replaced(claim.memory, key=masked(row.key)))
             elif not first or (
                 claim.entry.start_line <= last and first <= claim.entry.end_line
             ):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import date
 
 from hivemind_memory.curation.lookup import is_name
@@ -20,6 +19,7 @@ from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.display import shorten
 from hivemind_memory.model.keys import closest
 from hivemind_memory.model.memory_types import CONFIDENCES
+from hivemind_memory.model.value import replaced
 from hivemind_memory.notes.slug import claim_prefix, hash_of
 from hivemind_memory.redaction import mask_short
 
@@ -119,7 +119,7 @@ def learn(
             effect="Nothing was saved",
         )
     is_certain = confidence == CONFIDENCES[0] and count > 1
-    new = replace(
+    new = replaced(
         wanted,
         key=claim_key(topic, wanted.content),
         type=wanted.type or ("lesson" if is_certain else "reference"),
@@ -135,7 +135,7 @@ def learn(
         return save(context, new)
     except KeyTakenError:
         reason = new.reason or f"verified again on {day}, confidence {confidence}"
-        return save(context, replace(new, reason=reason))
+        return save(context, replaced(new, reason=reason))
 
 
 def validate_claim(topic: str, domains: Iterable[str]) -> tuple[str, ...]:

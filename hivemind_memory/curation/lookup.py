@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hivemind_memory.curation.lookup_errors import (
     forgotten_entry,
     forgotten_memory,
@@ -27,6 +25,7 @@ from hivemind_memory.model.memories import (
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import scope_of
 from hivemind_memory.model.tags import tags_in
+from hivemind_memory.model.value import value
 from hivemind_memory.notes.edge import targets
 from hivemind_memory.notes.entry_edits import entries_in
 from hivemind_memory.notes.memory_file import body_of
@@ -289,7 +288,7 @@ def is_name(text: str, limit_chars: int = 1_100) -> bool:
     return len(text) <= limit_chars and text == text.encode("utf-8", "replace").decode()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class CurationTarget:
     """A memory, an entry or a note to change, as it was when it was read."""
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hivemind_memory.access.rules import check_enabled
+from hivemind_memory.model.value import replaced
 from hivemind_memory.redaction.redact import scrubbed, warning_of
 
 TYPE_CHECKING = False
@@ -38,11 +37,11 @@ def prepare(
     wanted = validate_texts(wanted, limit_chars=context.limit_chars)
     values = [getattr(wanted, name) for name in _TEXT_FIELDS]
     texts, found = scrubbed(*values, *wanted.tags)
-    clean = replace(
+    clean = replaced(
         wanted,
         scope=scope,
         tags=tuple(texts[len(_TEXT_FIELDS) :]),
-        **dict(zip(_TEXT_FIELDS, texts, strict=False)),  # type: ignore[arg-type]
+        **dict(zip(_TEXT_FIELDS, texts, strict=False)),
     )
     state, caller = context.state(), context.caller
     doubts = refuse_purged(state, clean.content, scope, caller, is_forced=is_forced)

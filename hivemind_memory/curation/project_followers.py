@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from hivemind_memory.config import CONFIG_NAME
@@ -141,7 +141,7 @@ def _rename_changes(state: StateFile, renaming: Renaming) -> None:
 
     def items(some: tuple[ChangedItem, ...]) -> tuple[ChangedItem, ...]:
         return tuple(
-            replace(target, path=renaming.new_path(target.path)) for target in some
+            replaced(target, path=renaming.new_path(target.path)) for target in some
         )
 
     def links(some: tuple[object, ...]) -> tuple[object, ...]:
@@ -150,7 +150,7 @@ def _rename_changes(state: StateFile, renaming: Renaming) -> None:
     def renamed(change: Change) -> Change:
         origin, _, scopes = change.actor.partition(":")
         new = sorted({renaming.new_path(part) for part in scopes.split(",")})
-        return replace(
+        return replaced(
             change,
             actor=f"{origin}:{','.join(new)}",
             items=items(change.items),

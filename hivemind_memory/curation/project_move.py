@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from shlex import quote
 
 from hivemind_memory.access.rules import check_owner
@@ -34,6 +34,7 @@ from hivemind_memory.files.descriptors import (
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import FOLDERS, make_scope
+from hivemind_memory.model.value import replaced
 from hivemind_memory.notes.memory_file import edit_note
 from hivemind_memory.projects.known_project import (
     IDENTITY_FILE,
@@ -312,4 +313,4 @@ def _with_references(folder: NotesFolder, move: ProjectMove) -> ProjectMove:
             changed.append(str(path))
         except (HivemindError, ValueError):
             left.append(str(path))
-    return replace(move, references=tuple(changed), left=tuple(left))
+    return replaced(move, references=tuple(changed), left=tuple(left))

@@ -8,7 +8,6 @@ are listed in ``purge_stores.STORES``, in the order in which they are cleaned.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import asdict, replace
 from typing import NamedTuple
 
 from hivemind_memory.access.rules import OWNER, check_person
@@ -32,6 +31,7 @@ from hivemind_memory.errors import (
     StateUnusableError,
 )
 from hivemind_memory.model.curation import UnfinishedPurge
+from hivemind_memory.model.value import as_dict, replaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def purge(
         report_moved(report)
         finish = _finish(context, work, report)
         result = report.result(is_dry_run=False, reactivated=reactivated)
-        return replace(result, finish=finish)
+        return replaced(result, finish=finish)
     finally:
         context.index.close()
 
@@ -234,7 +234,7 @@ def _name_of(selector: MemorySelector, caller: Caller) -> str:
 
     The same selector means other memories to a caller of other scopes.
     """
-    values = [f"{name}={value}" for name, value in asdict(selector).items()]
+    values = [f"{name}={value}" for name, value in as_dict(selector).items()]
     values += [] if caller.scopes is None else [f"of={','.join(sorted(caller.scopes))}"]
     return "\0".join(values)
 

@@ -7,7 +7,6 @@ at again; see ``purge_moved``.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 from hivemind_memory.access.rules import may_write
@@ -26,6 +25,7 @@ from hivemind_memory.markdown.text import decode
 from hivemind_memory.model.curation import ENTRY, MEMORY, NOTE
 from hivemind_memory.model.keys import operand
 from hivemind_memory.model.memories import ACTIVE, PENDING, SUPERSEDED
+from hivemind_memory.model.value import replaced
 from hivemind_memory.notes.entry_edits import entries_in
 from hivemind_memory.notes.memory_file import body_of
 from hivemind_memory.notes.tombstones import normal_form
@@ -141,11 +141,11 @@ def _chain(
         if read is None or read.path == target.path:
             continue
         if read.status == PENDING:
-            yield replace(read, key=row.key, why="inbox")
+            yield replaced(read, key=row.key, why="inbox")
         elif read.status == SUPERSEDED and (
             read.id in older or read.superseded_by == target.id
         ):
-            yield replace(read, key=row.key, why="older")
+            yield replaced(read, key=row.key, why="older")
 
 
 def _copies(

@@ -5,8 +5,6 @@ Copies that other programs keep are looked for and named; they are not deleted.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hivemind_memory.access.rules import may_read
 from hivemind_memory.curation.lookup import notes_in
 from hivemind_memory.curation.purge_copies import editor_copies, passed_over
@@ -38,6 +36,7 @@ from hivemind_memory.model.curation import (
 from hivemind_memory.model.display import count_text
 from hivemind_memory.model.memories import SUPERSEDED
 from hivemind_memory.model.scope import INBOX, place_in_scope, scope_of
+from hivemind_memory.model.value import replaced
 from hivemind_memory.notes.entry_edits import entries_in
 from hivemind_memory.state.recall_log import UNKNOWN_SCOPE
 
@@ -189,7 +188,7 @@ class PurgeReport:
     def add_to_count(self, name: str, more: int) -> None:
         """Add to what was found in a place."""
         self._places = [
-            replace(place, count=place.count + more) if place.name == name else place
+            replaced(place, count=place.count + more) if place.name == name else place
             for place in self._places
         ]
 

@@ -7,8 +7,6 @@ process killed between the two leaves two files of one id, which count as one.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hivemind_memory.curation.lookup import CurationTarget, read_target
 from hivemind_memory.curation.own_name import free_own_name
 from hivemind_memory.curation.row_target import read_row
@@ -18,6 +16,7 @@ from hivemind_memory.model.curation import MEMORY
 from hivemind_memory.model.memories import ACTIVE, SUPERSEDED
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import SUPERSEDED as SUPERSEDED_FOLDER
+from hivemind_memory.model.value import replaced
 from hivemind_memory.notes.memory_file import (
     read_memory_file,
     remove_note,
@@ -127,7 +126,7 @@ def _for_each_key(
             before, path = moved
             batch.paths |= {path, before.path}
             now = read_target(context, path, MEMORY, before.why) or before
-            found.append(replace(now, path=path, key=before.key).as_affected())
+            found.append(replaced(now, path=path, key=before.key).as_affected())
     return found
 
 
@@ -155,7 +154,7 @@ def _with_id(
     for row in index.memories(memory_id=memory_id, scopes=frozenset({target.scope})):
         if row.key == target.key:
             read = read_row(context, row, "older")
-            return replace(read, key=row.key) if read else None
+            return replaced(read, key=row.key) if read else None
     return None
 
 

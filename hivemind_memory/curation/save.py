@@ -9,8 +9,6 @@ it.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hivemind_memory.access.rules import check_person, check_source, check_writable
 from hivemind_memory.curation.copies import copy_notice, similar_notice
 from hivemind_memory.curation.edited import entries_below, kept_updates
@@ -47,6 +45,7 @@ from hivemind_memory.model.memories import (
 )
 from hivemind_memory.model.scope import INBOX
 from hivemind_memory.model.trust import is_trusted, needs_person
+from hivemind_memory.model.value import replaced
 from hivemind_memory.notes.memory_file import compose, read_memory_file, superseded_text
 from hivemind_memory.notes.memory_header import day_of_iso
 from hivemind_memory.notes.slug import name_with_id, names_of
@@ -98,18 +97,18 @@ def save(
     with context.key_lock(new.scope, new.key, "Nothing was saved"):
         index = context.index.fresh(is_lookup=True)
         candidates = tuple(near(new.content)) if near else ()
-        new = replace(new, key=_spelled(index, new))
+        new = replaced(new, key=_spelled(index, new))
         old, others = find_active(context, index, new.scope, new.key)
         if new.replaces:
             check_version(old, new)
-        new = replace(
+        new = replaced(
             new,
             related=_resolve(context, index, new, new.related, old),
             contradicts=_resolve(context, index, new, new.contradicts, old),
         )
         saved = _write(context, index, new, old)
         similar = similar_memories(context, index, new, candidates)
-    return replace(
+    return replaced(
         saved,
         near=similar,
         hints=(
@@ -207,7 +206,7 @@ def _write(
     paths = (path_in_scope(new.scope, name) for name in names)
     path = create_note(context.folder, paths, data)
     saved = _saved(context, new, path, memory_id, start_line)
-    return replace(saved, changed_paths=(path, *moved[1:]))
+    return replaced(saved, changed_paths=(path, *moved[1:]))
 
 
 def _save_pending(
@@ -223,14 +222,14 @@ def _save_pending(
         except HivemindError:
             continue
         if has_same_content(there, new, context.types):
-            return replace(
+            return replaced(
                 _unchanged(context, new, there, status=PENDING),
                 hints=(_pending_hint(there.path, new),),
             )
     memory_id, data, start_line = _compose(context, new)
     name = f"{INBOX}/{name_with_id(new.key, memory_id)}"
     path = create_note(context.folder, [path_in_scope(new.scope, name)], data)
-    return replace(
+    return replaced(
         _saved(context, new, path, memory_id, start_line),
         status=STATUSES[PENDING],
         hints=(_pending_hint(path, new),),
@@ -265,7 +264,7 @@ def _supersede(
         if made is not None and context.folder.signature(old.path) == old.signature:
             remove_own_file(context.folder, copy_path, made)
         raise
-    return replace(
+    return replaced(
         _saved(context, new, old.path, memory_id, start_line),
         type=type_of(new, old, context.types),
         superseded=old.id,

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 
 from hivemind_memory.access.rules import may_write
 from hivemind_memory.curation.certainty import several_scopes
@@ -39,6 +38,7 @@ from hivemind_memory.model.clocks import in_zone
 from hivemind_memory.model.curation import ENTRY, MEMORY, NOTE, MemorySelector
 from hivemind_memory.model.keys import folded_key
 from hivemind_memory.model.memories import PENDING, SUPERSEDED
+from hivemind_memory.model.value import replaced
 from hivemind_memory.notes.entry_edits import entries_in
 
 TYPE_CHECKING = False
@@ -128,7 +128,7 @@ def set_scope(
 
 def _is_empty(selector: MemorySelector) -> bool:
     """Whether nothing is meant; where to look everywhere is no memory yet."""
-    return replace(selector, is_everywhere=False) == MemorySelector()
+    return replaced(selector, is_everywhere=False) == MemorySelector()
 
 
 class _TargetSearch:
@@ -261,7 +261,7 @@ class _TargetSearch:
             if target is not None:
                 why = "named" if len(rows) == 1 else reasons.get(target.status, "named")
                 # Only the index knows a key that comes from the file name.
-                yield replace(target, key=masked(row.key), why=why)
+                yield replaced(target, key=masked(row.key), why=why)
 
 
 def _absent(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hivemind_memory.model.memories import (
     ACTIVE,
     FORGOTTEN,
@@ -11,6 +9,7 @@ from hivemind_memory.model.memories import (
     STATUSES,
     SUPERSEDED,
 )
+from hivemind_memory.model.value import replaced
 from hivemind_memory.notes.memory_header import day_of_iso, is_done, is_expired_or_done
 
 TYPE_CHECKING = False
@@ -34,7 +33,9 @@ def as_of(memory: StoredMemory, today: int) -> StoredMemory:
         return memory
     # Only what has a type can be done.
     done_day = _first_day(memory.done) if memory.type else None
-    return replace(memory, status=_name_of(_first_day(memory.expires), done_day, today))
+    return replaced(
+        memory, status=_name_of(_first_day(memory.expires), done_day, today)
+    )
 
 
 def _name_of(expires_day: int | None, done_day: int | None, today: int) -> str:

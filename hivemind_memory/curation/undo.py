@@ -8,8 +8,6 @@ upon is refused: a memory that was replaced, edited or linked since stays as it 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hivemind_memory.access.rules import check_person, may_write
 from hivemind_memory.curation.change_recording import (
     ChangedList,
@@ -56,6 +54,7 @@ from hivemind_memory.model.curation import ENTRY, MEMORY, RestoreResult
 from hivemind_memory.model.display import shorten
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import INBOX, SUPERSEDED, place_in_scope, scope_of
+from hivemind_memory.model.value import replaced
 from hivemind_memory.notes.entry_edits import entries_in
 from hivemind_memory.state.change_log import ChangeLog
 
@@ -93,10 +92,10 @@ def undo(
         done = _take_back(context, change, is_dry_run=is_dry_run)
         if not change_id:
             newer, count = newer_change(context, change)
-            done = replace(done, newer=newer, newer_count=count)
+            done = replaced(done, newer=newer, newer_count=count)
         if is_dry_run:
-            return replace(done, is_dry_run=True)
-        return replace(done, id=_record_undo(context, change, done, is_undo=True))
+            return replaced(done, is_dry_run=True)
+        return replaced(done, id=_record_undo(context, change, done, is_undo=True))
 
 
 def restore_change(context: CurationContext, change: Change) -> RestoreResult:
@@ -179,15 +178,15 @@ def _hide(
     targets = _targets(context, change)
     shown = [target for target in targets if not target.forgotten]
     if not shown:
-        return replace(result, already=True)
-    result = replace(result, texts=_first_lines(shown))
+        return replaced(result, already=True)
+    result = replaced(result, texts=_first_lines(shown))
     if is_dry_run:
         for target in shown:
             check(target, target.path, target.text)
-        return replace(result, forgotten=tuple(t.as_affected() for t in shown))
+        return replaced(result, forgotten=tuple(t.as_affected() for t in shown))
     is_reactivating = change.kind == SAVE or bool(change.others)
     done = hide_targets(context, shown, is_reactivating=is_reactivating, check=check)
-    result = replace(result, forgotten=done.memories, reactivated=done.reactivated)
+    result = replaced(result, forgotten=done.memories, reactivated=done.reactivated)
     return _with_changes(result, done)
 
 
@@ -197,14 +196,14 @@ def _show(
     """Show what a forget hid."""
     hidden = [target for target in _targets(context, change) if target.forgotten]
     if not hidden:
-        return replace(result, already=True)
-    result = replace(result, texts=_first_lines(hidden))
+        return replaced(result, already=True)
+    result = replaced(result, texts=_first_lines(hidden))
     if is_dry_run:
-        return replace(
+        return replaced(
             result, restored=tuple(target.as_affected() for target in hidden)
         )
     done = show_targets(context, hidden, is_deactivating=bool(change.others))
-    result = replace(result, restored=done.memories, superseded=done.superseded)
+    result = replaced(result, restored=done.memories, superseded=done.superseded)
     return _with_changes(result, done)
 
 
@@ -227,8 +226,8 @@ def _move_claim(
             raise built_upon(name, what)
     is_pending = part == INBOX and not claim.forgotten
     if is_pending is is_back:
-        return replace(result, already=True)
-    result = replace(result, texts=_first_lines([claim]))
+        return replaced(result, already=True)
+    result = replaced(result, texts=_first_lines([claim]))
     path = claim.path
     if was_dropped and not is_dry_run:
         shown = show_targets(context, [claim], is_deactivating=False)
@@ -239,16 +238,16 @@ def _move_claim(
         name = claim.id if claim.kind == ENTRY else path
         accepted = accept_claim(context, name)
         path = (accepted.dropped or accepted.memory).path
-    moved = (replace(claim, path=path).as_affected(),)
+    moved = (replaced(claim, path=path).as_affected(),)
     if is_back:
-        result = replace(result, pending=moved)
+        result = replaced(result, pending=moved)
     else:
-        result = replace(result, accepted=moved)
+        result = replaced(result, accepted=moved)
     if is_dry_run:
         return result
     paths = (path, claim.path)
     is_indexed = context.update_index(paths)
-    return replace(result, changed_paths=paths, is_indexed=is_indexed)
+    return replaced(result, changed_paths=paths, is_indexed=is_indexed)
 
 
 def _first_lines(targets: Sequence[CurationTarget]) -> dict[str, str]:
@@ -263,7 +262,7 @@ def _first_lines(targets: Sequence[CurationTarget]) -> dict[str, str]:
 
 def _with_changes(result: UndoResult, done: ForgetResult | RestoreResult) -> UndoResult:
     """Return a result with what was written, and what failed."""
-    return replace(
+    return replaced(
         result,
         failed=done.failed,
         changed_paths=done.changed_paths,
@@ -291,20 +290,20 @@ def _relink(
         return items if is_dry_run else before
 
     if change.kind == LINK:
-        result = replace(result, link=row.path)
+        result = replaced(result, link=row.path)
     else:
         done, reopened = (row.path, "") if before else ("", row.path)
-        result = replace(result, done=done, reopened=reopened)
+        result = replaced(result, done=done, reopened=reopened)
         target = read_target(context, row.path, MEMORY)
-        result = replace(result, texts=_first_lines([target] if target else []))
+        result = replaced(result, texts=_first_lines([target] if target else []))
     with (
         context.updates_lock(EFFECT),
         context.key_lock(row.scope, row.key, EFFECT),
     ):
         was, now = change_list(context, row.path, change.field, revert)
     if is_dry_run or was == now:
-        return replace(result, already=was == before)
-    return replace(
+        return replaced(result, already=was == before)
+    return replaced(
         result, changed_paths=(row.path,), is_indexed=context.update_index([row.path])
     )
 
@@ -338,7 +337,7 @@ def _record_undo(
 def _items(change: Change, done: UndoResult) -> tuple[ChangedItem, ...]:
     """Return what an undo changed."""
     if moved := (*done.pending, *done.accepted):
-        return (replace(change.items[0], path=moved[0].path),)
+        return (replaced(change.items[0], path=moved[0].path),)
     return items_of((*done.forgotten, *done.restored)) or change.items
 
 
@@ -359,7 +358,7 @@ def _now(
         for row in _rows(index, item):
             target = read_row(context, row)
             if target is not None:
-                yield replace(target, key=row.key)
+                yield replaced(target, key=row.key)
         return
     paths = [item.path, index.entry_path(item.id, context.caller.scopes)]
     for path in dict.fromkeys(path for path in paths if path):

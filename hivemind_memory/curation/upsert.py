@@ -6,8 +6,6 @@ a memory has the id as its key. What is replaced is not kept: the program means 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hivemind_memory.curation.lookup import load_memory
 from hivemind_memory.curation.save import save
 from hivemind_memory.errors import MemoryNotFoundError
@@ -35,7 +33,7 @@ def upsert(context: CurationContext, wanted: NewMemory) -> SaveResult:
     if context.caller.is_owner:
         # A platform with all rights of the owner may say what its user has said.
         caller = replaced(context.caller, is_agent=False)
-        context = replace(context, caller=caller)
+        context = replaced(context, caller=caller)
     with context.id_lock(wanted.key):
         index = context.index.fresh(is_lookup=True)
         rows = index.memories(

@@ -5,13 +5,13 @@ A value that passes here is not checked again.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime
 
 from hivemind_memory.errors import UsageError
 from hivemind_memory.model.citation import parse_source_ref
 from hivemind_memory.model.memory_types import resolve_type
 from hivemind_memory.model.trust import SOURCES
+from hivemind_memory.model.value import replaced
 from hivemind_memory.notes.memory_file import fit_content
 from hivemind_memory.notes.writer import refuse_binary, refuse_surrogates
 
@@ -50,7 +50,7 @@ def validate_memory(
     new = validate_texts(wanted, limit_chars=limit_chars)
     if not new.key:
         raise _invalid("the key is blank", "A key is short, like deploy-lesson.")
-    return replace(
+    return replaced(
         new,
         type=resolve_type(wanted.type, types).name if wanted.type.strip() else "",
         importance=validate_fraction("importance", wanted.importance),
@@ -69,7 +69,7 @@ def validate_texts(wanted: NewMemory, *, limit_chars: int) -> NewMemory:
     Raises:
         UsageError: One is too long, or cannot be written; the message says why.
     """
-    return replace(
+    return replaced(
         wanted,
         key=_validate_line("key", wanted.key, MAX_KEY_CHARS),
         content=_validate_content(wanted.content, limit_chars),

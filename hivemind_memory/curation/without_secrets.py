@@ -5,7 +5,7 @@ An agent may read through its own server or run ``hm`` in its shell: both get th
 
 from __future__ import annotations
 
-from dataclasses import replace
+from hivemind_memory.model.value import replaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def memories_for(
     from hivemind_memory.redaction import mask
 
     return tuple(
-        replace(
+        replaced(
             memory,
             key=mask(memory.key),
             text=mask(memory.text),
@@ -51,7 +51,7 @@ def items_for(caller: Caller, items: Iterable[WrittenItem]) -> tuple[WrittenItem
     from hivemind_memory.redaction import mask
 
     return tuple(
-        replace(
+        replaced(
             item,
             key=mask(item.key),
             text=mask(item.text),

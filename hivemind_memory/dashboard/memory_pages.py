@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
@@ -14,6 +13,7 @@ from hivemind_memory.inject.told_worktrees import mentions_of
 from hivemind_memory.memory.doubts import copies_of_text
 from hivemind_memory.model.curation import MemoryDetails, StoredMemory
 from hivemind_memory.model.injection_words import LEFT_OUT_WORDS
+from hivemind_memory.model.value import replaced
 from hivemind_memory.redaction import mask
 from hivemind_memory.skills.package import why_no_skill
 
@@ -97,7 +97,7 @@ def links_to(call: PageCall, paths: Iterable[str]) -> dict[str, dict[str, str]]:
 
 def without_secrets(memory: StoredMemory) -> StoredMemory:
     """Return a memory as it is shown."""
-    return replace(
+    return replaced(
         memory,
         text=mask(memory.text),
         key=mask(memory.key),

@@ -8,12 +8,11 @@ damaged; that is an error, because guessing could delete the user's text.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hivemind_memory.errors import NotInjectedError
+from hivemind_memory.model.value import value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class SectionMarks:
     """The two lines around a section, without line endings."""
 
@@ -23,7 +22,7 @@ class SectionMarks:
     """Prefixes that only the two lines may begin with."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class SectionSpan:
     """Where a section is in its file."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 
 from hivemind_memory.errors import HookNotChangedError, NotInjectedError
 from hivemind_memory.files.atomic import write_file
@@ -19,6 +18,7 @@ from hivemind_memory.files.marked_section import (
     put_section,
     remove_section,
 )
+from hivemind_memory.model.value import value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _CREATED = "# This file is hm's own."
 _IS_SHELL = re.compile(rb"#!\s*\S*/(env\s+(-S\s+)?)?(ba|da|k|z|a)?sh(\s|$)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class HookScript:
     """A hook as it was when it was read."""
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import subprocess
 from contextlib import suppress
-from dataclasses import dataclass
 
 from hivemind_memory.errors import GitError
+from hivemind_memory.model.value import value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _END_S = 5.0
 _KILLED_S = 1.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class GitIndexEntry:
     """What the index holds for one file."""
 
@@ -43,7 +43,7 @@ class GitIndexEntry:
     """Git looks for changes of it: it was not told to assume that there are none."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Repository:
     """One worktree and the git folders behind it."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 
 from hivemind_memory.errors import GitError
 from hivemind_memory.git.repository import complaint_of
+from hivemind_memory.model.value import value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _SHARED_USERS = ("", "git")
 """The account of a server that hosts the repositories of all its users."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class WorktreeState:
     """What git reports about a worktree; everything but the folder may be empty."""
 

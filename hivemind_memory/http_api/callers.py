@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from hivemind_memory.curation.access_tokens import OWN
 from hivemind_memory.errors import ScopeError, UsageError
@@ -18,6 +18,7 @@ from hivemind_memory.mcp_server.http_projects import project_named_in
 from hivemind_memory.mcp_server.http_sessions import Scope
 from hivemind_memory.mcp_server.http_tokens import is_visitor, token_in
 from hivemind_memory.mcp_server.server_state import ServerState
+from hivemind_memory.model.value import replaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -142,4 +143,4 @@ def _in_workspace(client: Client) -> Client:
     if client.is_visitor or (token is not None and token.workspace != client.workspace):
         raise no_workspace()
     # Its own token names it already: no second memory is opened for it.
-    return client if token is None else replace(client, workspace="")
+    return client if token is None else replaced(client, workspace="")

@@ -5,9 +5,8 @@ What each agent reads was verified with the agent itself; see docs/injection.md.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hivemind_memory.errors import UsageError
+from hivemind_memory.model.value import value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ _CLAUDE = frozenset({"", "claude"})
 _READS_GEMINI = frozenset({"gemini"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class TargetFile:
     """Where a section goes."""
 

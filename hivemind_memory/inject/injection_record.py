@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import asdict
 
 from hivemind_memory.context.facets import FOLDER, PROJECT
 from hivemind_memory.context.tokens import estimate_tokens
@@ -16,6 +15,7 @@ from hivemind_memory.errors import StateUnusableError
 from hivemind_memory.files.descriptors import open_regular
 from hivemind_memory.inject.section import render_excerpt
 from hivemind_memory.model.injection_outcomes import BEGUN, UNCHANGED
+from hivemind_memory.model.value import as_dict
 from hivemind_memory.redaction import mask
 
 TYPE_CHECKING = False
@@ -67,7 +67,7 @@ def record_of(injection: InjectionResult, at: str) -> dict[str, Any]:
             {**_memory_record(memory.excerpt), "why": memory.why}
             for memory in plan.choice.left_out
         ],
-        _FACETS: [asdict(facet) for facet in plan.facets],
+        _FACETS: [as_dict(facet) for facet in plan.facets],
         "why_empty": plan.why_empty,
         "warnings": [*injection.warnings, *plan.warnings],
     }
@@ -212,5 +212,5 @@ def _memory_record(excerpt: Excerpt) -> dict[str, Any]:
         "session": excerpt.session,
         "tokens": estimate_tokens(render_excerpt(excerpt)),
         "score": round(excerpt.score, 6),
-        "parts": [asdict(reason) for reason in excerpt.reasons],
+        "parts": [as_dict(reason) for reason in excerpt.reasons],
     }

@@ -8,7 +8,6 @@ which a launcher prints before it starts the agent all the same.
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 
 from hivemind_memory.errors import HivemindError, NotInjectedError, UsageError
 from hivemind_memory.files.locks import exclusive
@@ -45,6 +44,7 @@ from hivemind_memory.model.injection_outcomes import (
     PLANNED,
     WITH_SECTION,
 )
+from hivemind_memory.model.value import replaced
 from hivemind_memory.state.injection_log import InjectionLog
 
 TYPE_CHECKING = False
@@ -138,11 +138,11 @@ class Injector:
             room = free_bytes(root, target.file, repository)
             has_tools = self._has_tools(agent, root)
             planned = plan_section(memory, state, room_bytes=room, has_tools=has_tools)
-        done = replace(done, planned=planned)
+        done = replaced(done, planned=planned)
         had_guard = repository is None or CommitGuard(repository).exists()
         if is_dry_run:
             is_first = not had_guard and bool(planned.body)
-            return replace(done, outcome=PLANNED, is_first=is_first)
+            return replaced(done, outcome=PLANNED, is_first=is_first)
         scopes = {SCOPES: sorted(caller.scopes or ())}
         log = InjectionLog(self._memory.state())
         entry = InjectionEntry(log, repository.common_dir if repository else "")
@@ -162,7 +162,7 @@ class Injector:
                     remember_words(repository, self.notes, excerpts, texts)
                 done = place_section(done, target, repository)
                 is_first = not had_guard and done.outcome in WITH_SECTION
-                done = replace(done, is_first=is_first)
+                done = replaced(done, is_first=is_first)
             except HivemindError:
                 entry.fail(record_of(done, self._now_iso()))
                 raise
@@ -355,7 +355,7 @@ class Injector:
         """Return every file of a worktree that may hold a section."""
         named = []
         if repository is not None:
-            copies = section_copies(replace(repository, top=root))
+            copies = section_copies(replaced(repository, top=root))
             named = [*GitSettings(repository).files(), *copies]
         own = choose_target(
             "", self._memory.settings.inject_target, lambda _: True

@@ -11,7 +11,6 @@ import os
 import re
 import shlex
 from collections import Counter
-from dataclasses import replace
 
 from hivemind_memory.errors import GitError, NotInjectedError
 from hivemind_memory.files.descriptors import IrregularFileError, open_regular
@@ -22,6 +21,7 @@ from hivemind_memory.inject.commit_check import (
     MARKS,
     QUOTED_MARK,
 )
+from hivemind_memory.model.value import replaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _in_worktree(repository: Repository, root: str) -> Repository:
     environ = {
         name: value for name, value in repository.environ.items() if name not in hidden
     }
-    return replace(repository, top=root, environ=environ)
+    return replaced(repository, top=root, environ=environ)
 
 
 def _away(root: str) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hivemind_memory.inject.section import section_body, section_tokens
 from hivemind_memory.inject.section_file import erase_old_section, write_section
 from hivemind_memory.model.injection_outcomes import NOTHING
+from hivemind_memory.model.value import replaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ def place_section(
     if not plan.body:
         placed = erase_old_section(root, target, repository)
         if placed is None:
-            return replace(planned, outcome=NOTHING, file="")
+            return replaced(planned, outcome=NOTHING, file="")
     else:
         placed = write_section(
             root,
@@ -36,8 +35,8 @@ def place_section(
             lambda is_ours: section_body(plan, is_ours=is_ours),
         )
         body = section_body(plan, is_ours=placed.is_ours)
-        plan = replace(plan, tokens=section_tokens(body))
-    return replace(
+        plan = replaced(plan, tokens=section_tokens(body))
+    return replaced(
         planned,
         planned=plan,
         outcome=placed.outcome,

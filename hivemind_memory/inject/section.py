@@ -8,7 +8,6 @@ The same memories give the same text, without a time or a score. Writes nothing.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from hivemind_memory.context.candidates import find_candidates, is_empty
 from hivemind_memory.context.facets import facets_of
@@ -19,6 +18,7 @@ from hivemind_memory.files.marked_section import SECTION_HEADLINE, SECTION_MARKS
 from hivemind_memory.markdown.text import without_comments
 from hivemind_memory.model.display import escape_text
 from hivemind_memory.model.injection import SectionPlan
+from hivemind_memory.model.value import replaced
 from hivemind_memory.redaction import mask
 
 TYPE_CHECKING = False
@@ -133,7 +133,7 @@ def plan_section(
         cost=_excerpt_tokens,
         always=candidates.always,
     )
-    choice = replace(
+    choice = replaced(
         choice,
         left_out=(*choice.left_out, *candidates.left_out),
         has_more=candidates.has_more,
@@ -153,7 +153,7 @@ def plan_section(
         *(_room_warnings(choice, body, room_bytes) if is_tight else ()),
         *_warnings(choice, tokens, 0 if is_tight else budget),
     )
-    return replace(planned, body=body, tokens=tokens, warnings=warnings)
+    return replaced(planned, body=body, tokens=tokens, warnings=warnings)
 
 
 def section_body(planned: SectionPlan, *, is_ours: bool = False) -> str:

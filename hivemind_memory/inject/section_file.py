@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import replace
 
 from hivemind_memory.errors import GitError, NotInjectedError
 from hivemind_memory.files.descriptors import open_regular
@@ -33,6 +32,7 @@ from hivemind_memory.inject.worktree_file import (
 )
 from hivemind_memory.model.injection import FileOutcome
 from hivemind_memory.model.injection_outcomes import REMOVED, UNCHANGED, WRITTEN
+from hivemind_memory.model.value import replaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,14 +78,14 @@ def write_section(
             both, hint = f"{error}, and {other}", other.hint or error.hint
             raise _not_injected(both, hint, target.file) from other
         warning = f"{error}: {target.fallback} is used instead"
-        done = replace(done, warnings=(warning, *done.warnings))
+        done = replaced(done, warnings=(warning, *done.warnings))
     size = os.path.getsize(os.path.join(root, *done.file.split("/")))
     if done.file == AGENTS_FILE and size > _CODEX_BYTES:
         warning = (
             f"{done.file} has {size:,} bytes, of which Codex reads {_CODEX_BYTES:,}:"
             f" {SHORTEN_HINT}"
         )
-        done = replace(done, warnings=(*done.warnings, warning))
+        done = replaced(done, warnings=(*done.warnings, warning))
     return _without_duplicates(done, root, target, repository)
 
 
@@ -387,7 +387,7 @@ def _without_duplicates(
         except NotInjectedError as error:
             if file != target.file:
                 warning = f"{file} was left unchanged: {error}"
-                done = replace(done, warnings=(*done.warnings, warning))
+                done = replaced(done, warnings=(*done.warnings, warning))
     return done
 
 

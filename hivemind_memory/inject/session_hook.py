@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import replace
 
 from hivemind_memory.files.descriptors import open_regular
 from hivemind_memory.inject.agent_files import CLAUDE_FILES
@@ -18,6 +17,7 @@ from hivemind_memory.inject.section_file import has_section
 from hivemind_memory.inject.section_form import HEADLINE
 from hivemind_memory.model.injection import LeftOut, Selection
 from hivemind_memory.model.injection_outcomes import PLANNED
+from hivemind_memory.model.value import replaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -101,6 +101,6 @@ def _shortened(planned: SectionPlan) -> str:
         *kept, last = planned.choice.excerpts
         left_out = (*planned.choice.left_out, LeftOut(excerpt=last, why="budget"))
         choice = Selection(excerpts=tuple(kept), left_out=left_out)
-        planned = replace(planned, choice=choice)
+        planned = replaced(planned, choice=choice)
         body = section_body(planned)
     return body[:LIMIT_CHARS]

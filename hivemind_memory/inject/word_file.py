@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from dataclasses import replace
 
 from hivemind_memory.errors import GitError, NotInjectedError
 from hivemind_memory.files.atomic import write_file
@@ -29,6 +28,7 @@ from hivemind_memory.inject.letters import (
 )
 from hivemind_memory.inject.old_text import had_in
 from hivemind_memory.inject.section import excerpt_texts
+from hivemind_memory.model.value import replaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -323,7 +323,7 @@ def _uncommitted(repository: Repository) -> Iterator[str]:
     for top in list(dict.fromkeys(tops))[:_MAX_WORKTREES]:
         if not os.path.isdir(top):
             continue
-        here = replace(repository, top=top)
+        here = replaced(repository, top=top)
         options = ("-U0", "--no-renames", "--no-ext-diff", "--no-textconv")
         done = here.run("diff", "HEAD", *options)
         changed = done.stdout if done.returncode == 0 else here.run("diff").stdout

@@ -10,13 +10,13 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from dataclasses import dataclass
 
 from hivemind_memory.errors import GitError, NotInjectedError
 from hivemind_memory.files import descriptors
 from hivemind_memory.files.atomic import PartialFile, remove_free_partial_files
 from hivemind_memory.files.descriptors import OpenFolder
 from hivemind_memory.inject.agent_files import KNOWN_FILES
+from hivemind_memory.model.value import value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class UnusableFileError(NotInjectedError):
     """This file cannot hold a section; another one may."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class WorktreeFile:
     """A file as it was when it was read."""
 

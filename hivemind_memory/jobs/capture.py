@@ -7,8 +7,6 @@ left goes through the gates of any save.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hivemind_memory.curation.refused_links import MODEL
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.jobs.compare import may_be_sent
@@ -36,7 +34,7 @@ from hivemind_memory.model.memory_types import all_types
 from hivemind_memory.model.query import Query
 from hivemind_memory.model.scope import GLOBAL
 from hivemind_memory.model.trust import TOOL as FROM_TOOL
-from hivemind_memory.model.value import value
+from hivemind_memory.model.value import replaced, value
 from hivemind_memory.redaction import mask
 from hivemind_memory.redaction.redact import scrubbed
 from hivemind_memory.search.similarity import share_in
@@ -338,7 +336,7 @@ def _write(
                 raise
             # An active memory has the key: a person decides which one is right.
             why = "another memory is active under its key"
-            saved = memory.save(replace(new, is_proposal=True))
+            saved = memory.save(replaced(new, is_proposal=True))
     except HivemindError as error:
         return CapturedMemory(proposal, DROPPED, mask(str(error)))
     if not saved.is_new:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from dataclasses import replace
 from hashlib import blake2b
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,6 +22,7 @@ from hivemind_memory.markdown.front_matter import FENCE, split_front_matter
 from hivemind_memory.markdown.note_parser import block_chunks
 from hivemind_memory.markdown.text import decode, split_lines
 from hivemind_memory.model.note import Chunk, Note, Provenance
+from hivemind_memory.model.value import replaced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -210,7 +210,7 @@ class BlockReader:
         says = parse_provenance(masked)
         if says is None:
             return line
-        same = replace(
+        same = replaced(
             provenance,
             by=says.by,
             session=says.session,

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from hivemind_memory.markdown.front_matter_lines import lines_in_place
 from hivemind_memory.markdown.text import encodable
+from hivemind_memory.model.value import NO_ITEMS, value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -54,14 +54,14 @@ _KEY_LINE = re.compile(r"([A-Za-z_][\w-]*):(?=\s|$)")
 _WORDS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class FrontMatter:
     """What is between the fences, and how many lines it takes."""
 
     line_count: int = 0
     """Lines of the block, both fences included; 0 when there is none to skip."""
 
-    values: Mapping[str, object] = field(default_factory=dict)
+    values: Mapping[str, object] = NO_ITEMS
     is_broken: bool = False
     """A block was opened that is not a mapping: the note is plain text, all of it."""
 
@@ -139,10 +139,10 @@ def _document(events: Iterable[Any]) -> object:
 def _map(nodes: list[object]) -> dict[str, object]:
     """Return the mapping of key, value, key, value …; the last of equal keys counts."""
     values: dict[str, object] = {}
-    for key, value in zip(nodes[::2], nodes[1::2], strict=True):
+    for key, item in zip(nodes[::2], nodes[1::2], strict=True):
         if not isinstance(key, str):
             raise _RefusedError
-        values[key] = value
+        values[key] = item
     return values
 
 
@@ -188,8 +188,8 @@ def with_values(text: str, changes: Mapping[str, object]) -> str:
     if not front.line_count or front.is_broken:
         message = "the note has no front matter that can be changed"
         raise ValueError(message)
-    for key, value in changes.items():
-        text = _with_value(text, front.values, key, value)
+    for key, new in changes.items():
+        text = _with_value(text, front.values, key, new)
         front = split_front_matter(text)
     return text
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import anyio
@@ -21,6 +21,7 @@ from hivemind_memory.mcp_server.handshake import (
 )
 from hivemind_memory.mcp_server.server import make_server
 from hivemind_memory.mcp_server.server_state import ActivityParts, ServerState
+from hivemind_memory.model.value import replaced
 
 Rows = list[tuple[str, str]]
 
@@ -47,7 +48,7 @@ def described_tools() -> list[DescribedTool]:
     answers = first_answers()
     always = [_describe(tool) for tool in answers["tools"]]
     more = [_describe(tool) for tool in answers["activityTools"]]
-    return [*always, *(replace(tool, hints=f"{tool.hints}{_ONLY}") for tool in more)]
+    return [*always, *(replaced(tool, hints=f"{tool.hints}{_ONLY}") for tool in more)]
 
 
 def described_toolsets() -> dict[str, list[DescribedTool]]:

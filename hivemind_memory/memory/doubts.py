@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.memory.retrieve import find_similar
 from hivemind_memory.model.memories import ACTIVE, CONTRADICTS, RELATED
 from hivemind_memory.model.memory_types import find_type
+from hivemind_memory.model.value import replaced
 from hivemind_memory.redaction import mask
 from hivemind_memory.search.similarity import (
     NEAR_DUPLICATE,
@@ -122,7 +123,7 @@ def find_doubts(memory: Memory) -> Doubts:
         [(row.scope, row.memory_id) for row in old]
     )
     unused = [row for row in old if (row.scope, row.memory_id) not in counts]
-    return replace(found, stale=[Doubt(row=row) for row in reversed(unused)])
+    return replaced(found, stale=[Doubt(row=row) for row in reversed(unused)])
 
 
 def _find_in_index(memory: Memory, today: int) -> tuple[Doubts, list[MemoryRow]]:

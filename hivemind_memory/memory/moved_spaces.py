@@ -8,9 +8,9 @@ if it gives them again, the space is its own.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
 
 from hivemind_memory.errors import EmbeddingError
+from hivemind_memory.model.value import as_dict, replaced
 from hivemind_memory.providers.fingerprint import VectorSpace
 from hivemind_memory.providers.vectors import unpack
 
@@ -38,7 +38,7 @@ def fingerprint_in_use(index: Index, space: VectorSpace) -> str:
 
 def record_space(index: Index, fingerprint: str, space: VectorSpace) -> None:
     """Record what an embedder for a space is made of, and where it answers now."""
-    recipe = json.dumps(asdict(space))
+    recipe = json.dumps(as_dict(space))
     if index.get_meta(f"space:{fingerprint}") != recipe:
         index.set_meta(f"space:{fingerprint}", recipe)
 
@@ -53,12 +53,12 @@ def moved_spaces(index: Index, space: VectorSpace) -> list[str]:
     """Return the spaces that have vectors and differ from *space* by the address."""
     if index.vector_store().dims(fingerprint_in_use(index, space)) is not None:
         return []  # it has vectors of its own
-    wanted = replace(space, base_url=_NOWHERE).fingerprint
+    wanted = replaced(space, base_url=_NOWHERE).fingerprint
     return [
         fingerprint
         for fingerprint in index.spaces()
         if (known := recorded_space(index, fingerprint)) is not None
-        and replace(known, base_url=_NOWHERE).fingerprint == wanted
+        and replaced(known, base_url=_NOWHERE).fingerprint == wanted
     ]
 
 

@@ -7,7 +7,6 @@ the index.
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 
 from hivemind_memory.access.read_only import check_not_read_only
 from hivemind_memory.access.rules import check_person, check_source, check_writable
@@ -30,7 +29,7 @@ from hivemind_memory.model.scope import (
 )
 from hivemind_memory.model.tags import parse_tags
 from hivemind_memory.model.trust import is_trusted
-from hivemind_memory.model.value import value
+from hivemind_memory.model.value import replaced, value
 from hivemind_memory.notes.journal import Journal
 from hivemind_memory.notes.writer import NoteWriter, refuse_unfit
 from hivemind_memory.redaction import find_secrets, holds_known
@@ -118,7 +117,7 @@ def prepare_entry(
         path=path,
         file=file,
         content=content,
-        provenance=replace(
+        provenance=replaced(
             provenance, by=by, session=session, ref=ref, tags=tuple(tags)
         ),
         warnings=(*warning_of(found), *doubts, *pending_notice(path)),

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from hivemind_memory.model.curation import AffectedItem, FailedItem
 from hivemind_memory.model.display import age_text
+from hivemind_memory.model.value import NO_ITEMS, value
 
 WRITE, SAVE, FORGET, RESTORE = "write", "save", "forget", "restore"
 LINK, ACCEPT, RETURN, PURGE = "link", "accept", "return", "purge"
@@ -17,7 +17,7 @@ the inbox. An ``unlink`` is a link that goes; a claim that is learned and one th
 rejected are a save and a forget."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ChangedItem:
     """One memory or entry that a change concerns."""
 
@@ -35,7 +35,7 @@ class ChangedItem:
     ``StateFile``."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Change:
     """One call that changed the memory."""
 
@@ -73,7 +73,7 @@ class Change:
     """``hm undo`` made it: the next ``hm undo`` goes further back."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class NewerChange:
     """A change of others that is newer than the one that an undo took back."""
 
@@ -105,7 +105,7 @@ class NewerChange:
         return f"{made}{more}; `hm undo {self.id}` takes that one back"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class UndoResult:
     """What taking back a change did; it is on disk, synced."""
 
@@ -150,7 +150,7 @@ class UndoResult:
     already: bool = False
     """It was so already; only the record is new."""
 
-    texts: Mapping[str, str] = field(default_factory=dict)
+    texts: Mapping[str, str] = NO_ITEMS
     """Id of what was hidden or shown, or its path -> the first line of its text."""
 
     newer: NewerChange | None = None
@@ -165,7 +165,7 @@ class UndoResult:
     is_indexed: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class DoneResult:
     """A memory that was marked as done or as open; it is on disk, synced."""
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.save_hints import GlobalScopeHint
+from hivemind_memory.model.value import NO_ITEMS, value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class NewMemory:
     """What is to be remembered under a key."""
 
@@ -40,7 +40,7 @@ class NewMemory:
     source: str = "agent"  # human, agent, tool or external; the last two wait
     source_ref: str = ""  # what it was derived from, ``specs/ios.md#L40``
     replaces: str = ""  # id of the version that it must replace; empty: any
-    more: Mapping[str, object] = field(default_factory=dict)  # of its front matter
+    more: Mapping[str, object] = NO_ITEMS  # of its front matter
 
     is_upsert: bool = False
     """The active memory of the key is replaced in its own file, and keeps its id: no
@@ -54,7 +54,7 @@ class NewMemory:
     is_proposal: bool = False  # it waits in the inbox, however trusted its source is
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class StoredMemory:
     """A memory as it is in its note."""
 
@@ -90,10 +90,10 @@ class StoredMemory:
     expires: str = ""
     done: str = ""
     tags: tuple[str, ...] = ()
-    claim: Mapping[str, str] = field(default_factory=dict)
+    claim: Mapping[str, str] = NO_ITEMS
     """Of a claim: confidence, corroborated, domains and verified, as written."""
 
-    more: Mapping[str, str] = field(default_factory=dict)
+    more: Mapping[str, str] = NO_ITEMS
     """What a program keeps with it, as written: those of ``PROGRAM_FIELDS``."""
 
 
@@ -106,7 +106,7 @@ class TextCandidate(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class SimilarMemory:
     """A memory that says nearly the same as a new one."""
 
@@ -120,7 +120,7 @@ class SimilarMemory:
     """Share of common words, 0..1."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class SaveResult:
     """What a save did; it is on the disk, synced."""
 
@@ -152,7 +152,7 @@ class SaveResult:
     is_indexed: bool = False  # a search finds it already, else the next one indexes it
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class LinkResult:
     """What a link, or the end of one, did."""
 
@@ -173,7 +173,7 @@ class LinkResult:
     is_indexed: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class History:
     """The versions of a memory."""
 
@@ -189,7 +189,7 @@ class History:
     warning: str = ""  # why recent changes may be missing
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class MemoryEdge:
     """An edge as it is seen from one of its ends."""
 
@@ -207,7 +207,7 @@ class MemoryEdge:
     """model: the language model made it; empty: a person or an agent."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class RecallCounts:
     """How often a memory was asked for."""
 
@@ -216,7 +216,7 @@ class RecallCounts:
     """ISO 8601; empty: never."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class MemoryDetails:
     """One memory with all that is known about it."""
 
@@ -234,7 +234,7 @@ ENTRY, MEMORY, NOTE = "entry", "memory", "note"
 (that can only be purged)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class MemorySelector:
     """Which memories are meant: one by its name, or all that fit all that is given."""
 
@@ -266,7 +266,7 @@ class MemorySelector:
         return self.is_set and not (self.session or self.source or self.day)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class UnfinishedPurge:
     """A purge that could not do everything, to be finished."""
 
@@ -275,7 +275,7 @@ class UnfinishedPurge:
     @classmethod
     def of_hash(cls, name: bytes) -> UnfinishedPurge:
         """Return the one whose plan ``state.db`` keeps under a hash."""
-        return cls(name.hex()[:8])
+        return cls(id=name.hex()[:8])
 
     @property
     def command(self) -> str:
@@ -283,7 +283,7 @@ class UnfinishedPurge:
         return f"hm forget --purge --finish {self.id}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class AffectedItem:
     """One memory that was forgotten, restored or purged."""
 
@@ -304,7 +304,7 @@ class AffectedItem:
     (a pending claim of the same key), copy (the same text)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class FailedItem:
     """One thing that was not done, and why."""
 
@@ -314,7 +314,7 @@ class FailedItem:
     why: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ForgetResult:
     """What forgetting did; it is on the disk, synced."""
 
@@ -338,7 +338,7 @@ class ForgetResult:
     could not be recorded."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class RestoreResult:
     """What a restoring did; it is on the disk, synced."""
 
@@ -359,7 +359,7 @@ class RestoreResult:
     """Other forgets that hid more of what was named; each is restored by itself."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class PurgeCount:
     """A place that held something of what is purged."""
 
@@ -369,7 +369,7 @@ class PurgeCount:
     """What is counted: entries, vectors, pages …"""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class PurgeResult:
     """Where purged memories were, and where they still may be."""
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from hivemind_memory.model.display import lines_text
+from hivemind_memory.model.value import value
 
 OVERLAP = "overlap"
 """Why a text is not shown of its own: its lines are already quoted."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class FacetScore:
     """One summand of a memory's score: what it answers, and how well."""
 
@@ -20,7 +19,7 @@ class FacetScore:
     value: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Excerpt:
     """A memory as a section quotes it."""
 
@@ -60,7 +59,7 @@ class Excerpt:
         return lines_text(self.path, self.start_line, self.end_line)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class LeftOut:
     """A memory that was considered and is not in the section."""
 
@@ -69,7 +68,7 @@ class LeftOut:
     """budget, count, cap, copy, overlap, external, session, twin, or over (done)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Selection:
     """Which memories go into a section, in order, and which do not."""
 
@@ -84,7 +83,7 @@ class Selection:
         return sum(memory.why != OVERLAP for memory in self.left_out)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Facet:
     """One fact about the work in a worktree, used as a query."""
 
@@ -95,7 +94,7 @@ class Facet:
     """A name of the project, which other texts have by chance if it is a word."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class SectionPlan:
     """A section before it is written."""
 
@@ -110,12 +109,12 @@ class SectionPlan:
     """Estimated, of the whole section."""
 
     budget_tokens: int = 0
-    choice: Selection = field(default_factory=Selection)
+    choice: Selection = Selection()
     facets: tuple[Facet, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class FileOutcome:
     """What became of one file."""
 
@@ -131,7 +130,7 @@ class FileOutcome:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class InjectionResult:
     """What ``hm inject`` did."""
 
@@ -142,7 +141,7 @@ class InjectionResult:
 
     file: str = ""
     is_ours: bool = False
-    planned: SectionPlan = field(default_factory=lambda: SectionPlan(body=""))
+    planned: SectionPlan = SectionPlan(body="")
     is_first: bool = False
     """It gave the repository its filters and hooks, which it did not have before; a
     dry run: it would."""
@@ -150,7 +149,7 @@ class InjectionResult:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class EjectionResult:
     """What ``hm eject`` did."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from hivemind_memory.errors import NoteNotFoundError, ScopeError
 from hivemind_memory.model.keys import closest, operand
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import make_scope, parse_scope
+from hivemind_memory.model.value import value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hivemind_memory.model.results import ListedNote
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class MemoryFilter:
     """Which memories a list shows: those that fit all that is given."""
 
@@ -51,7 +51,7 @@ class MemoryFilter:
     """Words that the key or the text contains, in any case; for a page of a list."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class RowFilter:
     """Which typed memories the index lists: those that fit all that is given."""
 
@@ -85,7 +85,7 @@ class NoteRow(NamedTuple):
     chunk_count: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class FolderPage:
     """The first notes that lie in one folder, and which folders there are."""
 
@@ -97,7 +97,7 @@ class FolderPage:
     """Notes in the folder."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class MemoryPage:
     """Some of the memories that fit a filter."""
 
@@ -109,7 +109,7 @@ class MemoryPage:
     """Why the last changes may be missing; empty: they are not."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class WrittenItem:
     """An entry or a typed memory, as a log lists it."""
 

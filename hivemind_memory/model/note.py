@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from hivemind_memory.model.value import NO_ITEMS, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from hivemind_memory.model.note_path import NotePath
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Provenance:
     """Who wrote an entry and when, as its comment line says."""
 
@@ -41,7 +42,7 @@ class Provenance:
     """The entry was forgotten: its lines stay, no search shows them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Chunk:
     """Whole lines of one note: the unit that is indexed and found."""
 
@@ -65,7 +66,7 @@ class Chunk:
     """The entry that the chunk belongs to; None for text that a person wrote."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Note:
     """One Markdown file, parsed: never wrong, whatever its bytes are."""
 
@@ -73,7 +74,7 @@ class Note:
     chunks: tuple[Chunk, ...]
     """In order of lines, disjoint, covering every line of the file."""
 
-    front_matter: Mapping[str, object] = field(default_factory=dict)
+    front_matter: Mapping[str, object] = NO_ITEMS
     """Parsed YAML; empty when there is none or it does not parse."""
 
     has_broken_front_matter: bool = False

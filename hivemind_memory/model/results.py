@@ -5,8 +5,6 @@ What the memory reports about itself.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from hivemind_memory.model.scope import INBOX, place_in_scope
 from hivemind_memory.model.value import replaced, value
 
@@ -121,7 +119,7 @@ class EmbedResult:
     """Why it stopped early; empty when it did not."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class NoteLines:
     """Lines of one note."""
 
@@ -135,7 +133,7 @@ class NoteLines:
     """Lines of the whole note."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ListedNote:
     """One line of ``hm list``."""
 
@@ -149,7 +147,7 @@ class ListedNote:
     """Its first heading, else the first line of its text; empty: it holds none."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class MemoryStatus:
     """What ``hm status`` prints."""
 
@@ -185,7 +183,7 @@ class MemoryStatus:
     """Acknowledged entries still in the journal's ten minutes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Finding:
     """One thing that ``hm doctor`` checked."""
 
@@ -196,11 +194,11 @@ class Finding:
     """What to do; empty when all is well."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Diagnosis:
     """All that ``hm doctor`` found."""
 
-    findings: tuple[Finding, ...] = field(default=())
+    findings: tuple[Finding, ...] = ()
 
     @property
     def is_healthy(self) -> bool:

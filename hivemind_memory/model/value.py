@@ -10,7 +10,8 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TypeVar, dataclass_transform
+    from collections.abc import Iterable, Mapping
+    from typing import Any, TypeVar, dataclass_transform
 
     T = TypeVar("T")
 
@@ -38,6 +39,10 @@ else:
         return cls
 
 
+NO_ITEMS: Mapping[str, Any] = {}
+"""The default of a field that is a mapping."""
+
+
 def fields_of(instance: object) -> tuple[str, ...]:
     """Return the names of the fields of a value or its class; empty for all else."""
     fields: tuple[str, ...] = getattr(instance, "__value_fields__", ())
@@ -45,13 +50,36 @@ def fields_of(instance: object) -> tuple[str, ...]:
 
 
 def replaced(instance: T, /, **changes: object) -> T:
-    """Return a copy of a value with some fields changed.
+    """Return a copy of a value, or of a data class, with some fields changed.
 
     Raises:
         TypeError: It has no such field.
     """
-    kept = {name: getattr(instance, name) for name in fields_of(instance)}
+    kept = {name: getattr(instance, name) for name in _names(instance)}
     return type(instance)(**{**kept, **changes})
+
+
+def as_dict(instance: object) -> dict[str, Any]:
+    """Return the fields of a value, or of a data class, and of those in it, by name."""
+    return {name: _plain(getattr(instance, name)) for name in _names(instance)}
+
+
+def _plain(item: Any) -> Any:
+    """Return the same without values."""
+    if _names(item):
+        return as_dict(item)
+    if type(item) in {list, tuple}:
+        return type(item)(map(_plain, item))
+    if isinstance(item, dict):
+        return {key: _plain(entry) for key, entry in item.items()}
+    return item
+
+
+def _names(instance: object) -> Iterable[str]:
+    """Return the names of the fields of a value or a data class; empty for all else."""
+    if isinstance(instance, type):
+        return ()
+    return fields_of(instance) or getattr(instance, "__dataclass_fields__", ())
 
 
 def _make(self: object, **given: object) -> None:

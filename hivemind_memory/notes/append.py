@@ -10,13 +10,13 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from dataclasses import dataclass, replace
 
 from hivemind_memory.errors import HivemindError, NotSavedError
 from hivemind_memory.files import descriptors
 from hivemind_memory.files.descriptors import OpenFolder, identity_of, signature_of
 from hivemind_memory.files.errors import save_error
 from hivemind_memory.markdown.entry import OPENING, new_entry_text
+from hivemind_memory.model.value import replaced, value
 from hivemind_memory.notes.journal_records import JournalEntry, LastSaved
 
 TYPE_CHECKING = False
@@ -35,7 +35,7 @@ _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _NO_SIGNATURE = (0, 0, 0, 0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class EntryDraft:
     """An entry that is to be appended."""
 
@@ -46,7 +46,7 @@ class EntryDraft:
     content: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class EntryLocation:
     """Where an entry is now."""
 
@@ -58,7 +58,7 @@ class EntryLocation:
     """Of the note right after it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class NoteEnd:
     """What must be known of a note to append to it."""
 
@@ -149,7 +149,7 @@ class _Attempt:
             end = end_of(held, self._path)
         text = end.entry_text(self._draft.provenance, self._draft.content)
         self._data = text.encode()
-        entry = replace(self._draft.entry, size_before=end.size, is_new=note is None)
+        entry = replaced(self._draft.entry, size_before=end.size, is_new=note is None)
         self._session.begin(entry, text)
         if note is None:
             note = OpenNote.create(self._folder, self._path, self._made)

@@ -10,7 +10,6 @@ meanwhile, and records in the journal what must not be recovered.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from hivemind_memory.errors import HivemindError, NoteNotFoundError
 from hivemind_memory.markdown.entry import OPENING, parse_provenance
@@ -19,6 +18,7 @@ from hivemind_memory.markdown.outline import ParsedLines
 from hivemind_memory.markdown.sections import segments_of
 from hivemind_memory.markdown.text import decode, is_blank, plain, split_lines
 from hivemind_memory.model.note import Provenance
+from hivemind_memory.model.value import value
 from hivemind_memory.notes.memory_file import edit_note
 from hivemind_memory.notes.recovery import finish_crashed_write
 
@@ -41,7 +41,7 @@ LEAD_LINES = 2
 """Blank lines that the writer puts before an entry."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class FoundEntry:
     """An entry as it is in a note."""
 
@@ -188,7 +188,7 @@ def _joined(data: bytes, change: Callable[[int, bytes], bytes]) -> bytes:
     return bom + rest if rest else b""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class EntryChanges:
     """What was changed, and what could not be."""
 

@@ -8,13 +8,13 @@ text comes last in its line, so that a story is read without decoding any text.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
 from sys import intern
 
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.results import RECOVERY_WINDOW_S
+from hivemind_memory.model.value import replaced, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ LONGEST_MARK_BYTES = 8192
 _TEXT = b',"text":'  # cannot be inside a JSON string: its quotes would be escaped
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class JournalEntry:
     """What the journal knows about one entry."""
 
@@ -68,7 +68,7 @@ MAX_SET_BACK_S = 86_400.0
 ten minutes old."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class LastSaved:
     """How a note ended when an entry was last appended to it."""
 
@@ -235,7 +235,7 @@ def add_lines(
                 )
             case {"do": "saved" | "recovered" as state, "id": str(entry_id)}:
                 if entry_id in entries:
-                    entries[entry_id] = replace(entries[entry_id], state=state)
+                    entries[entry_id] = replaced(entries[entry_id], state=state)
             case {"do": "dropped", "id": str(entry_id)}:
                 entries.pop(entry_id, None)
     return end, last_line

@@ -9,7 +9,6 @@ change meanwhile, so what a person saves in between is never lost.
 from __future__ import annotations
 
 import stat
-from dataclasses import dataclass
 from hashlib import sha256
 
 from hivemind_memory.errors import NotSavedError
@@ -24,6 +23,7 @@ from hivemind_memory.markdown.front_matter import (
     with_values,
 )
 from hivemind_memory.markdown.text import decode
+from hivemind_memory.model.value import value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ _BOM = b"\xef\xbb\xbf"
 _ATTEMPTS = 10
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class MemoryFile:
     """A note with a front matter, read so that it can be written again."""
 

@@ -17,7 +17,6 @@ from __future__ import annotations
 import os
 import time
 from contextlib import closing
-from dataclasses import dataclass, replace
 
 from hivemind_memory.errors import (
     HivemindError,
@@ -33,6 +32,7 @@ from hivemind_memory.markdown.entry import OPENING, entry_ids, parse_provenance
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.results import RECOVERY_WINDOW_S, RecoveredEntry
 from hivemind_memory.model.scope import scope_of
+from hivemind_memory.model.value import replaced, value
 from hivemind_memory.notes.append import EntryDraft, OpenNote, append_entry
 from hivemind_memory.notes.journal_records import (
     BEGUN,
@@ -180,13 +180,13 @@ def _put_back(session: JournalFile, entry: JournalEntry) -> bool:
         return False
     folder = NotesFolder(entry.root)
     target = folder.spelled(recovered_note(entry.path))
-    entry = replace(entry, state=RETURNING, target=target)
+    entry = replaced(entry, state=RETURNING, target=target)
     draft = EntryDraft(entry=entry, provenance=provenance, content=content)
     append_entry(session, folder, draft)
     return True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class _Glance:
     """What one scan of a note showed; by default, that it is not there."""
 
@@ -198,7 +198,7 @@ class _Glance:
     is_empty: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class LostEntry:
     """An entry that no note of its scope holds, and how its own note looked then."""
 
@@ -251,7 +251,9 @@ def _still_lost(
         glance = now[lost.entry.root, lost.entry.path]
         entry = entries.get(lost.entry.id)
         if entry and entry.state == SAVED and glance and entry.id not in glance.ids:
-            found.setdefault(entry.root, []).append(LostEntry(entry, glance))
+            found.setdefault(entry.root, []).append(
+                LostEntry(entry=entry, glance=glance)
+            )
     return [
         lost.entry for root, those in found.items() for lost in _in_no_note(root, those)
     ]
@@ -273,7 +275,7 @@ def _missing_from(
         if glance is None:
             return []
         missing = [
-            LostEntry(entry, glance)
+            LostEntry(entry=entry, glance=glance)
             for entry in entries
             if entry.id not in glance.ids
             and (

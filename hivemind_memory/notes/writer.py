@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 
 from hivemind_memory.errors import HivemindError, UsageError
 from hivemind_memory.markdown.entry import new_ulid, parse_provenance, render_provenance
 from hivemind_memory.model.note import Provenance
 from hivemind_memory.model.results import RECOVERY_WINDOW_S
+from hivemind_memory.model.value import value
 from hivemind_memory.notes.append import EntryDraft, append_entry
 from hivemind_memory.notes.journal_records import BEGUN, JournalEntry
 from hivemind_memory.notes.recovery import finish_crashed_write, recover_within
@@ -32,7 +32,7 @@ MAX_CONTENT_BYTES = 1_000_000
 """A memory is a few lines; what is longer is a file, and belongs beside the notes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class AppendedEntry:
     """An entry that is on the disk, synced."""
 

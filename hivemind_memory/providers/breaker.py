@@ -7,8 +7,10 @@ minute the next request decides: a success closes it, a failure opens it again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import isnan
+
+from hivemind_memory.model.value import replaced
 
 FAILURES_TO_OPEN = 3
 OPEN_S = 60.0
@@ -74,7 +76,7 @@ class Breaker:
 
     def half_open(self) -> None:
         """Let the next request decide, as if the minute were over."""
-        self.state = replace(self.state, opened_at_s=None)
+        self.state = replaced(self.state, opened_at_s=None)
 
     def succeed(self) -> None:
         """The provider answered."""

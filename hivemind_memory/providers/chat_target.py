@@ -5,9 +5,10 @@ Nothing but ``llm_provider`` chooses one: neither a key nor a server that is the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from hivemind_memory.model.embedding_providers import OLLAMA, OPENAI, provider_named
+from hivemind_memory.model.value import replaced
 from hivemind_memory.providers.addresses import Address, parse_address
 from hivemind_memory.providers.install_command import install_command
 from hivemind_memory.providers.remote import is_usable_address
@@ -83,7 +84,7 @@ def find_chat_target(settings: Settings) -> ChatTarget | str:
     )
     # A key goes to the server that it was made for, and to no other.
     usual_key = settings.openai_api_key if target.is_openai else ""
-    target = replace(target, api_key=settings.llm_api_key or usual_key)
+    target = replaced(target, api_key=settings.llm_api_key or usual_key)
     return _why_unusable(target, settings) or target
 
 

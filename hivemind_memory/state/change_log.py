@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict, replace
 
 from hivemind_memory.files.descriptors import is_there
 from hivemind_memory.model.changes import LINK, Change, ChangedItem
 from hivemind_memory.model.memories import UPDATES
-from hivemind_memory.model.value import value
+from hivemind_memory.model.value import as_dict, replaced, value
 from hivemind_memory.notes.edge import FIELDS, links_in
 from hivemind_memory.sqlite.connection import write_transaction
 from hivemind_memory.state.briefings import drop_made_from
@@ -187,7 +186,7 @@ class ChangeLog:
                             "DELETE FROM changes WHERE id = ?", (change.id,)
                         )
                         continue
-                    kept = replace(change, items=items, others=others)
+                    kept = replaced(change, items=items, others=others)
                     connection.execute(
                         "UPDATE changes SET record = ? WHERE id = ?",
                         (_record_of(kept), change.id),
@@ -257,7 +256,9 @@ def _mark(connection: apsw.Connection, change_id: str, by: str) -> None:
 def _record_of(change: Change) -> str:
     """Return the fields of a change that have no column, as JSON."""
     values = {
-        name: value for name, value in asdict(change).items() if name not in _IN_COLUMNS
+        name: value
+        for name, value in as_dict(change).items()
+        if name not in _IN_COLUMNS
     }
     return json.dumps(values, default=str)
 

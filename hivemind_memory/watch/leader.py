@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from dataclasses import asdict
 
 from hivemind_memory.errors import IndexUnusableError
 from hivemind_memory.files.atomic import write_file
@@ -23,6 +22,7 @@ from hivemind_memory.files.descriptors import (
 from hivemind_memory.files.errors import cause_of
 from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.model.results import Finding
+from hivemind_memory.model.value import as_dict
 from hivemind_memory.watch.events import WatchState
 
 TYPE_CHECKING = False
@@ -108,7 +108,7 @@ class Leadership:
         Raises:
             OSError: It could not be written; leading goes on all the same.
         """
-        words = json.dumps({"pid": os.getpid(), **asdict(state)})
+        words = json.dumps({"pid": os.getpid(), **as_dict(state)})
         # Worthless after a restart, so it is not synced to disk.
         write_file(self._state_path, words.encode(), is_durable=False)
 

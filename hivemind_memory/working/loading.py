@@ -15,7 +15,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import blake2b
 from time import time
 
@@ -24,6 +24,7 @@ from hivemind_memory.files.descriptors import read_at, signature_of
 from hivemind_memory.files.errors import cause_of
 from hivemind_memory.markdown.text import decode, split_lines
 from hivemind_memory.model.display import count_text
+from hivemind_memory.model.value import replaced
 from hivemind_memory.working.blocks import (
     ContextMemoryBlock,
     FileMemoryBlock,
@@ -255,7 +256,7 @@ def _ranged(whole: LoadedText, start: int | None, end: int | None) -> LoadedText
     note = whole.note
     if first > len(lines):
         note = f"the file has {count_text(len(lines), 'line')}"
-    return replace(whole, text="\n".join(chosen), note=note)
+    return replaced(whole, text="\n".join(chosen), note=note)
 
 
 def _failed(why: str) -> LoadedText:

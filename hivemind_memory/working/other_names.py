@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 
 from hivemind_memory.context.tokens import estimate_tokens
+from hivemind_memory.model.value import replaced
 from hivemind_memory.working.blocks import FileMemoryBlock, MemoryBlock, utc_now
 from hivemind_memory.working.entries import (
     ContextBuilder,
@@ -57,7 +57,7 @@ class WorkingMemoryManager:
             UsageError: It is not a number from 0 to 1.
         """
         if known := self.memory_index.get(memory_id):
-            self.memory_index[memory_id] = replace(known, confidence=confidence)
+            self.memory_index[memory_id] = replaced(known, confidence=confidence)
 
 
 class MemorySelector:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from hivemind_memory.context.tokens import estimate_tokens
 from hivemind_memory.errors import UsageError
+from hivemind_memory.model.value import replaced
 from hivemind_memory.working.blocks import (
     MemoryBlock,
     MessageMemoryBlock,
@@ -178,7 +179,7 @@ def weigh_messages(working: WorkingMemory, words: TaskWords) -> None:
             rank, confidence = Priority.MEDIUM, min(block.confidence, share)
         metadata = {"why": why, **block.metadata}
         working.add(
-            replace(block, priority=rank, confidence=confidence, metadata=metadata)
+            replaced(block, priority=rank, confidence=confidence, metadata=metadata)
         )
 
 

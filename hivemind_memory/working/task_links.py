@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
+from hivemind_memory.model.value import replaced
 from hivemind_memory.working.blocks import (
     FileMemoryBlock,
     HistoryMemoryBlock,
@@ -144,7 +144,7 @@ def _name_of(block: MemoryBlock) -> str:
 
 def _as_linked(block: MemoryBlock, source: MemoryBlock, why: str) -> MemoryBlock:
     """Return a block as one that is only referred to."""
-    return replace(
+    return replaced(
         block,
         confidence=round(block.confidence * source.confidence * _WEAKER, 4),
         priority=Priority.LOW,

@@ -8,11 +8,12 @@ sees them.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from hivemind_memory.context.tokens import estimate_tokens
 from hivemind_memory.errors import UsageError
+from hivemind_memory.model.value import replaced
 from hivemind_memory.working.blocks import (
     FileMemoryBlock,
     KnowledgeMemoryBlock,
@@ -168,7 +169,7 @@ class WorkingMemory:
         """
         known = self._blocks.get(memory_id)
         if known is not None:
-            self._blocks[memory_id] = replace(known, confidence=confidence)
+            self._blocks[memory_id] = replaced(known, confidence=confidence)
         return known is not None
 
     def mark_read(self, memory_id: str) -> bool:
@@ -180,7 +181,7 @@ class WorkingMemory:
         if not isinstance(known, MessageMemoryBlock):
             return False
         rank = Priority.MEDIUM if known.rank is Priority.HIGH else known.rank
-        self._blocks[memory_id] = replace(known, read=True, priority=rank)
+        self._blocks[memory_id] = replaced(known, read=True, priority=rank)
         return True
 
     def select(
@@ -318,9 +319,9 @@ class WorkingMemory:
             return block
         new_id = "" if block.id == block.usual_id() else block.id
         if isinstance(block, MessageMemoryBlock):
-            return replace(block, full_path=path, id=new_id)
+            return replaced(block, full_path=path, id=new_id)
         assert isinstance(block, FileMemoryBlock | KnowledgeMemoryBlock)  # noqa: S101
-        return replace(block, location=path, id=new_id)
+        return replaced(block, location=path, id=new_id)
 
 
 def _path_of(block: MemoryBlock) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import uuid
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from hivemind_memory.errors import (
 )
 from hivemind_memory.model.curation import NewMemory, StoredMemory, TextCandidate
 from hivemind_memory.model.memory_types import MemoryType
+from hivemind_memory.model.value import replaced
 from tests.support.typed_memory import Shelf
 
 
@@ -537,7 +537,7 @@ def test_a_saved_value_knows_what_must_be_indexed(shelf: Shelf) -> None:
     saved = shelf.save("k", "y", "z")
 
     assert saved.changed_paths == (saved.path, saved.superseded_path)
-    assert dataclasses.replace(saved, is_indexed=True).is_indexed
+    assert replaced(saved, is_indexed=True).is_indexed
 
 
 def test_a_type_in_the_place_of_the_key_is_named(shelf: Shelf) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,6 +22,7 @@ from hivemind_memory.inject.agent_files import (
 )
 from hivemind_memory.model.agents import PROGRAMS, check_agent
 from hivemind_memory.model.injection import Excerpt, Selection
+from hivemind_memory.model.value import replaced
 
 TEXTS = (
     "We deploy on Tuesdays only",
@@ -79,8 +79,8 @@ def test_preferences_come_first_and_the_count_is_for_the_others() -> None:
 
 def test_one_session_of_an_agent_cannot_fill_the_section() -> None:
     """Whatever it saves, the others keep their places; a person is not bounded."""
-    noisy = [replace(excerpt(n, score=1.0), session="s1") for n in range(6)]
-    loud = [replace(one, text=f"{one.text} {n}") for n, one in enumerate(noisy)]
+    noisy = [replaced(excerpt(n, score=1.0), session="s1") for n in range(6)]
+    loud = [replaced(one, text=f"{one.text} {n}") for n, one in enumerate(noisy)]
     quiet = [excerpt(20 + n, score=0.1, text=f"quiet fact {n}{n}") for n in range(9)]
 
     by_count = chosen([], [*loud, *quiet], count=20, budget=1000)
@@ -95,7 +95,7 @@ def test_one_session_of_an_agent_cannot_fill_the_section() -> None:
 def test_pinned_memories_of_a_session_are_bounded_too() -> None:
     """An agent may pin what it saves."""
     pinned = [
-        replace(excerpt(n, text=f"pin {n} {n * 7}"), session="s1", is_kept=True)
+        replaced(excerpt(n, text=f"pin {n} {n * 7}"), session="s1", is_kept=True)
         for n in range(8)
     ]
     choice = select_excerpts(

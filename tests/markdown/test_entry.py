@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import doctest
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -20,6 +19,7 @@ from hivemind_memory.markdown.entry import (
 from hivemind_memory.markdown.note_parser import parse_note
 from hivemind_memory.model.note import Provenance
 from hivemind_memory.model.note_path import NotePath
+from hivemind_memory.model.value import replaced
 
 ID = "01JDK3R8Z6ABCDEFGHJKMNPQRS"
 AT = "2026-11-21T14:03:11+01:00"
@@ -60,14 +60,14 @@ def test_the_line_is_what_the_format_says() -> None:
 
 def test_what_is_unknown_is_left_out() -> None:
     """An agent without a name writes a shorter line, not an empty value."""
-    line = render_provenance(replace(PROVENANCE, by="", session=""))
+    line = render_provenance(replaced(PROVENANCE, by="", session=""))
 
     assert line == f"<!-- hm id={ID} source=agent at={AT} -->"
 
 
 def test_a_forgotten_entry_says_when() -> None:
     """Forgetting changes one line, so that it can be undone."""
-    forgotten = replace(PROVENANCE, is_forgotten=True)
+    forgotten = replaced(PROVENANCE, is_forgotten=True)
 
     line = render_provenance(forgotten, forgotten_at="2026-12-01T09:00:00Z")
 
@@ -79,7 +79,7 @@ def test_a_forgotten_entry_says_when() -> None:
 @given(NAMES, NAMES, st.sampled_from(["human", "agent", "tool", "external"]))
 def test_any_names_come_back_from_one_line(by: str, session: str, source: str) -> None:
     """Whatever an agent calls itself, it cannot end the comment or the line."""
-    provenance = replace(PROVENANCE, by=by, session=session, source=source)
+    provenance = replaced(PROVENANCE, by=by, session=session, source=source)
 
     line = render_provenance(provenance)
 
@@ -92,10 +92,10 @@ def test_any_names_come_back_from_one_line(by: str, session: str, source: str) -
 
 def test_names_in_any_script_stay_readable() -> None:
     """The comment is for people, too."""
-    line = render_provenance(replace(PROVENANCE, by="josé 100%"))
+    line = render_provenance(replaced(PROVENANCE, by="josé 100%"))
 
     assert " by=josé%20100%25 " in line
-    assert parse_provenance(line) == replace(PROVENANCE, by="josé 100%")
+    assert parse_provenance(line) == replaced(PROVENANCE, by="josé 100%")
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from hivemind_memory.mcp_server.server import make_server
 from hivemind_memory.mcp_server.server_state import ServerState
 from hivemind_memory.mcp_server.toolsets import _TOOLS, tools_of
 from hivemind_memory.model.curation import NewMemory
+from hivemind_memory.model.value import replaced
 from tests.mcp_server.test_http_projects import HELLO, post
 from tests.mcp_server.test_http_sessions import serving
 
@@ -136,7 +136,7 @@ def test_the_briefing_is_a_tool_that_is_asked_for(home: Path) -> None:
     """Its text is quoted; a scope of others is refused."""
     with opening.open_memory(home=str(home)) as memory:
         new = NewMemory(key="day", content="We deploy on Mondays. Never later.")
-        memory.curation.save(replace(new, type="decision", scope="global"))
+        memory.curation.save(replaced(new, type="decision", scope="global"))
 
     async def use() -> list[Any]:
         state = ServerState(

@@ -10,7 +10,6 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import apsw
@@ -28,6 +27,7 @@ from hivemind_memory.model.listing import MemoryFilter
 from hivemind_memory.model.note import Note
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.query import Query, SearchAnswer
+from hivemind_memory.model.value import replaced
 from hivemind_memory.redaction import redact
 from tests.support.sandbox import Sandbox, ask, difference_from_fresh, paths
 from tests.support.waiting import HANG_S, wait_until
@@ -342,12 +342,12 @@ def test_lists_and_saves_do_not_wait_until_all_notes_are_read_again(
         saved = memory.save(new_memory("lion"))
         [found] = memory.curation.list_memories(MemoryFilter())
         place = memory.curation.locate("lion")
-        replaced = memory.save(replace(new_memory("lion"), content="x", reason="new"))
+        newer = memory.save(replaced(new_memory("lion"), content="x", reason="new"))
         assert not is_done(memory)
 
     assert TOKEN not in repr(listed)
     assert (found.path, place[0]) == (saved.path, saved.path)
-    assert replaced.path == saved.path
+    assert newer.path == saved.path
     wait_until(lambda: is_done(memory), "notes are still outdated")
     assert difference_from_fresh(sandbox, memory, QUESTIONS) == []
 
@@ -363,7 +363,7 @@ def test_a_save_finds_the_memory_of_its_key_in_the_rows_of_earlier_rules(
     with sandbox.memory() as memory, reading_at_rest(monkeypatch):
         memory.sync(is_whole=False)
         with pytest.raises(KeyTakenError):
-            memory.save(replace(new_memory("lion"), content="The lion sleeps."))
+            memory.save(replaced(new_memory("lion"), content="The lion sleeps."))
 
 
 @pytest.mark.parametrize("is_second_change", [False, True])

@@ -6,7 +6,6 @@ import errno
 import os
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from hivemind_memory.errors import NotSavedError
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import scope_of
+from hivemind_memory.model.value import replaced
 from hivemind_memory.notes import recovery as vanished_module
 from hivemind_memory.notes.journal import Journal
 from hivemind_memory.notes.journal_records import BEGUN, JournalEntry
@@ -452,7 +452,7 @@ def test_a_look_beside_a_writer_does_not_rewrite_the_journal(
     file = home.path / "journal" / "entries.jsonl"
     before = os.stat(file).st_ino
     seen_early = home.journal.entries()
-    reads = [tuple(replace(one, state=BEGUN) for one in seen_early)]
+    reads = [tuple(replaced(one, state=BEGUN) for one in seen_early)]
     real = Journal.entries
 
     def entries(journal: Journal) -> tuple[JournalEntry, ...]:

@@ -127,7 +127,7 @@ def test_a_link_in_its_path_leaves_the_purge_unfinished_until_it_is_gone(
     (bench.shop / ".claude").unlink()
     outside.rename(bench.shop / ".claude")
     again = bench.memory.curation.purge(
-        UnfinishedPurge(receipt.finish.split()[-1]),
+        UnfinishedPurge(id=receipt.finish.split()[-1]),
         opening.open_injection_records(bench.memory),
     )
     assert again.is_complete

@@ -207,7 +207,7 @@ def _finish_purge(request: CommandRequest, selector: MemorySelector) -> int:
             effect="Nothing was purged",
         )
     with request.open_memory() as memory:
-        return _purge_all(memory, UnfinishedPurge(values["finish"]), values)
+        return _purge_all(memory, UnfinishedPurge(id=values["finish"]), values)
 
 
 def _purge_all(

@@ -25,14 +25,13 @@ _MAX_S = 20.0
 @command("git-hook status", arguments=(WORKTREE,), flags=(JSON,))
 def status(request: CommandRequest) -> int:
     """Say whether the hook is installed."""
-    from dataclasses import asdict
-
     from hivemind_memory import environment
     from hivemind_memory.launch import new_worktree_hook
+    from hivemind_memory.model.value import as_dict
 
     state = new_worktree_hook.state(_folder(request), environment.git_environ())
     if request.values["json"]:
-        print_json(asdict(state))
+        print_json(as_dict(state))
     else:
         what = "installed" if state.is_installed else "not installed"
         print_line(f"{what}: {state.path}", keep=[state.path])

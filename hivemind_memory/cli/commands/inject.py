@@ -22,6 +22,7 @@ from hivemind_memory.model.injection_outcomes import (
     UNCHANGED,
     WITHOUT_MEMORIES,
 )
+from hivemind_memory.model.value import as_dict, replaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,8 +73,6 @@ _MAX_LEFTOVERS = 10
 )
 def inject(request: CommandRequest) -> int:
     """Inject into a worktree, or turn that off or on."""
-    from dataclasses import replace
-
     from hivemind_memory import opening
     from hivemind_memory.inject.commit_guard import GIT_ADDITIONS
     from hivemind_memory.inject.injection_record import record_of
@@ -103,7 +102,7 @@ def inject(request: CommandRequest) -> int:
             return 1
         done = injector.inject(worktree, agent=agent, is_dry_run=is_dry_run)
         if not is_agreed:
-            done = replace(done, is_first=False)  # it was asked about
+            done = replaced(done, is_first=False)  # it was asked about
     if values["json"]:
         record = record_of(done, "")
         del record["at"]
@@ -161,8 +160,6 @@ def _git_additions() -> Iterable[str]:
 )
 def eject(request: CommandRequest) -> int:
     """Remove the section and restore git's settings."""
-    from dataclasses import asdict
-
     from hivemind_memory import opening
 
     if request.values["all"]:
@@ -173,7 +170,7 @@ def eject(request: CommandRequest) -> int:
         injector = opening.open_injector(memory)
         done = injector.eject(worktree)
     if request.values["json"]:
-        print_json(asdict(done))
+        print_json(as_dict(done))
     else:
         _show_ejection(done)
     return int(bool(done.leftovers))
@@ -181,8 +178,6 @@ def eject(request: CommandRequest) -> int:
 
 def _eject_all(request: CommandRequest) -> int:
     """Eject from every worktree that is still there."""
-    from dataclasses import asdict
-
     from hivemind_memory import opening
 
     if request.values["worktree"]:
@@ -200,7 +195,7 @@ def _eject_all(request: CommandRequest) -> int:
             except HivemindError as error:
                 failed[worktree] = str(error)
     if request.values["json"]:
-        print_json({"ejections": list(map(asdict, ejections)), "failed": failed})
+        print_json({"ejections": list(map(as_dict, ejections)), "failed": failed})
     elif not ejections and not failed:
         write_stdout("There is no section to remove.\n")
     for ejection in () if request.values["json"] else ejections:
@@ -212,11 +207,9 @@ def _eject_all(request: CommandRequest) -> int:
 
 def _show_switch(ejection: EjectionResult | None, *, as_json: bool) -> int:
     """Say that injection was turned off or on for a repository."""
-    from dataclasses import asdict
-
     is_on = ejection is None
     if as_json:
-        print_json({"is_on": is_on, **(asdict(ejection) if ejection else {})})
+        print_json({"is_on": is_on, **(as_dict(ejection) if ejection else {})})
     elif ejection is None:
         write_stdout("On: hm inject writes into this repository again.\n")
     else:

@@ -289,15 +289,14 @@ def _run_in_tmux(
     is_detached: bool,
 ) -> int:
     """Start or find the agent's session; show it, or print how to, or how it ended."""
-    from dataclasses import replace
-
     from hivemind_memory.launch.launcher import EndedAgent
+    from hivemind_memory.model.value import replaced
 
     is_shown = not is_detached and all(map(is_terminal, (sys.stdin, sys.stdout)))
     if is_shown:
         size = os.get_terminal_size(sys.stdout.fileno())
         size_now = (size.columns, size.lines) if min(size) > 0 else None
-        launch_request = replace(
+        launch_request = replaced(
             launch_request, size=size_now, watch_s=_WATCH_ATTACHED_S
         )
     launched = launcher.launch(tmux, launch_request, inject)

@@ -260,14 +260,13 @@ def _key_taken(key: str, error: KeyTakenError) -> KeyTakenError:
 
 def _print_saved(saved: SaveResult, *, as_json: bool) -> None:
     """Print where a memory is and what it replaced."""
-    from dataclasses import replace
-
     from hivemind_memory.model.memories import PENDING, STATUSES
     from hivemind_memory.model.save_hints import hint_texts
+    from hivemind_memory.model.value import replaced
 
     hints = hint_texts(saved.hints, global_scope="`-g`")
     if as_json:
-        return print_json(replace(saved, hints=hints))
+        return print_json(replaced(saved, hints=hints))
     is_pending = saved.status == STATUSES[PENDING]
     place = lines_text(saved.path, saved.start_line, saved.end_line)
     if not saved.is_new:

@@ -139,11 +139,10 @@ def started_text(session: AgentSession) -> str:
 
 def _session_value(session: AgentSession) -> dict[str, object]:
     """Return a session for programs."""
-    from dataclasses import asdict
-
     from hivemind_memory import environment
+    from hivemind_memory.model.value import as_dict
 
-    value = asdict(session)
+    value = as_dict(session)
     value["started_at"] = environment.local_iso(value.pop("started_s"))
     return value
 
