@@ -251,9 +251,8 @@ def _still_lost(
         glance = now[lost.entry.root, lost.entry.path]
         entry = entries.get(lost.entry.id)
         if entry and entry.state == SAVED and glance and entry.id not in glance.ids:
-            found.setdefault(entry.root, []).append(
-                LostEntry(entry=entry, glance=glance)
-            )
+            kept = LostEntry(entry=entry, glance=glance)
+            found.setdefault(entry.root, []).append(kept)
     return [
         lost.entry for root, those in found.items() for lost in _in_no_note(root, those)
     ]
