@@ -1,7 +1,6 @@
 """Saves, looks up, links, forgets and purges memories, for one caller.
 
-``Memory.curation`` returns it. Most methods take the memory's lock and call the module
-of the same name. What looks like a secret is removed before anything else sees a text.
+Most methods take the lock and call the module of their name. Secrets are removed first.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from hivemind_memory.curation.events import ChangeEvents
     from hivemind_memory.curation.inbox import AcceptedClaim
     from hivemind_memory.curation.key_values import KeyValues
+    from hivemind_memory.curation.locate import NamedPlace
     from hivemind_memory.curation.projects import Projects
     from hivemind_memory.curation.skill_memory import SkillSurroundings
     from hivemind_memory.curation.skills import Skills
@@ -128,8 +128,8 @@ class Curation:
         with self._lock:
             return history(self._context, ref, scope=self._scope(scope))
 
-    def locate(self, name: str) -> tuple[str, int, int]:
-        """Return note, first and last line of what a name means; see ``locate``."""
+    def locate(self, name: str) -> NamedPlace:
+        """Return the note, or lines of it, that a name means; see ``locate``."""
         from hivemind_memory.curation.locate import locate
 
         with self._lock:

@@ -12,6 +12,7 @@ from hivemind_memory.curation.lookup import (
     find_memory,
     is_name,
     load_indexed,
+    load_memory,
     rows_named,
 )
 from hivemind_memory.curation.lookup_errors import not_found
@@ -244,7 +245,9 @@ class _Chain:
             if len(self.found) >= MAX_CHAIN:
                 self.is_cut = True
                 return
-            memory = load_indexed(self._context, row)
+            memory = load_memory(self._context, row.path)
+            if memory is not None and memory.status == STATUSES[FORGOTTEN]:
+                continue  # since it was indexed
             if memory is None:
                 self.missing[row.path] = None  # deleted this moment, or unreadable
             else:

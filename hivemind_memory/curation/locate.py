@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from hivemind_memory.access.rules import may_read
 from hivemind_memory.curation.certainty import check_certain
 from hivemind_memory.curation.lookup import (
@@ -20,6 +22,7 @@ from hivemind_memory.errors import (
 from hivemind_memory.files.paths import SUFFIX, path_problem
 from hivemind_memory.model.citation import check_place, split_place
 from hivemind_memory.model.curation import StoredMemory
+from hivemind_memory.model.display import behind_text
 from hivemind_memory.model.keys import closest
 from hivemind_memory.model.memories import ACTIVE, FORGOTTEN, STATUSES
 from hivemind_memory.model.note_path import NotePath
@@ -34,8 +37,20 @@ if TYPE_CHECKING:
     from hivemind_memory.model.ports import MemoryIndex
 
 
-def locate(context: CurationContext, name: str) -> tuple[str, int, int]:
-    """Return note, first and last line of what a name means; without lines: 0.
+class NamedPlace(NamedTuple):
+    """A note, or lines of it, that a name means."""
+
+    path: str
+    start_line: int
+    """0: the whole note."""
+
+    end_line: int
+    warning: str = ""
+    """Why the name may mean something else by now; empty: it does not."""
+
+
+def locate(context: CurationContext, name: str) -> NamedPlace:
+    """Return what a name means.
 
     The path of an existing note means that note and needs no index. Any other
     name is looked up as everywhere: id, key, path without ``.md``. At last it may be
@@ -57,12 +72,14 @@ def locate(context: CurationContext, name: str) -> tuple[str, int, int]:
     note = path if path.endswith(SUFFIX) else f"{path}{SUFFIX}"
     if path == note and _is_there(context, note):
         check_place(name)
-        return note, start_line, end_line
+        return NamedPlace(note, start_line, end_line)
+    warning = ""
     if is_name(name):
-        index, _ = context.index.known(is_lookup=True)
+        index, why_stale = context.index.known(is_lookup=True)
+        warning = behind_text(why_stale)
         entry = None if is_place else find_entry(context, index, name, None)
         if entry is not None:
-            return entry.path, entry.start_line, entry.end_line
+            return NamedPlace(entry.path, entry.start_line, entry.end_line, warning)
         try:
             row = find_memory(context, index, name)
             check_certain(context, index, name, row)
@@ -71,19 +88,19 @@ def locate(context: CurationContext, name: str) -> tuple[str, int, int]:
         except MemoryNotFoundError:
             if named := _notes_named(context, index, note):
                 note = _only_one(path, named)
-                return note, start_line, end_line
+                return NamedPlace(note, start_line, end_line, warning)
             if name and "." not in name and "/" not in name:
                 raise
             _refuse_missing(context, index, note)
         else:
             if not is_place or row.path != note:
-                return row.path, 0, 0
+                return NamedPlace(row.path, 0, 0, warning)
             path = note
     # Reading it says that it is not there, or why it is not a note.
     is_plain = "/" in path and not path.endswith("/") and not path_problem(note)
     found = note if is_plain else path
     check_place(name)
-    return found, start_line, end_line
+    return NamedPlace(found, start_line, end_line, warning)
 
 
 def find_entry(

@@ -34,9 +34,10 @@ from hivemind_memory.curation.purge_rows import (
     count_namespaces,
 )
 from hivemind_memory.curation.purge_skills import clean_skills, count_skills
-from hivemind_memory.errors import HivemindError, StateUnusableError
+from hivemind_memory.errors import HivemindError, IndexBusyError, StateUnusableError
 from hivemind_memory.files.atomic import partial_copies, partial_files
 from hivemind_memory.files.paths import PARTIAL_PREFIX
+from hivemind_memory.index.port import VacuumResult
 from hivemind_memory.model.note_path import GLOBAL_NOTE
 from hivemind_memory.notes.edge import names_of_note
 from hivemind_memory.state.change_log import ChangeLog, NamesInChanges
@@ -88,21 +89,29 @@ def count_index(report: PurgeReport) -> None:
 def clean_index(report: PurgeReport) -> None:
     """Index the changed notes, then remove what was deleted from the index files."""
     context = report.context
-    if not context.update_index(sorted(report.plan.notes)):
-        report.fail("index", "the changed notes could not be indexed now")
+    is_updated = context.update_index(sorted(report.plan.notes))
 
     def refresh() -> None:
         try:
             context.index.index_after_purge()
+        except IndexBusyError:
+            raise  # what is deleted is in the file all the same, so none is searched
         except HivemindError as error:
             report.fail("index", str(error))
 
-    result = report.engine.vacuum(
-        report.plan.hashes,
-        refresh=refresh,
-        since_s=report.plan.since_s,
-        probes=report.probes(),
-    )
+    try:
+        result = report.engine.vacuum(
+            report.plan.hashes,
+            refresh=refresh,
+            since_s=report.plan.since_s,
+            probes=report.probes(),
+        )
+    except IndexBusyError as error:
+        report.fail("index", f"{error}; {_AGAIN}")
+        result = VacuumResult()
+    else:
+        if not is_updated:
+            report.fail("index", "the changed notes could not be indexed now")
     for file, why in result.problems:
         report.fail(file, f"{why}; {_AGAIN}")
     removed = report.index_counts._replace(

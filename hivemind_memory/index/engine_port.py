@@ -32,6 +32,24 @@ class IndexEngine(Protocol):
         """Return an empty index that ends with this process."""
         ...
 
+    def copy_in_memory(self) -> Index | None:
+        """Return a copy that ends with this process; None: it would be too large.
+
+        It is of what readers see now, also while another process has it locked.
+
+        Raises:
+            IndexUnusableError: It cannot be read now.
+        """
+        ...
+
+    def is_locked(self) -> bool:
+        """Return whether another process keeps it from being written; waits for none.
+
+        Raises:
+            IndexUnusableError: It cannot be opened.
+        """
+        ...
+
     def state(self) -> tuple[tuple[int, ...], ...]:
         """Return a value that differs after any change to the index; empty: none."""
         ...

@@ -116,14 +116,18 @@ class NoteTools:
         """
 
         def work(call: ToolCall) -> PassageOut:
-            note, start_line, end_line = call.memory.curation.locate(path)
+            place = call.memory.curation.locate(path)
+            note, start_line, end_line, behind = place
             count = lines or None
             if not start_line:
                 start_line = from_
             elif count is None:
                 count = max(end_line - start_line + 1, 1)
             passage = call.memory.read(note, start_line=start_line, line_count=count)
-            return shape_passage(passage, end_line)
+            shown = shape_passage(passage, end_line)
+            said = (behind, shown.continuation)
+            shown.continuation = "; ".join(filter(None, said))
+            return shown
 
         return await self._runner.run("memory_get", context, work, render_passage)
 

@@ -8,11 +8,16 @@ another one, for a memory map or another mount changes a file without an event.
 
 from __future__ import annotations
 
-from hivemind_memory.errors import IndexDamagedError, IndexUnusableError
+from hivemind_memory.errors import (
+    IndexBusyError,
+    IndexDamagedError,
+    IndexUnusableError,
+)
 from hivemind_memory.memory.background_notes import leave_all
+from hivemind_memory.memory.freshness_result import Freshness
 from hivemind_memory.memory.kernel_proof import MAX_UNCHECKED_S, KernelProof
 from hivemind_memory.model.snapshot import IndexedFiles, compare_files, is_unlisted
-from hivemind_memory.model.value import replaced, value
+from hivemind_memory.model.value import replaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,37 +38,6 @@ REFUSED_S = 2.0
 
 MAX_SCANS = 5
 """How often an answer looks again because notes change while it looks."""
-
-
-@value
-class Freshness:
-    """How far the index is from the folder."""
-
-    stale: tuple[str, ...] = ()
-    """Paths of notes that changed and are not indexed."""
-
-    left: tuple[str, ...] = ()
-    """Those of them that are large and being indexed in the background."""
-
-    outdated: tuple[str, ...] = ()
-    """Paths of notes that other rules indexed; they are read again in the
-    background."""
-
-    skipped: tuple[str, ...] = ()
-    """Paths of files that were passed over."""
-
-    passed_over: tuple[SkippedNote, ...] | None = None
-    """The same files with the reasons, if the index has every note of the folder as it
-    is; None: what the folder holds, only a scan tells."""
-
-    warning: str = ""
-    """Why the index could not be updated."""
-
-    is_verified: bool = True
-    """The answer is of the state of the index that was compared with the folder."""
-
-    recovered: tuple[RecoveredEntry, ...] = ()
-    """Entries that had vanished from their notes and are back."""
 
 
 class FreshnessCheck:
@@ -327,6 +301,8 @@ class FreshnessCheck:
                 stale=(*changes.changed, *changes.gone),
                 skipped=_paths(snapshot.skipped),
                 warning=str(error),
+                hint=error.hint,
+                is_locked=isinstance(error, IndexBusyError),
             )
         skipped = _paths(result.skipped)
         self._unreadable = frozenset(skipped).difference(_paths(snapshot.skipped))

@@ -1,4 +1,8 @@
-"""Opens the index file, or an index in memory when the file cannot be used."""
+"""Opens the index file, or an index in memory when the file cannot be used.
+
+While another process has the file locked, a copy in memory answers: reading waits for
+no writer, and what has changed since is read from the notes.
+"""
 
 from __future__ import annotations
 
@@ -37,6 +41,13 @@ class OpenIndex:
 
     broken: tuple[tuple[int, ...], ...] = ()
     """What the file looked like that could not be used."""
+
+    file: Index | None = None
+    """The index that another process has locked; *index* is a copy of it. None: it is
+    no copy."""
+
+    why_copied: str = ""
+    """Who keeps *file* locked."""
 
 
 def check_notes_folder(places: Places) -> None:
@@ -84,6 +95,44 @@ def memory_fallback(
         error=error,
         broken=index_engine(places, now).state(),
     )
+
+
+def copy_of_locked(
+    places: Places, now: Callable[[], float], opened: OpenIndex, why: str
+) -> OpenIndex | None:
+    """Return a copy in memory of an index that another process keeps locked.
+
+    Args:
+        places: Where the files of the memory are.
+        now: Seconds since the epoch, UTC.
+        opened: The index.
+        why: Who keeps it locked.
+
+    Returns:
+        None: It is too large, or cannot be read either.
+    """
+    if opened.index.path != places.index_file:
+        return None
+    try:
+        copy = index_engine(places, now).copy_in_memory()
+    except IndexUnusableError:
+        return None
+    if copy is None:
+        return None
+    notice = f"{why.removesuffix('.')}; this answer was made from a copy and the notes"
+    return OpenIndex(index=copy, notice=notice, file=opened.index, why_copied=why)
+
+
+def without_copy(
+    places: Places, now: Callable[[], float], opened: OpenIndex
+) -> OpenIndex:
+    """Return the index file in the place of its copy, once it is free."""
+    try:
+        if opened.file is None or index_engine(places, now).is_locked():
+            return opened
+    except IndexUnusableError:
+        return opened
+    return OpenIndex(index=opened.file)
 
 
 def reopen_index(

@@ -1,8 +1,4 @@
-"""Keeps the index of a memory open: reopens, updates and repairs it.
-
-When the index cannot be opened, one in memory takes its place, so that a query is
-answered all the same.
-"""
+"""The index of a memory, as every answer and every change uses it: updated first."""
 
 from __future__ import annotations
 
@@ -12,20 +8,14 @@ from threading import RLock
 from hivemind_memory.errors import (
     HivemindError,
     IndexBusyError,
-    IndexDamagedError,
-    IndexTooNewError,
     IndexUnusableError,
     NotSavedError,
 )
 from hivemind_memory.index.choose_engine import index_engine
 from hivemind_memory.memory.background_notes import leave_all, may_mean
-from hivemind_memory.memory.freshness import Freshness, FreshnessCheck
-from hivemind_memory.memory.index_fallback import (
-    OpenIndex,
-    memory_fallback,
-    open_index,
-    reopen_index,
-)
+from hivemind_memory.memory.freshness_result import Freshness
+from hivemind_memory.memory.index_fallback import OpenIndex, open_index
+from hivemind_memory.memory.kept_index import KeptIndex
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.value import replaced
 
@@ -47,16 +37,12 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 
-class IndexHandle:
+class IndexHandle(KeptIndex):
     """The open index; hold ``lock`` while using it."""
 
     def __init__(self, places: Places, syncer: Syncer, clocks: Clocks) -> None:
+        super().__init__(places, syncer, clocks)
         self.lock = RLock()
-        self.syncer = syncer
-        self._places = places
-        self._clocks = clocks
-        self._open: OpenIndex | None = None
-        self._fresh: FreshnessCheck | None = None
         self._background: BackgroundSync | None = None
         self.left: tuple[str, ...] = ()
         """Paths of the large notes that the last ``fresh`` left to the background."""
@@ -66,83 +52,6 @@ class IndexHandle:
 
         self.kept: tuple[object, Any] | None = None
         """What was made of the notes, and of which state; see ``MemoryLists.kept``."""
-
-        self._beyond_repair: tuple[tuple[int, ...], ...] | None = None
-
-    def close(self) -> None:
-        """Close the index; the next use opens it again."""
-        if self._fresh is not None:
-            self._fresh.close()
-            self._fresh = None
-        if self._open is not None:
-            self._open.index.close()
-            self._open = None
-
-    def opened(self) -> OpenIndex:
-        """Return the open index, reopened if its file is another one now."""
-        if self._open is not None and not self._open.index.is_still_there():
-            self.close()
-        if self._open is None:
-            self._open = open_index(self._places, self._clocks.now)
-        elif self._open.warning:
-            self._open = reopen_index(self._places, self._clocks.now, self._open)
-        return self._open
-
-    def run_with_fallback(
-        self, answer: Callable[[OpenIndex], T], *, may_repair: bool = True
-    ) -> T:
-        """Return an answer of the index, or of a substitute if it cannot give one.
-
-        Args:
-            answer: Asks the index.
-            may_repair: Make a damaged index again from the notes first.
-        """
-        opened = self.opened()
-        if may_repair and isinstance(opened.error, IndexDamagedError):
-            opened = self._repaired(opened)
-        try:
-            return answer(opened)
-        except IndexTooNewError:
-            raise
-        except IndexUnusableError as error:
-            # What is damaged within shows when it is read, and not before.
-            self.close()
-            opened = memory_fallback(self._places, self._clocks.now, error)
-            self._open = opened
-            if may_repair and isinstance(error, IndexDamagedError):
-                opened = self._repaired(opened)
-            return answer(opened)
-
-    def clear_notice(self) -> None:
-        """Drop the notice that an answer has shown; the lock is held."""
-        if self._open is not None and self._open.notice:
-            self._open = replaced(self._open, notice="")
-
-    def _repaired(self, damaged: OpenIndex) -> OpenIndex:
-        """Return the index made again from the notes; *damaged* if that is impossible.
-
-        It costs what filling a substitute in memory costs. Large notes are left to the
-        background, and no search waits for another process that does the same. What
-        failed once is not tried again on the same file.
-        """
-        if damaged.broken == self._beyond_repair:
-            return damaged
-        engine = index_engine(self._places, self._clocks.now)
-        try:
-            engine.rebuild(
-                lambda index: self.syncer.sync(index, may_take_large=leave_all),
-                wait_s=0,
-            )
-            index = engine.open()
-        except IndexBusyError:
-            return damaged
-        except HivemindError:
-            self._beyond_repair = damaged.broken
-            return damaged
-        self.close()
-        notice = "the index was damaged and has been rebuilt from the notes"
-        self._open = OpenIndex(index=index, notice=notice)
-        return self._open
 
     def run_fresh(
         self, answer: Callable[[Index], T], *, leaves_outdated: bool = False
@@ -158,8 +67,8 @@ class IndexHandle:
         """
 
         def of_fresh(opened: OpenIndex) -> T:
-            freshness = self.freshness_check().ensure_fresh(
-                opened.index,
+            opened, freshness = self.ensure_fresh(
+                opened,
                 may_take_large=self.syncer.holds_memory,
                 leaves_outdated=leaves_outdated,
                 waits_again=False,
@@ -185,14 +94,13 @@ class IndexHandle:
             folder tells what there is.
         """
         with self.lock:
-            opened = self.opened()
+            opened = self._opened_for_answer()
             if opened.error is not None:
                 return None
-            rule = self.syncer.holds_memory
             try:
-                freshness = self.freshness_check().ensure_fresh(
-                    opened.index,
-                    may_take_large=rule,
+                opened, freshness = self.ensure_fresh(
+                    opened,
+                    may_take_large=self.syncer.holds_memory,
                     leaves_outdated=True,
                     waits_again=False,
                 )
@@ -201,17 +109,6 @@ class IndexHandle:
                 return answer(opened.index, freshness.passed_over)
             except IndexUnusableError:
                 return None
-
-    def freshness_check(self) -> FreshnessCheck:
-        """Return what updates the index before an answer."""
-        if self._fresh is None:
-            self._fresh = FreshnessCheck(
-                self.syncer,
-                self._places,
-                self._clocks.stopwatch,
-                index_rest=lambda: self.background_sync().start(),
-            )
-        return self._fresh
 
     def background_sync(self) -> BackgroundSync:
         """Return what indexes large notes while others use the index."""
@@ -222,6 +119,10 @@ class IndexHandle:
                 self._places.index_file, self._sync_all, self._clocks.stopwatch
             )
         return self._background
+
+    def _index_rest(self) -> None:
+        """Index in the background what an answer has left for later."""
+        self.background_sync().start()
 
     def _sync_all(self, progress: Progress | None) -> SyncResult:
         """Index all that changed, on a connection of its own."""
@@ -255,7 +156,7 @@ class IndexHandle:
         started = self._clocks.stopwatch()
         left: set[NotePath] = set()
         with self.lock:
-            opened = self.opened()
+            opened = self._opened_file()
             if opened.error is not None:
                 raise opened.error
             try:
@@ -313,22 +214,25 @@ class IndexHandle:
         Raises:
             NotSavedError: It cannot be updated now.
         """
-        index, why_stale = self._known(is_lookup=is_lookup, waits_again=True)
-        if why_stale:
+        index, found = self._known(is_lookup=is_lookup, waits_again=True)
+        if found.warning:
             hint = "Try again; `hm doctor` checks for problems."
-            raise NotSavedError(why_stale, hint=hint, effect="Nothing was changed")
+            raise NotSavedError(
+                found.warning,
+                hint=found.hint if found.is_locked else hint,
+                effect="Nothing was changed",
+            )
         return index
 
     def known(self, *, is_lookup: bool = False) -> tuple[Index, str]:
         """Return the index for who only reads, and why it is behind the folder."""
-        return self._known(is_lookup=is_lookup, waits_again=False)
+        index, found = self._known(is_lookup=is_lookup, waits_again=False)
+        return index, found.warning
 
-    def _known(self, *, is_lookup: bool, waits_again: bool) -> tuple[Index, str]:
-        """Return the index, updated if that is possible, and why it is behind."""
-        opened = self.opened()
-        check = self.freshness_check()
-        freshness = check.ensure_fresh(
-            opened.index,
+    def _known(self, *, is_lookup: bool, waits_again: bool) -> tuple[Index, Freshness]:
+        """Return the index, updated if that is possible, and how far that went."""
+        opened, freshness = self.ensure_fresh(
+            self._opened_for_answer(),
             may_take_large=self.syncer.holds_memory if is_lookup else None,
             leaves_outdated=is_lookup,
             waits_again=waits_again,
@@ -337,9 +241,9 @@ class IndexHandle:
             from hivemind_memory.memory.rule_changes import has_old_types
 
             if has_old_types(opened.index):
-                freshness = check.ensure_fresh(opened.index, may_take_large=None)
+                opened, freshness = self.ensure_fresh(opened, may_take_large=None)
         self.left, self.why_behind = freshness.left, freshness.warning
-        return opened.index, freshness.warning
+        return opened.index, freshness
 
     def index_named(self, name: str) -> None:
         """Index the large notes that ``fresh`` left and that a name may mean.
@@ -353,11 +257,19 @@ class IndexHandle:
         self.left = tuple(path for path in self.left if path not in meant)
 
     def index_after_purge(self) -> None:
-        """Index what changed; every process drops what it read. See ``fresh``."""
+        """Index what changed; every process drops what it read. See ``fresh``.
+
+        Raises:
+            IndexBusyError: Another process keeps the index locked; it is not waited for
+                if it was before.
+        """
         from hivemind_memory.memory.sync_round import LAST_PURGE
 
-        self.opened().index.set_meta(LAST_PURGE, self._clocks.randomness().hex())
+        index = self._opened_for_answer().index
+        self._refuse_copy()
+        index.set_meta(LAST_PURGE, self._clocks.randomness().hex())
         self.fresh()
+        self._refuse_copy()
 
     def count_pending_claims(self, access: Access, *, is_fresh: bool) -> int:
         """Return how many claims wait in the inboxes that a caller may see.
@@ -383,9 +295,11 @@ class IndexHandle:
             is_whole: Also when it is large; else that is begun in the background.
         """
         try:
-            index = self.opened().index
+            opened = self.opened()
+            index = opened.index
             if is_whole or index.path != self._places.index_file:
-                return self.syncer.sync_note(index, path)
+                # In a copy no other process sees it.
+                return self.syncer.sync_note(index, path) and opened.file is None
             if self.syncer.sync_note(index, path, may_take_large=leave_all):
                 return True
         except HivemindError:

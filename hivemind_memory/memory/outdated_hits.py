@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.markdown.text import decode
-from hivemind_memory.memory.read import mask_lines
+from hivemind_memory.memory.read import blank_forgotten, mask_lines
 from hivemind_memory.memory.same_text import shown_text
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.value import replaced
@@ -18,6 +18,8 @@ from hivemind_memory.redaction import mask
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from hivemind_memory.files.folder import NotesFolder
     from hivemind_memory.index.port import Index
     from hivemind_memory.memory.sync import Syncer
@@ -63,6 +65,43 @@ def replace_outdated_text(
     if answer.hits and not hits:
         report = replaced(report, why_empty=CHANGED)
     return replaced(answer, hits=tuple(hits), report=report)
+
+
+def without_unsaid(
+    answer: SearchAnswer, stale: Collection[str], folder: NotesFolder
+) -> SearchAnswer:
+    """Return an answer without the hits that their notes no longer say.
+
+    Forgetting counts for every reader at once, also for one that cannot update the
+    index.
+
+    Args:
+        answer: Of an index that is behind the notes.
+        stale: Paths of the notes that have changed.
+        folder: The notes.
+    """
+    visible = {path: _visible_text(path, folder) for path in stale}
+    hits = [
+        hit
+        for hit in answer.hits
+        if hit.path not in visible or hit.snippet.strip() in visible[hit.path]
+    ]
+    if len(hits) == len(answer.hits):
+        return answer
+    # What they would have pointed to may be forgotten, too.
+    report = replaced(answer.report, suggestions=())
+    if not hits:
+        report = replaced(report, why_empty=CHANGED)
+    return replaced(answer, hits=tuple(hits), report=report)
+
+
+def _visible_text(path: str, folder: NotesFolder) -> str:
+    """Return what a note says without what is forgotten; empty: it cannot be read."""
+    try:
+        data, _ = folder.read(NotePath(path), max_bytes=folder.max_note_bytes)
+        return shown_text(blank_forgotten(NotePath(path), decode(data)))
+    except HivemindError:
+        return ""
 
 
 def _masked_hit(hit: Hit, folder: NotesFolder, indexed: FileSignature) -> Hit | None:

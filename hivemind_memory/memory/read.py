@@ -56,7 +56,7 @@ def read_passage(
     data = _bounded(folder, note)
     text = decode(data)
     if not caller.is_owner:
-        text = _blank_forgotten(note, text)
+        text = blank_forgotten(note, text)
     lines = text.split("\n")
     if lines[-1] == "":
         lines.pop()
@@ -133,7 +133,7 @@ def _near(lines: Iterator[str], *, last: bool) -> list[str]:
     return near
 
 
-def _blank_forgotten(path: NotePath, text: str) -> str:
+def blank_forgotten(path: NotePath, text: str) -> str:
     """Return a note's text with the lines of forgotten entries blank.
 
     Every other line keeps its number.

@@ -10,7 +10,8 @@ from functools import partial
 from typing import NamedTuple
 
 from hivemind_memory.memory.choose_hits import choose_active
-from hivemind_memory.memory.freshness import MAX_SCANS, Freshness
+from hivemind_memory.memory.freshness import MAX_SCANS
+from hivemind_memory.memory.freshness_result import Freshness
 from hivemind_memory.memory.make_hits import make_hits, with_successors
 from hivemind_memory.memory.retrieve import RetrievedCandidates, retrieve
 from hivemind_memory.model.matches import QueryVector
@@ -170,7 +171,7 @@ def _ask(
     while True:
         scans += 1
         if freshness_check is not None:
-            freshness = freshness_check.ensure_fresh(opened.index, leaves_outdated=True)
+            opened, freshness = handle.ensure_fresh(opened, leaves_outdated=True)
             recovered += freshness.recovered
         # All of one state of the index, the one that was compared with the folder.
         with opened.index.snapshot():
@@ -186,6 +187,10 @@ def _ask(
             if not is_verified and not freshness.warning:
                 freshness = replaced(freshness, is_verified=False)
             found = answer_of(opened, replaced(freshness, recovered=recovered))
+            if freshness.stale and freshness.warning:
+                from hivemind_memory.memory.outdated_hits import without_unsaid
+
+                found = without_unsaid(found, freshness.stale, handle.syncer.folder)
             if freshness.outdated or freshness.warning or not is_fresh:
                 from hivemind_memory.memory.outdated_hits import replace_outdated_text
 

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hivemind_memory.memory.freshness import Freshness
+    from hivemind_memory.memory.freshness_result import Freshness
     from hivemind_memory.memory.retrieve import RetrievedCandidates
     from hivemind_memory.model.filters import Access, SearchFilter
     from hivemind_memory.search.ranking import Ranking

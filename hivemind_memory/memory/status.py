@@ -182,6 +182,8 @@ def _skipped(
     opened: OpenIndex, skipped: tuple[SkippedNote, ...]
 ) -> tuple[SkippedNote, ...]:
     """Return what was passed over, a substitute for the index among it."""
+    if opened.file is not None:
+        return (SkippedNote(path=".index", reason=opened.why_copied), *skipped)
     if opened.error is None:
         return skipped
     problem = str(opened.error).removesuffix(".")

@@ -359,13 +359,25 @@ def _damaged(path: str) -> IndexDamagedError:
     )
 
 
+def _busy(path: str) -> IndexBusyError:
+    """Return the error for a file that another process keeps locked."""
+    from hivemind_memory.sqlite.lock_holder import lock_holder
+
+    number, name = lock_holder(path)
+    hint = "try again; `hm status` names the process that leads"
+    if number:
+        hint = f"try again; if it hangs, `kill {number}` ends it"
+    return IndexBusyError(
+        f"{name or 'another process'} kept the index locked for 10 s; the notes are"
+        " untouched",
+        hint=hint,
+    )
+
+
 def _translated(error: apsw.Error, path: str) -> IndexUnusableError:
     """Return our error for one of SQLite's."""
     if isinstance(error, apsw.BusyError | apsw.LockedError):
-        return IndexBusyError(
-            "another process kept the index locked for 10 s; the notes are untouched",
-            hint="try again; `hm status` names the process that leads",
-        )
+        return _busy(path)
     # Our statements fit our tables; where they do not, the schema itself is damaged.
     if isinstance(error, apsw.CorruptError | apsw.NotADBError | apsw.SQLError):
         return _damaged(path)

@@ -24,7 +24,7 @@ def read_memories_of(memory: Memory) -> Callable[[str], str]:
     """Return what reads a memory by key, id or path, with its caller's rights."""
 
     def read(name: str) -> str:
-        path, start, end = memory.curation.locate(name)
+        path, start, end, _ = memory.curation.locate(name)
         if start:
             count = end - start + 1
             return memory.read(path, start_line=start, line_count=count).text

@@ -19,7 +19,8 @@ from hivemind_memory.errors import HivemindError, IndexUnusableError, KeyTakenEr
 from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.markdown import blocks
 from hivemind_memory.memory import background_sync, note_indexer, sync
-from hivemind_memory.memory.freshness import Freshness, FreshnessCheck
+from hivemind_memory.memory.freshness import FreshnessCheck
+from hivemind_memory.memory.freshness_result import Freshness
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.memory.outdated_hits import _masked_headings
 from hivemind_memory.model.curation import NewMemory

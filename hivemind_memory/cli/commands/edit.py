@@ -137,7 +137,7 @@ def _note_to_edit(memory: Memory, name: str) -> tuple[NotePath, int]:
 
     name, similar = name.strip(), ""
     try:
-        path, line, last = memory.curation.locate(name)
+        path, line, last, _ = memory.curation.locate(name)
     except NoteNotFoundError as error:
         if not name.endswith(SUFFIX):
             raise

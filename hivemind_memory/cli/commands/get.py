@@ -45,7 +45,7 @@ def get(request: CommandRequest) -> int:
     values = request.values
     name = values["path"]
     with request.open_memory() as memory:
-        path, first, last = memory.curation.locate(name)
+        path, first, last, behind = memory.curation.locate(name)
         if first and (values["from"] is not None or values["lines"] is not None):
             message = "PATH already includes lines."
             hint = "Leave out --from and --lines, or the line numbers."
@@ -59,7 +59,7 @@ def get(request: CommandRequest) -> int:
         is_named = passage.path != split_place(name)[0]
         copies = copies_of(memory.memories(), passage.path) if is_named else []
     _print_passage(passage, as_json=values["json"])
-    print_notices(map(copy_notice, copies))
+    print_notices(filter(None, (behind, *map(copy_notice, copies))))
     if not passage.line_count:
         print_notices([f"{passage.path} is empty"])
     elif last > passage.line_count:

@@ -80,7 +80,7 @@ def _show_why(request: CommandRequest, name: str) -> int:
     from hivemind_memory.curation.copies import copies_of, copy_notice
 
     with request.open_memory() as memory:
-        path, first, last = memory.curation.locate(name)
+        path, first, last, _ = memory.curation.locate(name)
         path = memory.read(path, start_line=first or 1, line_count=0).path
         record = opening.open_injector(memory).why(os.curdir)
         found = record or {"memories": [], "left_out": []}

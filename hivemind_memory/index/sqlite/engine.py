@@ -29,6 +29,9 @@ REBUILD_WAIT_S = 10.0
 VACUUM_WAIT_S = 10.0
 """How long a vacuum waits for each process that uses the index."""
 
+MAX_COPY_BYTES = 256 << 20
+"""A larger index is not copied into memory; that of 60,000 small notes is smaller."""
+
 _SUFFIXES = ("", "-wal", "-shm", ".hold", ".writer.lock")
 """The database goes first: without its log it may be half of what it was.
 
@@ -50,6 +53,29 @@ class SqliteEngine:
     def open_in_memory(self) -> SqliteIndex:
         """Return an empty index that no file holds."""
         return SqliteIndex(IN_MEMORY, now=self._now)
+
+    def copy_in_memory(self) -> SqliteIndex | None:
+        """Return a copy that no file holds, of the state that readers see now.
+
+        Who writes to the file meanwhile is not waited for. None: it is too large.
+        """
+        from hivemind_memory.index.sqlite.swap import copy_to_memory
+
+        if sum(size for _, size, _ in self.state()) > MAX_COPY_BYTES:
+            return None
+        copy = self.open_in_memory()
+        try:
+            copy_to_memory(self._places.index_file, copy)
+        except BaseException:
+            copy.close()
+            raise
+        return copy
+
+    def is_locked(self) -> bool:
+        """Return whether another process keeps the file from being written now."""
+        from hivemind_memory.index.sqlite.lock import is_locked
+
+        return is_locked(self._places.index_file)
 
     def state(self) -> tuple[tuple[int, ...], ...]:
         """Return a value that differs after any change to the file or its log."""

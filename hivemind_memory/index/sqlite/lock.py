@@ -8,9 +8,17 @@ transaction needs none.
 
 from __future__ import annotations
 
+import apsw
+
 from hivemind_memory.errors import IndexBusyError
 from hivemind_memory.files.locks import KernelLock
-from hivemind_memory.sqlite.connection import IN_MEMORY, make_file, unwritable
+from hivemind_memory.sqlite.connection import (
+    IN_MEMORY,
+    make_file,
+    open_connection,
+    translated_errors,
+    unwritable,
+)
 
 WAIT_S = 30.0
 """A rebuild of 10,000 chunks holds the lock for a second or two."""
@@ -20,6 +28,21 @@ def create_file(path: str) -> None:
     """Make an empty index file, unless another process has made it meanwhile."""
     with index_lock(path):
         make_file(path)
+
+
+def is_locked(path: str) -> bool:
+    """Return whether another process is writing to the index file at *path*."""
+    connection = open_connection(path)
+    try:
+        connection.set_busy_timeout(0)
+        with translated_errors(path):
+            try:
+                connection.execute("BEGIN IMMEDIATE; ROLLBACK")
+            except apsw.BusyError:
+                return True
+            return False
+    finally:
+        connection.close()
 
 
 class index_lock:  # noqa: N801 - a context manager reads like a word

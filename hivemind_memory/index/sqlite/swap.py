@@ -1,7 +1,7 @@
-"""Replaces the content of one index file by that of another, in one transaction.
+"""Copies one index over another, page by page, in one transaction.
 
 Processes that have the file open keep reading the old pages until the new ones are
-whole. The caller holds ``index_lock``.
+whole. Who replaces the file holds ``index_lock``.
 """
 
 from __future__ import annotations
@@ -115,3 +115,17 @@ def _copy_pages(source: apsw.Connection, path: str) -> None:
                 backup.step(-1)
     finally:
         target.close()
+
+
+def copy_to_memory(path: str, copy: SqliteIndex) -> None:
+    """Make an index in memory equal to what readers of the file at *path* see."""
+    source = open_connection(path)
+    try:
+        with (
+            translated_errors(path),
+            copy.connection.backup("main", source, "main") as backup,
+        ):
+            while not backup.done:
+                backup.step(-1)
+    finally:
+        source.close()
