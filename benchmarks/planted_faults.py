@@ -15,9 +15,11 @@ fault.
 from __future__ import annotations
 
 import argparse
+import compileall
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -50,9 +52,10 @@ def main() -> int:
         faults = drawn(faults, given.per_rig, given.draw)
     problems = [] if given.only else rigs_without_fault()
     with tempfile.TemporaryDirectory() as base:
+        sound = compiled_copy(Path(base) / "sound")
 
         def tried(number: int) -> str:
-            return try_fault(faults[number], Path(base) / str(number))
+            return try_fault(faults[number], sound, Path(base) / str(number))
 
         with ThreadPoolExecutor(given.jobs) as pool:
             problems += [
@@ -88,14 +91,33 @@ def rigs_without_fault() -> list[str]:
     ]
 
 
-def try_fault(fault: Fault, folder: Path) -> str:
-    """Plant a fault in a copy of the project; return what is wrong, or nothing."""
+def compiled_copy(folder: Path) -> Path:
+    """Copy the project with its bytecode; return the copy.
+
+    A rig starts hundreds of processes. Each would compile every module that it loads.
+    """
     copy_project(folder)
+    for name in (PACKAGE, "benchmarks", "tests/support"):
+        compileall.compile_dir(folder / name, quiet=2)
+    return folder
+
+
+def try_fault(fault: Fault, sound: Path, folder: Path) -> str:
+    """Plant a fault in a copy of the project; return what is wrong, or nothing.
+
+    Args:
+        fault: What to break.
+        sound: A whole copy, see ``compiled_copy``, which stays as it is.
+        folder: Where to make another one. It shares all files but the broken one.
+    """
+    shutil.copytree(sound, folder, copy_function=os.link)
     module = folder / PACKAGE / fault.module
     if not module.is_file():
         return f"{fault.name}: there is no {fault.module}"
-    with module.open("a", encoding="utf-8") as lines:
-        lines.write(f"\n\n{fault.code}")
+    text = module.read_text(encoding="utf-8")
+    module.unlink()
+    # Its size is another one, so its bytecode is not used.
+    module.write_text(f"{text}\n\n{fault.code}", encoding="utf-8")
     name = f"{PACKAGE}.{fault.module.removesuffix('.py').replace('/', '.')}"
     loaded = _run(folder, "-c", f"import {name}")
     if loaded.returncode:
@@ -126,7 +148,7 @@ def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, *arguments],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"},
+        env={**os.environ, "PYTHONPATH": str(folder)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
