@@ -23,7 +23,7 @@ import time
 
 IDLE_S = 1.0
 LIMIT_MS = 200
-PATIENCE_S = 30.0
+ENDED_WITHIN_S = 30.0
 _INITIALIZE = {
     "jsonrpc": "2.0",
     "id": 1,
@@ -92,7 +92,7 @@ def end_ms(home: str, joined_by: str, *, is_killed: bool) -> float:
     else:
         client.stdin.write(b"\n")
         client.stdin.flush()
-    is_gone = bool(select.select([ended], [], [], PATIENCE_S)[0])
+    is_gone = bool(select.select([ended], [], [], ENDED_WITHIN_S)[0])
     took_ms = 1000 * (time.perf_counter() - started)
     if not is_gone:
         signal.pidfd_send_signal(ended, signal.SIGKILL)
