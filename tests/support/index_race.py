@@ -213,13 +213,17 @@ def _search(
         problems += _undone(sandbox, memory, name)
         events = rng.choice(told)
         word = events.read_text()
+        before = _holding(sandbox, word)
         answer = ask(memory, word)
         # By its parts a word finds other notes as well.
         is_found = any(word in hit.snippet for hit in answer.hits)
-        # Each word is written once, so what holds it now has held it all the time,
-        # unless the writer has replaced the note since: then nothing holds it.
-        if not is_found and answer.report.is_fresh and _holds(sandbox, word):
-            problems.append(f"{name} missed {word}")
+        if is_found or not answer.report.is_fresh:
+            continue
+        # A note that the writer has replaced meanwhile need not be found. Nor need the
+        # entry that it held, and that another process has put back since.
+        if kept := before & _holding(sandbox, word):
+            took_s = answer.report.took_ms / 1000
+            problems.append(f"{name} missed {word} of {kept} in {took_s:.1f} s")
     memory.close()
     return {"steps": done, "problems": problems}
 
@@ -284,15 +288,16 @@ def _undone(sandbox: Sandbox, memory: Memory, name: str) -> list[str]:
     word = told.read_text()
     hits = memory.search(Query(text=word, min_score=0.0), is_fresh=False).hits
     is_found = any(word in hit.snippet for hit in hits)
-    return [] if is_found or not _holds(sandbox, word) else [f"{name}: {word} undone"]
+    return [] if is_found or not _holding(sandbox, word) else [f"{name}: {word} undone"]
 
 
-def _holds(sandbox: Sandbox, word: str) -> bool:
-    """Return whether a note holds a word; one that is renamed meanwhile does not."""
+def _holding(sandbox: Sandbox, word: str) -> set[str]:
+    """Return the notes that hold a word; one that is renamed meanwhile does not."""
+    found = set()
     for file in sandbox.notes.glob("*.md"):
         try:
             if word in file.read_text():
-                return True
+                found.add(file.name)
         except FileNotFoundError:
             continue
-    return False
+    return found
