@@ -192,8 +192,9 @@ class EventFeed:
             signatures = _signatures_of(memory)
             if signatures == self._signatures:
                 return []
-            events = list(memory.curation.events.after(self._last))
+            # What is indexed was logged before: so no note is told first as `indexed`.
             notes = _notes_of(memory)
+            events = list(memory.curation.events.after(self._last))
             # Behind the events: what was moved by then is in them under its old name.
             tokens = Tokens(memory.state()).all()
         self._tokens = frozenset(replaced(token, used_at=0) for token in tokens)

@@ -15,7 +15,9 @@ import pytest
 
 from hivemind_memory import opening
 from hivemind_memory.curation.access_tokens import AccessTokens
+from hivemind_memory.http_api import event_feed
 from hivemind_memory.http_api.event_feed import POLL_S, EventFeed, Listener
+from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import MemorySelector
 from hivemind_memory.model.events import MemoryEvent
 from tests.http_api.served import TIMEOUT_S, Served, add_token, save, serving
@@ -242,3 +244,27 @@ def test_a_change_while_a_client_is_added_is_told_it_once(home: Path) -> None:
 
         assert first
         assert asyncio.run(told()) == ["first.md", "second.md"]
+
+
+def test_a_memory_that_is_saved_during_a_look_is_not_told_as_indexed_first(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The log was read before the notes: a save between the two came backwards."""
+    assert home.is_dir()
+    read_notes = event_feed._notes_of
+    saved: list[str] = []
+
+    def save_then_read(memory: Memory) -> dict[str, tuple[object, ...]]:
+        if not saved:
+            saved.append(save("plan", "The shop opens at nine.", "global"))
+        return read_notes(memory)
+
+    with opening.open_memory() as memory:
+        feed = EventFeed(lambda: nullcontext(memory))
+        feed._begin()
+        save("other", "The tea is green.", "global")
+        monkeypatch.setattr(event_feed, "_notes_of", save_then_read)
+
+        told = [*feed._changed(), *feed._changed()]
+
+    assert [one.kind for one in told if one.path == "plan.md"] == ["saved", "indexed"]
