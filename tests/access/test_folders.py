@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from hivemind_memory.cli.table import all_commands
 from tests.cli.conftest import Hm, hm, home
+from tests.support.forked import HM, finish
 from tests.support.limited_callers import (
     CALLERS,
     LIMITED,
@@ -102,12 +101,10 @@ def run(hm: Hm, line: tuple[str, ...], there: Path) -> Ran:
     words = [word.replace("{there}", str(there)) for word in line]
     if words[0] != "launch":
         return hm(*words)
-    program = (sys.executable, "-m", "hivemind_memory.cli", *words)
+    program = (*HM, *words)
     # Without tmux the program runs here.
     environ = {**os.environ, "PATH": _path_without_tmux(there.parent)}
-    done = subprocess.run(
-        program, env=environ, stdin=subprocess.DEVNULL, capture_output=True, check=False
-    )
+    done = finish(program, env=environ)
     return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 

@@ -14,10 +14,11 @@ from typing import Any
 
 import pytest
 
+from tests.support.forked import HM, finish
 from tests.support.ran import Ran
+from tests.support.waiting import HANG_S
 
 ROOT = Path(__file__).parents[2]
-TIMEOUT_S = 30.0
 PROGRAMS = ("claude", "codex", "gemini", "opencode", "qwen", "vscode")
 FILES = {
     "claude": ".claude.json",
@@ -102,15 +103,14 @@ class Machine:
     def run(
         self, *words: str, stdin: str | bytes = b"", cwd: Path | None = None, **env: str
     ) -> Ran:
-        """Run ``hm`` as a program, without a terminal."""
-        done = subprocess.run(
-            [str(self.hm), *words],
-            input=stdin.encode() if isinstance(stdin, str) else stdin,
-            capture_output=True,
+        """Run ``hm`` as a process, without a terminal."""
+        done = finish(
+            [*HM, *words],
+            stdin.encode() if isinstance(stdin, str) else stdin,
+            HANG_S,
+            program=str(self.hm),
             cwd=cwd or self.root,
             env=self.env | env,
-            timeout=TIMEOUT_S,
-            check=False,
         )
         return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
 
@@ -128,7 +128,7 @@ class Machine:
         ) as process:
             os.close(theirs)
             text, is_asked = b"", False
-            deadline = time.monotonic() + TIMEOUT_S
+            deadline = time.monotonic() + HANG_S
             while time.monotonic() < deadline:
                 if not select.select([ours], [], [], 0.1)[0]:
                     continue

@@ -6,18 +6,18 @@ import ast
 import os
 import shutil
 import socket
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from hivemind_memory.files.descriptors import IrregularFileError, open_regular
+from tests.support.forked import HM, finish
+from tests.support.ran import Ran
 from tests.support.tree import ROOT
+from tests.support.waiting import HANG_S
 
 PACKAGE = ROOT / "hivemind_memory"
-WAITS_S = 60
 """A command that waits for the other end of a pipe waits for ever."""
 
 
@@ -100,29 +100,21 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("made") / "home"
     save = ("save", "-g", "deploy", "We deploy on any day.")
     for words in (("init",), save, ("write", "-g", "The tea is green.")):
-        assert run_hm(home, *words).returncode == 0
-    assert run_hm(home, "config", "set", "min_score", "0.1").returncode == 0
+        assert run_hm(home, *words).code == 0
+    assert run_hm(home, "config", "set", "min_score", "0.1").code == 0
     return home
 
 
-def run_hm(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run a command as a process of its own, which is stopped after a minute."""
-    return subprocess.run(
-        [sys.executable, "-m", "hivemind_memory.cli", *words],
-        cwd=home.parent,
-        env={
-            **os.environ,
-            "HOME": str(home.parent),
-            "HIVEMIND_HOME": str(home),
-            "PYTHONPATH": str(ROOT),
-            "HIVEMIND_EMBEDDING_PROVIDER": "none",
-        },
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=WAITS_S,
-        check=False,
-    )
+def run_hm(home: Path, *words: str) -> Ran:
+    """Run a command as a process of its own, which is stopped if it waits."""
+    environ = {
+        **os.environ,
+        "HOME": str(home.parent),
+        "HIVEMIND_HOME": str(home),
+        "HIVEMIND_EMBEDDING_PROVIDER": "none",
+    }
+    done = finish((*HM, *words), timeout=HANG_S, cwd=home.parent, env=environ)
+    return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 WRITE = ("write", "-g", "The harbour is blue.")
@@ -172,7 +164,7 @@ def test_no_command_waits_for_what_is_no_file(
 
     ran = run_hm(home, *words)
 
-    said = ran.stdout + ran.stderr
-    assert ran.returncode in {0, 1, 2}, said
+    said = ran.out + ran.err
+    assert ran.code in {0, 1, 2}, said
     assert says.format(kind) in said
     assert "Traceback" not in said

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import atexit
 import contextvars
+import functools
 import gc
+import logging
 import os
 import resource
 import signal
@@ -21,9 +23,9 @@ import threading
 import traceback
 import warnings
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
+from hivemind_memory.cli.asking.preload import preload
 from hivemind_memory.cli.main import run
 
 HM = (sys.executable, "-m", "hivemind_memory.cli")
@@ -34,6 +36,7 @@ def start(
     *,
     env: Mapping[str, str] | None = None,
     max_files: int = 0,
+    program: str = "hm",
     **more: Any,
 ) -> subprocess.Popen[Any]:
     """Start a command as ``subprocess.Popen`` does; fork if it is ``hm``.
@@ -42,13 +45,15 @@ def start(
         command: A program and its arguments.
         env: Its environment; None: that of this process.
         max_files: How many files ``hm`` may have open; 0: as many as this process.
+        program: By which name ``hm`` believes that it was called.
         more: What else ``subprocess.Popen`` takes.
     """
     if tuple(command[: len(HM)]) == HM:
+        load_once()
         environ = dict(os.environ if env is None else env)
-        words = command[len(HM) :]
+        words = (program, *command[len(HM) :])
         # Called in the child, where the streams are in their places; never returns.
-        more["preexec_fn"] = partial(_become_hm, words, environ, max_files)
+        more["preexec_fn"] = functools.partial(become_hm, words, environ, max_files)
     return subprocess.Popen(command, env=env, **more)
 
 
@@ -65,10 +70,22 @@ def finish(
     return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
-def _become_hm(
-    words: Sequence[str], environ: Mapping[str, str], max_files: int
+@functools.cache
+def load_once() -> None:
+    """Load here what each child would load, as the helper of a leader does."""
+    preload(lambda: False)
+
+
+def become_hm(
+    words: Sequence[str], environ: Mapping[str, str], max_files: int = 0
 ) -> None:
-    """Run ``hm``, then end this process."""
+    """Run ``hm`` in this process, a child that was forked, then end it.
+
+    Args:
+        words: The name of the program and its arguments.
+        environ: Its environment.
+        max_files: How many files it may have open; 0: as many as before.
+    """
     # One of these tells the parent by its end that the child runs.
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     os.closerange(3, soft)
@@ -79,12 +96,14 @@ def _become_hm(
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         atexit._clear()
+        logging.root.handlers.clear()  # those of pytest swallow what is logged
+        logging.root.setLevel(logging.WARNING)
         warnings.resetwarnings()  # those of the tests are errors
         for ignored in (DeprecationWarning, ImportWarning, ResourceWarning):
             warnings.simplefilter("ignore", ignored)
         os.environ.clear()
         os.environ.update(environ)
-        sys.argv = ["hm", *words]
+        sys.argv = [*words]
         sys.stdin, sys.stdout, sys.stderr = (
             open(number, mode, encoding="utf-8", errors=errors, closefd=False)  # noqa: SIM115
             for number, mode, errors in (
