@@ -13,20 +13,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
 from hivemind_memory.access.rules import AGENT_VARIABLES
 from hivemind_memory.memory.memory import Memory
+from tests.support import tiers
 from tests.support.sandbox import Sandbox
 
-# No test fails because the machine was busy.
-settings.register_profile("no deadline", deadline=None)
-settings.load_profile("no deadline")
-
-WHOLE_SUITE = "about fifteen minutes"
+WHOLE_SUITE = "about six minutes"
 MEMORY_DISK = Path("/dev/shm")
 MEMORY_DISK_BYTES = 4 << 30
 """Room for the folders of the tests that run at one time, several times over."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that runs what is left out otherwise."""
+    tiers.add_option(parser)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -47,6 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
         _use_memory_disk()
     if sys.dont_write_bytecode:
         _compile_once()
+    tiers.configure(config)
 
 
 def _use_memory_disk() -> None:
@@ -78,7 +80,10 @@ def _compile_once() -> None:
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Say how long the whole suite takes, if that is what was asked for."""
     config = session.config
-    is_whole = config.args_source is not pytest.Config.ArgsSource.ARGS
+    is_whole = (
+        config.args_source is not pytest.Config.ArgsSource.ARGS
+        and not config.getoption("thorough")
+    )
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     is_worker = hasattr(config, "workerinput")
     if is_whole and reporter is not None and not is_worker:

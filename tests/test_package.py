@@ -365,7 +365,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     return Built(files=names, dist=folder / "dist")
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_wheel_holds_the_package_and_nothing_else(built: Built) -> None:
     """Tests and sample notes don't belong in a user's site-packages."""
     [wheel] = built.dist.glob("*.whl")
@@ -383,7 +383,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(built: Built) -> None:
     assert hivemind_memory.__version__ in wheel.name
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_source_distribution_holds_the_project_and_nothing_else(
     built: Built,
 ) -> None:

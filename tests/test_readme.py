@@ -123,7 +123,7 @@ def test_the_python_program_runs(tmp_path: Path) -> None:
 
 
 @pytest.mark.online
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_first_command_installs_searches_and_leaves_the_tree_clean(
     tmp_path: Path,
 ) -> None:

@@ -19,6 +19,7 @@ from hivemind_memory.model.value import fields_of, replaced
 from hivemind_memory.testing import FakeEmbedder
 from tests.support.fake_provider import FakeProvider
 from tests.support.sandbox import Sandbox
+from tests.support.tiers import mostly_thorough
 
 WORDS = (
     *("harbour", "harbours", "deploy", "deployed", "staging", "postgres", "invoice"),
@@ -142,7 +143,7 @@ def outcome(memory: Memory, call: str, *args: Any, **options: Any) -> Any:
         return (type(error), str(error).replace(home, ""), error.hint)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", mostly_thorough(range(12), every=3))
 @pytest.mark.parametrize("is_hybrid", [False, True], ids=["keyword", "hybrid"])
 def test_every_answer_is_that_of_a_memory_without_what_is_hidden(
     tmp_path: Path, seed: int, is_hybrid: bool

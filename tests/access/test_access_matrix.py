@@ -20,6 +20,7 @@ from tests.support.access_matrix import (
     tool_writes,
     ulid,
 )
+from tests.support.tiers import part
 
 RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID") or str(random.SystemRandom().random())
 """One for all processes of a run."""
@@ -49,12 +50,15 @@ def seed() -> str:
 def part_of(calls: list[Any], seed: str, pair: tuple[str, str]) -> list[Any]:
     """Return a pair's share of the calls: each call is made by one of all pairs.
 
-    Another pair in each run; python -m benchmarks.access_matrix makes all by each.
+    Another pair in each run; python -m benchmarks.access_matrix makes all by each. The
+    usual run makes one of three calls.
     """
-    first = (PAIRS.index(pair) + random.Random(seed).randrange(len(PAIRS))) % len(PAIRS)
-    return calls[first :: len(PAIRS)]
+    drawn = random.Random(seed).randrange(len(PAIRS))
+    share = calls[(PAIRS.index(pair) + drawn) % len(PAIRS) :: len(PAIRS)]
+    return list(part(share, drawn, of=3))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("caller", "hidden"), PAIRS)
 def test_tools_answer_as_if_the_other_scope_were_not_there(
     tmp_path: Path, caller: str, hidden: str, seed: str
@@ -71,6 +75,7 @@ def test_tools_answer_as_if_the_other_scope_were_not_there(
     assert twins.are_changed
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("caller", "hidden"), PAIRS)
 def test_commands_answer_as_if_the_other_scope_were_not_there(
     tmp_path: Path, caller: str, hidden: str, seed: str

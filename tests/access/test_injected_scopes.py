@@ -16,6 +16,7 @@ import pytest
 from hivemind_memory.environment import SCOPE_VARIABLES
 from tests.access.test_folders import run
 from tests.cli.conftest import Hm, hm, home
+from tests.support.tiers import part
 
 __all__ = ["hm", "home"]
 
@@ -69,11 +70,12 @@ def become(
         monkeypatch.setenv(name, text)
 
 
+@pytest.mark.sampled
 def test_no_section_shows_more_than_a_search_of_the_same_shell(
     hm: Hm, site: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A limited shell searches and injects with the same scopes."""
-    for *names, agent in CALLERS:
+    for *names, agent in part(CALLERS, 0, of=7):
         become(monkeypatch, tuple(names), agent)
 
         found = found_by_search(hm)

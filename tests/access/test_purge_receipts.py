@@ -32,6 +32,7 @@ from hivemind_memory.state.state_file import StateFile
 from hivemind_memory.testing import FakeEmbedder
 from tests.support.fake_provider import FakeProvider
 from tests.support.sandbox import Sandbox
+from tests.support.tiers import mostly_thorough
 
 TEXT = "The walrus of the harbour eats at noon."
 RULE = "Whoever feeds the walrus writes the time and the weight on the board."
@@ -234,7 +235,7 @@ _BY_SCOPE = {"tombstones", "earlier versions", "pending claims", "notes"}
 FORMS = (("--dry-run",), ("--dry-run", "--json"), ("--yes",), ("--yes", "--json"))
 
 
-@pytest.mark.parametrize("what", PURGES)
+@pytest.mark.parametrize("what", mostly_thorough(PURGES, every=3))
 @pytest.mark.parametrize("caller", ["an agent's shell", "a shell of one project"])
 def test_a_receipt_is_that_of_a_home_without_the_hidden_scopes(
     twins: Twins,

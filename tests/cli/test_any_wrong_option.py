@@ -22,6 +22,7 @@ from hivemind_memory.mcp_server.server_state import ServerState
 from tests.cli.conftest import Hm
 from tests.cli.test_broken_config import ENDLESS, WORDS, kept
 from tests.mcp_server.agents import call, text_of
+from tests.support.tiers import examples
 
 __all__ = ["kept"]
 
@@ -63,7 +64,7 @@ CONFIGS = st.builds(
 )
 OTHERS = sorted({one.name for one in all_commands()} - ENDLESS - READING.keys())
 PROPERTY = settings(
-    max_examples=120,
+    max_examples=examples(120),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -19,6 +19,7 @@ from hivemind_memory.cli.asking.rights import Rights
 from hivemind_memory.environment import resolve_home
 from hivemind_memory.files.home import helper_socket
 from tests.support.helped import ROOT, Done, Home, helper_of
+from tests.support.tiers import part
 from tests.support.waiting import HANG_S, wait_until
 
 # Where a command line has a blank inside a word, it is a list.
@@ -107,18 +108,18 @@ def shown(done: Done) -> tuple[int, bytes, bytes]:
     return done.code, DIFFERS.sub(b"", done.out), DIFFERS.sub(b"", done.err)
 
 
-@pytest.mark.slow
+@pytest.mark.sampled
 def test_a_helper_gives_the_same_answers(led: Home) -> None:
     """Each command line in an environment and a folder, with or without input.
 
     In the next run, it may be in another one, the other way.
     """
-    first = int(os.environ.get("ASKING_TURN") or random.SystemRandom().randrange(2))
-    print(f"ASKING_TURN={first}")
+    drawn = int(os.environ.get("ASKING_TURN") or random.SystemRandom().randrange(10))
+    print(f"ASKING_TURN={drawn}")
     cases = [
         (words if isinstance(words, list) else words.split(), ENVIRONMENTS[place], turn)
         for number, words in enumerate(READING)
-        for turn in [(number + first) % 2]
+        for turn in [(number + drawn) % 2]
         for place in [(number + turn * 5) % len(ENVIRONMENTS)]
     ]
 
@@ -138,7 +139,7 @@ def test_a_helper_gives_the_same_answers(led: Home) -> None:
         is_same = shown(alone) == shown(asked)
         return None if is_same and is_helped else (case, alone, asked)
 
-    different = [found for found in map(compare, cases) if found]
+    different = [found for found in map(compare, part(cases, drawn)) if found]
 
     assert different == []
 
@@ -397,6 +398,7 @@ def _children(process: int) -> list[int]:
     return [int(child) for child in listed.split()]
 
 
+@pytest.mark.sampled
 def test_a_child_has_nothing_left_to_load(home: Home) -> None:
     """A module that is loaded late would be loaded again in each child."""
     program = (
@@ -408,14 +410,15 @@ def test_a_child_has_nothing_left_to_load(home: Home) -> None:
         "child.main.main(sys.argv[1:])\n"
         "sys.stderr.write(repr(set(sys.modules) - before))\n"
     )
-    for words in (
+    commands = (
         ("search", "--json", "deploy"),
         ("list",),
         ("write", "a text"),
         ("save", "a-key", "a text"),
         ("hook", "session-start"),
         ("inject", "--dry-run"),
-    ):
+    )
+    for words in part(commands, 0, of=3):
         ran = subprocess.run(
             [sys.executable, "-c", program, *words],
             env=home.environ(),

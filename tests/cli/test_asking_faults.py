@@ -19,6 +19,7 @@ import pytest
 
 from hivemind_memory.cli.asking import client, helper
 from hivemind_memory.cli.asking.build import build
+from tests.support.built_once import build_once
 from tests.support.helped import Home, helper_of
 from tests.support.waiting import HANG_S, wait_until
 
@@ -27,8 +28,12 @@ from tests.support.waiting import HANG_S, wait_until
 def home(tmp_path: Path) -> Home:
     """A home with a note, led by nobody."""
     home = Home(tmp_path / "home", tmp_path)
-    assert home.run("init", by_itself=True).code == 0
-    assert home.run("write", "We deploy on Tuesdays", by_itself=True).code == 0
+
+    def build() -> None:
+        assert home.run("init", by_itself=True).code == 0
+        assert home.run("write", "We deploy on Tuesdays", by_itself=True).code == 0
+
+    build_once("home that nobody leads", home.folder, build)
     return home
 
 
@@ -43,9 +48,14 @@ def listening(home: Home, *, backlog: int = 8) -> Iterator[socket.socket]:
     home.socket.unlink()
 
 
-def answered(home: Home) -> str:
-    """Return who answers a search, which must be right in any case."""
-    done = home.run("search", "deploy", environ={"WAIT_S": "0.2"})
+def answered(home: Home, wait_s: float = HANG_S) -> str:
+    """Return who answers a search, which must be right in any case.
+
+    Args:
+        home: Whose notes are searched.
+        wait_s: How long the command waits for a helper that says nothing.
+    """
+    done = home.run("search", "deploy", environ={"WAIT_S": str(wait_s)})
     assert (done.code, b"Tuesdays" in done.out) == (0, True), done
     return done.by
 
@@ -100,7 +110,7 @@ def test_who_says_something_else_is_not_asked(home: Home, said: bytes | None) ->
     with listening(home) as listener:
         server = threading.Thread(target=serve, args=(listener,))
         server.start()
-        assert answered(home) == "here"
+        assert answered(home, 0.2) == "here"
         server.join(HANG_S)
 
 
@@ -112,13 +122,13 @@ def test_a_full_queue_does_not_hold_a_command_up(home: Home) -> None:
             with contextlib.suppress(BlockingIOError):
                 link.connect(str(home.socket))
 
-        assert answered(home) == "here"
+        assert answered(home, 0.2) == "here"
 
 
 def test_a_stopped_helper_is_not_waited_for(home: Home) -> None:
     with home.leader():
         os.kill(helper_of(home), signal.SIGSTOP)
-        assert answered(home) == "here"
+        assert answered(home, 0.2) == "here"
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGSTOP])
@@ -172,6 +182,7 @@ def test_the_option_and_the_variable_switch_it_off(home: Home) -> None:
         assert answered(home) == ""
 
 
+@pytest.mark.thorough
 def test_a_helper_becomes_the_program_that_was_installed(
     home: Home, tmp_path: Path
 ) -> None:
@@ -269,12 +280,12 @@ _KILLS: tuple[Callable[[int, int], object], ...] = (
 )
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_kills_lose_no_saved_entry_and_write_none_twice(home: Home) -> None:
     assert killed_writes(home, 1, 20) == []
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_rig_sees_a_command_that_does_its_work_twice(home: Home) -> None:
     """Planted: whoever gets no answer does the work itself, though it had begun."""
     problems: list[str] = []

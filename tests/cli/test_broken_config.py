@@ -11,6 +11,7 @@ import pytest
 from hivemind_memory.cli.table import all_commands
 from tests.cli.conftest import Hm
 from tests.support.built_once import build_once
+from tests.support.tiers import mostly_thorough
 
 WORDS = {
     "search": ("deploy",),
@@ -98,7 +99,10 @@ def sentences(text: str) -> list[str]:
 
 @pytest.mark.parametrize("wrong", FILES)
 @pytest.mark.parametrize(
-    "command", [one.name for one in all_commands() if one.name not in ENDLESS]
+    "command",
+    mostly_thorough(
+        [one.name for one in all_commands() if one.name not in ENDLESS], every=5
+    ),
 )
 def test_a_wrong_configuration_is_spoken_of_once(
     hm: Hm, kept: Path, command: str, wrong: str

@@ -12,6 +12,7 @@ import pytest
 from hivemind_memory.cli.progress import ProgressDisplay
 from hivemind_memory.config import options
 from tests.cli.conftest import Hm
+from tests.support.tiers import mostly_thorough
 
 
 def mode(path: Path) -> int:
@@ -586,7 +587,7 @@ READING = (
 )
 
 
-@pytest.mark.parametrize("name", options())
+@pytest.mark.parametrize("name", mostly_thorough(options(), every=4))
 def test_every_option_may_be_wrong_and_reading_goes_on(
     hm: Hm, notes: Path, home: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -129,6 +129,7 @@ def test_a_wrong_request_gets_a_sentence(
     assert {one.name: one.read_bytes() for one in project.iterdir()} == before
 
 
+@pytest.mark.thorough
 def test_thirty_two_commands_add_to_one_file(hm: Hm, project: Path) -> None:
     """Each reads the file, adds its block and writes it; none is lost."""
     program = (

@@ -18,6 +18,7 @@ from hivemind_memory.model.display import (
     escape_line,
     escape_text,
 )
+from tests.support.tiers import examples
 
 ANY_TEXT = st.text(
     st.characters(min_codepoint=0, max_codepoint=0x10FFFF), max_size=40
@@ -132,7 +133,7 @@ def test_json_keeps_its_value(value: object) -> None:
     assert "\x9b" not in written
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(ANY_TEXT)
 def test_what_needs_no_pattern_is_found_clean_by_it(text: str) -> None:
     """The short way and the pattern are two forms of one list."""

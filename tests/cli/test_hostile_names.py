@@ -8,6 +8,7 @@ import pytest
 
 from hivemind_memory.cli.table import all_commands
 from tests.cli.conftest import Hm
+from tests.support.tiers import part
 
 NAMES = (
     "-x",
@@ -105,6 +106,7 @@ def is_sentence(text: str) -> bool:
     return not any(word in text for word in wrong)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("command", NAMING)
 def test_a_hostile_name_finds_nothing_and_changes_nothing(
     hm: Hm, kept: Path, command: str
@@ -114,7 +116,7 @@ def test_a_hostile_name_finds_nothing_and_changes_nothing(
     needed = max(1, sum(one.is_required for one in chosen.arguments))
     before = files_of(kept)
 
-    for name in NAMES:
+    for name in part(NAMES, NAMING.index(command)):
         after_dashes = ["--", *[name] * needed]
         for words in ([name] * needed, after_dashes)[name == "--" :]:
             ran = hm(*command.split(), *words)
@@ -125,6 +127,7 @@ def test_a_hostile_name_finds_nothing_and_changes_nothing(
             assert files_of(kept) == before, (words, ran)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("words", OPTIONS, ids=" ".join)
 def test_a_hostile_value_of_an_option_changes_nothing(
     hm: Hm, kept: Path, words: tuple[str, ...]
@@ -133,7 +136,7 @@ def test_a_hostile_value_of_an_option_changes_nothing(
     before = files_of(kept)
     *command, option = words
 
-    for name in NAMES:
+    for name in part(NAMES, OPTIONS.index(words)):
         ran = hm(*command, f"{option}={name}")
 
         assert ran.code in (0, 1, 2), (name, ran)

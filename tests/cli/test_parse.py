@@ -17,6 +17,7 @@ from hivemind_memory.cli.parse import parse_request
 from hivemind_memory.cli.table import ALIASES, all_commands, find_command
 from hivemind_memory.errors import UsageError
 from hivemind_memory.model import trust
+from tests.support.tiers import examples
 
 COMMANDS = all_commands()
 JSON = {"json": True}
@@ -362,7 +363,7 @@ def reads(kind: int) -> list[Command]:
     ]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.sampled_from(reads(TEXT) + reads(VERBATIM)), TEXTS)
 @example(find_command("write"), ["-", "--json"])
 def test_a_text_is_kept_to_the_word(command: Command, text: list[str]) -> None:
@@ -377,7 +378,7 @@ def test_a_text_is_kept_to_the_word(command: Command, text: list[str]) -> None:
     assert plain.values[name] == ("word", *text)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(TEXTS, TEXTS)
 def test_a_question_loses_only_known_options(words: list[str], rest: list[str]) -> None:
     """Every other word is searched for, in its place; after ``--`` every word is."""
@@ -406,7 +407,7 @@ def command_line(draw: st.DrawFn) -> list[str]:
     return [*command, *(word for piece in after for word in piece)]
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=examples(600), deadline=None)
 @given(command_line())
 def test_any_line_is_a_request_or_a_usage_error(words: list[str]) -> None:
     """With every value present and of its kind, and no other exception."""
@@ -426,7 +427,7 @@ def test_any_line_is_a_request_or_a_usage_error(words: list[str]) -> None:
         assert not flag.choices or value is None or value in flag.choices
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.sampled_from(COMMANDS), st.data())
 def test_every_option_of_every_command_can_be_given(
     command: Any, data: st.DataObject

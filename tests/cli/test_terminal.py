@@ -14,12 +14,15 @@ import pytest
 
 from hivemind_memory.cli.terminal import columns_text
 from tests.cli.conftest import Hm
+from tests.support.forked import become_hm, load_once
 from tests.support.terminal import read_to_end
 
 if os.name != "posix":
     pytest.skip("these are POSIX pipes and terminals", allow_module_level=True)
 
 import pty
+
+from tests.support.tiers import mostly_thorough
 
 COMMAND = [sys.executable, "-m", "hivemind_memory.cli"]
 
@@ -42,12 +45,11 @@ def run(*words: str, **environ: str) -> subprocess.CompletedProcess[str]:
 
 def on_terminal(*words: str, **environ: str) -> tuple[int, str]:
     """Run ``hm`` in a terminal; return its exit code and the screen."""
+    load_once()
     child, descriptor = pty.fork()
     if child == 0:
-        os.environ.update(
-            {"TERM": "xterm-256color", "COLUMNS": str(COLUMNS), **environ}
-        )
-        os.execv(COMMAND[0], [*COMMAND, *words])
+        terminal = {"TERM": "xterm-256color", "COLUMNS": str(COLUMNS)}
+        become_hm(["hm", *words], {**os.environ, **terminal, **environ})
     text = read_to_end(descriptor)
     _, status = os.waitpid(child, 0)
     return os.waitstatus_to_exitcode(status), text
@@ -93,13 +95,16 @@ def test_output_that_could_not_be_written_is_an_error(
 
 @pytest.mark.parametrize(
     "environ",
-    [
-        {"LC_ALL": "C"},
-        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
-        {"PYTHONIOENCODING": "ascii"},
-        {"PYTHONIOENCODING": "ascii:strict"},
-        {"PYTHONIOENCODING": "latin-1"},
-    ],
+    mostly_thorough(
+        [
+            {"LC_ALL": "C"},
+            {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+            {"PYTHONIOENCODING": "ascii"},
+            {"PYTHONIOENCODING": "ascii:strict"},
+            {"PYTHONIOENCODING": "latin-1"},
+        ],
+        every=2,
+    ),
 )
 def test_any_locale_gets_an_answer(notes: Path, environ: dict[str, str]) -> None:
     """Servers and containers often have none."""
@@ -182,7 +187,17 @@ def test_a_terminal_shows_five_hits_and_the_best_one_whole(hm: Hm, notes: Path) 
 
 @pytest.mark.parametrize(
     "words",
-    [["search", "deploy"], ["list"], ["status"], ["doctor"], ["config"], ["--help"]],
+    mostly_thorough(
+        [
+            ["search", "deploy"],
+            ["list"],
+            ["status"],
+            ["doctor"],
+            ["config"],
+            ["--help"],
+        ],
+        every=3,
+    ),
 )
 def test_options_about_colour_are_respected(notes: Path, words: list[str]) -> None:
     """NO_COLOR, and terminals that know no sequences at all."""
@@ -285,7 +300,7 @@ def test_five_hits_with_long_lines_fit_the_screen(
     assert best.count("A wombat digs") == 6
 
 
-@pytest.mark.parametrize("columns", ["60", "100", "200"])
+@pytest.mark.parametrize("columns", mostly_thorough(["60", "100", "200"], every=3))
 @pytest.mark.parametrize(
     "words", [["list", "--type", "lesson"], ["inbox"], ["log"], ["log", "--changes"]]
 )

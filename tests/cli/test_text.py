@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from hivemind_memory.cli.reading import READING
 from hivemind_memory.cli.table import all_commands
 from tests.cli.conftest import Hm
+from tests.support.tiers import examples
 
 PIECES = st.sampled_from(
     ("-", "--", "--force", "-n", "--file=a", "- milk", "@a", "=", "k=v", "*.md", "[!x]")
@@ -27,7 +28,7 @@ TEXTS = st.lists(PIECES, min_size=1, max_size=5).map(" ".join)
 LINES = st.lists(TEXTS, min_size=1, max_size=3).map("\n".join)
 NUMBERS = itertools.count()
 SLOW = settings(
-    max_examples=25,
+    max_examples=examples(25),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

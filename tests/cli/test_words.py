@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from hivemind_memory import Query
 from hivemind_memory.cli.commands import search
 from tests.cli.conftest import Hm
+from tests.support.tiers import examples
 
 ODD = st.text(st.sampled_from("-=@*?\"'`$![]{}~%\\ab"), min_size=1, max_size=8)
 OPTION_LIKE = st.sampled_from(
@@ -22,7 +23,7 @@ OPTION_LIKE = st.sampled_from(
 WORDS = st.lists(ODD | OPTION_LIKE, max_size=8)
 NUMBERS = itertools.count()
 SLOW = settings(
-    max_examples=40,
+    max_examples=examples(40),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

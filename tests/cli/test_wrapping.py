@@ -20,6 +20,8 @@ if os.name != "posix":
 
 import pty
 
+from tests.support.tiers import mostly_thorough
+
 KEY = "what-the-platform-team-decided-about-deploys-of-the-shop-on-holidays"
 BLANKS = "Meeting notes of the platform team in May.md"
 NESTED = "projects/shop/the-incident-of-the-second-of-november-and-what-followed.md"
@@ -69,7 +71,7 @@ def screens(commands: list[list[str]], columns: int) -> list[str]:
     return shown.split(END)[:-1]
 
 
-@pytest.mark.parametrize("columns", [40, 60, 80, 100, 200])
+@pytest.mark.parametrize("columns", mostly_thorough([40, 60, 80, 100, 200], every=3))
 def test_no_command_tears_a_path_a_key_or_a_command_apart(
     hm: Hm, home: Path, notes: Path, columns: int
 ) -> None:

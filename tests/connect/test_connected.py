@@ -14,6 +14,7 @@ import pytest
 
 from hivemind_memory.cli import main
 from tests.connect.conftest import FILES, PROGRAMS, Machine
+from tests.support.tiers import mostly_thorough
 
 
 def section(machine: Machine, folder: Path, agent: str) -> str:
@@ -40,7 +41,7 @@ def shop(machine: Machine) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", mostly_thorough(FILES, every=3))
 def test_tools_are_named_to_the_agent_that_is_connected_and_to_no_other(
     machine: Machine, shop: Path, name: str
 ) -> None:

@@ -15,6 +15,7 @@ from hivemind_memory.connect.agents import COMMENTED, LENIENT, STRICT_JSON
 from hivemind_memory.connect.jsonc import BrokenTextError, Dialect, parse
 from hivemind_memory.connect.plans import difference, mask_secrets
 from hivemind_memory.connect.toml_edit import drop_table, put_table
+from tests.support.tiers import examples
 
 PLACE = ("mcpServers", "hivemind")
 ENTRY = {"command": "/bin/hm", "args": ["mcp"]}
@@ -40,7 +41,7 @@ def there_and_back(text: str, value: Any, dialect: Dialect) -> tuple[str, str]:
     return put, json_edit.drop(put, PLACE, dialect, emptied)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(
     documents,
     servers,

@@ -24,7 +24,7 @@ from benchmarks.real_clients.programs import run
 from benchmarks.real_clients.stand_in import ScriptedCall, StandIn, playing
 from tests.connect.conftest import FILES, PROGRAMS, Machine
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 
 HEADING = "## Hivemind Memory (auto-injected, do not edit)"
 FACT = "The lighthouse keeper's quartzline editor wraps at 77 columns."

@@ -30,6 +30,7 @@ from hivemind_memory.testing import FakeEmbedder
 from tests.support.fake_provider import FakeProvider
 from tests.support.purge_rig import Bench, traces, words_of
 from tests.support.sandbox import Sandbox, difference_from_fresh
+from tests.support.tiers import mostly_thorough
 
 SECRET = "Zanzibarquux wombatopolis keeps flimmerkeks in vault xylophonist."
 OTHER = "Nothing to see here but ordinary notes about the weather."
@@ -220,7 +221,7 @@ class KilledError(BaseException):
 
 
 @pytest.mark.parametrize("is_done", [False, True])
-@pytest.mark.parametrize("at", range(len(purge.STORES)))
+@pytest.mark.parametrize("at", mostly_thorough(range(len(purge.STORES)), every=3))
 @pytest.mark.parametrize("kind", ["entry", "memory"])
 def test_a_purge_that_is_killed_is_finished_by_the_next(
     bench: Bench, at: int, kind: str, is_done: bool
@@ -449,6 +450,7 @@ def test_what_worktrees_were_shown_is_written_anew(
     assert subprocess.run(status, check=True, capture_output=True).stdout == b""
 
 
+@pytest.mark.thorough
 def test_many_random_memories_are_purged_one_by_one(bench: Bench) -> None:
     """The short form of ``benchmarks/purge.py``."""
     chance = random.Random(7)
@@ -512,7 +514,7 @@ def test_a_purge_keeps_what_stands_beside_a_reference(bench: Bench) -> None:
         'superseded_by: "[[vault]]"',
     ],
 )
-@pytest.mark.parametrize("is_forgotten", [False, True])
+@pytest.mark.parametrize("is_forgotten", mostly_thorough([False, True], every=2))
 def test_a_purge_reaches_every_form_of_a_reference(
     bench: Bench, written: str, is_forgotten: bool
 ) -> None:

@@ -27,6 +27,7 @@ from tests.cli.conftest import Hm, hm  # noqa: F401 - a fixture
 from tests.mcp_server.agents import call, calls, found, text_of
 from tests.redaction.samples import Sample, is_left, samples
 from tests.support.embedding_server import EmbeddingServer
+from tests.support.tiers import part
 
 SAMPLES = [one for one in samples(seed=7, each=1) if not one.known]
 
@@ -147,10 +148,11 @@ def is_refused(write: Callable[[], object], sample: Sample) -> bool:
     return True
 
 
+@pytest.mark.sampled
 def test_no_field_carries_a_secret_to_the_disk(home: Path, memory: Memory) -> None:
     """Not into the note, its name, the journal, the index, its log or state.db."""
     refused = []
-    for number, sample in enumerate(SAMPLES):
+    for number, sample in part(list(enumerate(SAMPLES)), 0, of=3):
         ways = (by_writing, by_content, WAYS[number % len(WAYS)])
         refused += [
             way
@@ -258,6 +260,7 @@ def test_a_list_of_keys_is_refused_before_all_of_it_is_searched(
     assert sum(searched) < 100_000 < len(text)
 
 
+@pytest.mark.sampled
 def test_a_persons_secret_stays_in_their_file_alone(home: Path, hm: Hm) -> None:  # noqa: F811
     """Their bytes are theirs; what an agent or a pipe gets of them is masked."""
     notes = person_writes(home)
@@ -267,7 +270,8 @@ def test_a_persons_secret_stays_in_their_file_alone(home: Path, hm: Hm) -> None:
     server = make_server(server_state, "5e551017")
 
     wanted: list[tuple[str, dict[str, Any]]] = []
-    for number in range(len(SAMPLES)):
+    tried = part(list(enumerate(SAMPLES)), 0, of=3)
+    for number, _ in tried:
         wanted += [
             ("memory_get", {"path": f"note-{number}.md"}),
             ("memory_get", {"path": f"typed-{number}.md"}),
@@ -278,7 +282,7 @@ def test_a_persons_secret_stays_in_their_file_alone(home: Path, hm: Hm) -> None:
     answers = iter(calls(server, wanted))
 
     leaks = []
-    for number, sample in enumerate(SAMPLES):
+    for number, sample in tried:
         told = []
         for tool, _ in wanted[:5]:
             answer = next(answers)

@@ -22,6 +22,7 @@ from hivemind_memory.errors import (
 from hivemind_memory.model.curation import NewMemory, StoredMemory, TextCandidate
 from hivemind_memory.model.memory_types import MemoryType
 from hivemind_memory.model.value import replaced
+from tests.support.tiers import examples
 from tests.support.typed_memory import Shelf
 
 
@@ -488,7 +489,7 @@ _KEPT = st.characters(exclude_characters="\0", exclude_categories=("Cs",))
 
 
 @settings(
-    max_examples=60,
+    max_examples=examples(60),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

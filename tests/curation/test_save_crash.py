@@ -17,6 +17,7 @@ from hivemind_memory.curation.save import save
 from hivemind_memory.errors import HivemindError, KeyTakenError
 from hivemind_memory.model.curation import NewMemory
 from tests.support.faults import Faults
+from tests.support.tiers import mostly_thorough
 from tests.support.typed_memory import ScannedIndex, Shelf, ShelfHandle, Ticking
 
 CALLS = ["open", "write", "fsync", "fchmod", "mkdir", "chmod", "unlink", "rmdir"]
@@ -49,7 +50,9 @@ def is_sound(shelf: Shelf, *, before: bool, after: bool) -> None:
     assert not after or said == NEW
 
 
-@pytest.mark.parametrize("kind", ["ours", "a person's", "none"])
+@pytest.mark.parametrize(
+    "kind", mostly_thorough(["ours", "a person's", "none"], every=3)
+)
 def test_killed_at_every_call_it_leaves_one_in_force_and_the_next_save_gets_through(
     tmp_path: Path, kind: str
 ) -> None:
@@ -161,7 +164,9 @@ def _die_at(number: int) -> None:
             setattr(os, name, dying(getattr(os, name)))
 
 
-@pytest.mark.parametrize("is_scanned", [True, False], ids=["files", "index"])
+@pytest.mark.parametrize(
+    "is_scanned", mostly_thorough([True, False], every=2), ids=["files", "index"]
+)
 def test_of_twelve_processes_that_save_one_key_without_a_reason_one_wins(
     tmp_path: Path, is_scanned: bool
 ) -> None:
@@ -175,7 +180,9 @@ def test_of_twelve_processes_that_save_one_key_without_a_reason_one_wins(
     assert len(shelf.files()) == 1
 
 
-@pytest.mark.parametrize("is_scanned", [True, False], ids=["files", "index"])
+@pytest.mark.parametrize(
+    "is_scanned", mostly_thorough([True, False], every=2), ids=["files", "index"]
+)
 def test_of_twelve_processes_with_a_reason_each_replaces_the_one_before(
     tmp_path: Path, is_scanned: bool
 ) -> None:

@@ -6,11 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hivemind_memory.dashboard.word_diff import word_diff
+from tests.support.tiers import examples
 
 WORDS = st.lists(st.sampled_from(["a", "deploy", " ", "\n", "-", "ä", "。", "  "]))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(WORDS.map("".join), WORDS.map("".join))
 def test_the_parts_are_both_texts(old: str, new: str) -> None:
     """Without what was added it is the old text, without what was removed the new."""

@@ -165,6 +165,7 @@ def test_what_was_answered_outlives_a_killed_server(served: Served, home: Path) 
     assert len(store.all("workspaces/web", 1)) == 20
 
 
+@pytest.mark.thorough
 def test_thirty_two_clients_count_up_without_losing_one(served: Served) -> None:
     """Whoever comes second is told so, and reads again."""
     put(served, "n", 0)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import yaml
 
 from tests.http_api.served import serving
@@ -15,6 +16,7 @@ CONTRACT = Path(__file__).parents[2] / "fixtures" / "memory_plugin_v1.yaml"
 EXAMPLES = os.environ.get("CONTRACT_EXAMPLES", "5")
 
 
+@pytest.mark.thorough
 def test_schemathesis_finds_no_answer_that_is_not_in_the_contract(home: Path) -> None:
     """Bodies that fit are taken, others are refused, and none breaks the server."""
     with serving("--plugin") as served:

@@ -24,6 +24,7 @@ from hivemind_memory.markdown.note_parser import parse_note
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.sqlite import connection
 from tests.index.conftest import Open, chunk_ids, found, note_of, put
+from tests.support.tiers import examples
 
 STEP = 5
 
@@ -106,7 +107,7 @@ def test_a_chunk_that_moved_has_its_new_lines(index: SqliteIndex) -> None:
 parts = st.lists(st.sampled_from(["one", "two", "- a\n- b", "# H\nx"]), max_size=9)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(before=parts, after=parts)
 def test_after_any_change_the_rows_are_those_of_the_new_text(
     before: list[str], after: list[str]

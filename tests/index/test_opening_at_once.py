@@ -62,6 +62,7 @@ def open_at_once(opens: Callable[[str], None], files: list[str]) -> list[str]:
         return complaints.read().splitlines()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("opens", [open_index_file, open_state_file])
 def test_no_process_is_refused_a_file_that_all_of_them_make(
     opens: Callable[[str], None], tmp_path: Path

@@ -12,17 +12,18 @@ from hivemind_memory.markdown.note_parser import parse_note
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.symbols import signed_words
 from hivemind_memory.model.terms import extra_terms, scan_ascii_words
+from tests.support.tiers import examples
 
 TOKENS_OF = make_tokenizer(apsw.Connection(":memory:"))
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.text(st.characters(max_codepoint=127)))
 def test_words_of_ascii_are_counted_as_the_engine_counts_them(text: str) -> None:
     assert scan_ascii_words(text.encode())[0] == len(TOKENS_OF(text))
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.text(st.characters(max_codepoint=127)), st.integers(0, 40))
 def test_parts_of_ascii_words_are_the_same_in_slices_between_words(
     text: str, at: int

@@ -34,6 +34,7 @@ from hivemind_memory.providers.vectors import pack, unpack
 from hivemind_memory.sqlite.connection import write_transaction
 from tests.index.conftest import Open
 from tests.index.steps import SPACE, fill, put, vector
+from tests.support.tiers import mostly_thorough
 
 DIMS = 64
 MISMATCH = "the blocks of vectors do not match the chunks"
@@ -89,7 +90,7 @@ def assert_is_exact(
     assert matches.deviation == pytest.approx(math.sqrt(spread), abs=2e-3)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", mostly_thorough(SEEDS, every=3))
 def test_any_history_leaves_the_answers_of_the_vectors(
     seed: int, open_index: Open
 ) -> None:

@@ -22,6 +22,7 @@ from hivemind_memory.inject.section import (
 )
 from hivemind_memory.model.injection import Excerpt, SectionPlan, Selection
 from tests.inject.repos import git, make_repo
+from tests.support.tiers import examples
 
 TEXTS = st.text(
     st.sampled_from("ab \n-#`9.é署🙂")
@@ -58,7 +59,7 @@ def excerpts(draw: st.DrawFn) -> list[Excerpt]:
     has_tools=st.booleans(),
     has_more=st.booleans(),
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_no_section_costs_more_than_its_budget(
     found: list[Excerpt], budget: int, count: int, has_tools: bool, has_more: bool
 ) -> None:

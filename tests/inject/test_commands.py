@@ -218,7 +218,7 @@ def test_why_before_the_first_injection_says_so(
     assert capsys.readouterr().out == "Nothing has been injected here yet.\n"
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("how", ["tracked", "absent"])
 def test_many_launches_at_once_leave_one_section(
     how: str, home: Path, tmp_path: Path

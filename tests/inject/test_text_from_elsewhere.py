@@ -11,6 +11,7 @@ from hivemind_memory.opening import open_injector
 from tests.inject.repos import git, tracked
 from tests.inject.test_escape import PRELUDE, shell
 from tests.inject.test_quoted_memories import BOTH, MEMORY, OTHER
+from tests.support.tiers import mostly_thorough
 
 COMMIT = "git add -A && git commit -q -m all"
 
@@ -96,7 +97,7 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("script", WAYS.values(), ids=WAYS)
+@pytest.mark.parametrize("script", mostly_thorough(WAYS.values(), every=3), ids=WAYS)
 def test_text_of_someone_else_is_never_refused(script: str, worktree: Path) -> None:
     """Nor told, even if the remote that it is pushed to does not have it yet."""
     done = shell(worktree, PRELUDE + script)
@@ -186,7 +187,7 @@ BY_PATH = {
 }
 
 
-@pytest.mark.parametrize("way", BY_PATH.values(), ids=BY_PATH)
+@pytest.mark.parametrize("way", mostly_thorough(BY_PATH.values(), every=2), ids=BY_PATH)
 @pytest.mark.parametrize("here", HERE.values(), ids=HERE)
 def test_text_of_a_worktree_or_clone_with_a_section_is_not_from_elsewhere(
     here: str, way: str, tmp_path: Path, worktree: Path

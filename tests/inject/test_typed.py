@@ -15,6 +15,7 @@ from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.injection import InjectionResult, SectionPlan
 from hivemind_memory.opening import open_injector
 from tests.inject.repos import git, make_repo
+from tests.support.tiers import mostly_thorough
 
 ORIGIN = "git@github.com:acme/shop.git"
 SCOPE = "projects/github.com--acme--shop"
@@ -186,7 +187,9 @@ OVER = {
 }
 
 
-@pytest.mark.parametrize("type_name", ["identity", "lesson", "decision", "todo"])
+@pytest.mark.parametrize(
+    "type_name", mostly_thorough(["identity", "lesson", "decision", "todo"], every=2)
+)
 @pytest.mark.parametrize("state", [*OVER, "pending"])
 @pytest.mark.parametrize("pinned", ["", "pinned: true\n"], ids=["", "pinned"])
 def test_what_is_over_or_from_outside_is_never_told(

@@ -19,6 +19,7 @@ from tests.inject.repos import (
     status,
     tracked,
 )
+from tests.support.tiers import pairs
 
 SETTINGS = (
     "config",
@@ -59,8 +60,11 @@ def contents(worktree: Path) -> dict[str, tuple[bytes, int, bool]]:
     }
 
 
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.__name__)
-@pytest.mark.parametrize("state", STATES, ids=lambda one: one.__name__)
+@pytest.mark.parametrize(
+    ("state", "operation"),
+    pairs(STATES, OPERATIONS, every=4),
+    ids=lambda one: one.__name__,
+)
 def test_git_does_the_same_with_and_without_a_section(
     state: Callable[[Path], Path],
     operation: Callable[[Path], str],

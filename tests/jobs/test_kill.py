@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.support.job_kill_rig import kill_leaders
 
 
+@pytest.mark.thorough
 def test_the_model_is_asked_at_most_once_whoever_is_killed(tmp_path: Path) -> None:
     result = kill_leaders(tmp_path, kills=30, seed=11)
 

@@ -18,6 +18,7 @@ from hivemind_memory.providers.chat_reply import NoObjectError, read_object
 from tests.support.capture_replies import try_capture_replies
 from tests.support.cpu import cpu_s
 from tests.support.model_replies import try_replies
+from tests.support.tiers import examples
 
 GIVEN = ("01A", "01B", "notes/c.md")
 JSON = st.recursive(
@@ -38,7 +39,7 @@ ROW = st.fixed_dictionaries(
 REPLY = st.fixed_dictionaries({"relations": st.lists(ROW | JSON, max_size=8) | JSON})
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(REPLY | st.dictionaries(st.text(max_size=10), JSON, max_size=3))
 def test_only_what_was_given_and_is_sure_counts(reply: dict[str, Any]) -> None:
     found = relations_in(reply, GIVEN)
@@ -54,7 +55,7 @@ def test_only_what_was_given_and_is_sure_counts(reply: dict[str, Any]) -> None:
         assert {"id": ref, "kind": kind, "weight": weight} in rows
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(st.text(max_size=200) | st.text("{}[]\"':,a1 \n`", max_size=200))
 def test_any_text_is_an_object_or_refused(text: str) -> None:
     try:
@@ -87,7 +88,7 @@ def test_the_schema_names_the_ids_that_were_given() -> None:
     assert sorted(row["required"]) == sorted(row["properties"])
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_no_reply_loses_a_memory(tmp_path: Path) -> None:
     """``benchmarks/model_replies.py`` tries thousands."""
     assert try_replies(tmp_path, count=120, seed=3) == []

@@ -499,7 +499,7 @@ def test_inside_tmux_the_client_goes_to_the_session(machine, hm) -> None:
     machine.shows("hm-shop-claude", "Tuesdays")
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("how", [(), ("--branch", "task")], ids=["here", "branch"])
 def test_launches_at_once_start_one_session(machine, hm, how) -> None:
     """A person presses a key twice; a script starts a whole team."""

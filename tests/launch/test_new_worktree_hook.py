@@ -16,6 +16,7 @@ from hivemind_memory.environment import git_environ
 from hivemind_memory.errors import HookNotChangedError
 from hivemind_memory.launch.new_worktree_hook import HookCommand, install, remove, state
 from tests.inject.repos import git, no_object_has_the_section, status
+from tests.support.tiers import examples
 from tests.support.waiting import without_hanging
 
 pytestmark = pytest.mark.usefixtures("environ")
@@ -259,7 +260,7 @@ LINES = st.binary(max_size=20).filter(lambda one: b"\r" not in one)
 
 
 @settings(
-    max_examples=60,
+    max_examples=examples(60),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

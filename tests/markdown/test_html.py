@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from hivemind_memory.markdown.html import to_html
 from tests.support.hostile_texts import XSS_TEXTS
+from tests.support.tiers import examples
 
 ALLOWED = {
     *("p", "em", "strong", "s", "code", "pre", "a", "ul", "ol", "li", "blockquote"),
@@ -67,7 +68,7 @@ def test_a_link_that_leads_nowhere_has_no_address(text: str) -> None:
     assert "href" not in to_html(text)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.lists(PIECES | st.text(max_size=3)).map("".join))
 def test_any_text_is_safe(text: str) -> None:
     """Made of the pieces that attacks are made of."""

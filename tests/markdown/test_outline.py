@@ -14,6 +14,7 @@ from hivemind_memory.markdown.outline import Outline, ParsedLines, is_too_dense,
 from hivemind_memory.markdown.text import split_lines
 from hivemind_memory.model.note_path import NotePath
 from tests.support.markdown_texts import COMMENT, markdown
+from tests.support.tiers import examples
 from tests.support.waiting import without_hanging
 
 STOCK = MarkdownIt("commonmark", {"maxNesting": 500}).enable("table")
@@ -44,7 +45,7 @@ def outline_by_the_library(text: str) -> Outline:
     return Outline((), wholes, headings)
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(markdown(max_lines=14))
 def test_our_rules_find_what_the_library_finds(text: str) -> None:
     """They are there for their speed; CommonMark is the library's business."""
@@ -169,7 +170,7 @@ HARD = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("text", HARD.values(), ids=HARD)
 def test_a_hostile_megabyte_takes_time_in_proportion(text: str) -> None:
     """A second each on a quiet machine; whatever is quadratic would take an hour."""

@@ -15,6 +15,7 @@ from tests.markdown.test_outline import (
     page_of,
 )
 from tests.support.markdown_texts import markdown
+from tests.support.tiers import examples
 
 PIECES = (
     *("#", "## ", "# a", "### b c ", "#tag", "#! ", "####### x", "# a #", "#\tx"),
@@ -27,7 +28,7 @@ LINES = st.lists(st.sampled_from(PIECES), max_size=3).map("".join)
 TEXTS = st.lists(LINES, min_size=1, max_size=8).map("\n".join)
 
 
-@settings(max_examples=1500)
+@settings(max_examples=examples(1500))
 @given(TEXTS | markdown(max_lines=14))
 def test_what_it_takes_has_the_outline_that_the_library_finds(text: str) -> None:
     page = page_of(text)
@@ -61,7 +62,7 @@ def test_a_long_text_and_half_a_fence_are_left_to_the_parser() -> None:
         assert simple_outline(page, 0, len(page.lines)) is None
 
 
-@settings(max_examples=1500)
+@settings(max_examples=examples(1500))
 @given(TEXTS | markdown(max_lines=14), st.sampled_from((1, 20, 800)))
 def test_a_short_note_cut_in_one_step_is_the_chunk_that_it_is_cut_into(
     text: str, limit_chars: int

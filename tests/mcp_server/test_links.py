@@ -9,7 +9,7 @@ import pytest
 from benchmarks.mcp_links import race
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_links_that_are_swapped_in_lead_no_tool_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

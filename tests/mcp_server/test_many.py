@@ -43,7 +43,7 @@ def facts_of(pipes: Pipes, given: str) -> set[str]:
     return {hit["snippet"] for hit in found["structuredContent"]["hits"]}
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_ten_servers_share_an_index_and_replace_each_leader_that_is_killed(
     home: Path,
 ) -> None:

@@ -27,7 +27,7 @@ def setting() -> Setting:
     return Setting(hm=source_hm(), folders=folders)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("check", QUICK, ids=lambda one: one.name)
 def test_a_client_that_nobody_here_wrote_is_served(
     check: Check, setting: Setting

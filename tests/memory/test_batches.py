@@ -26,6 +26,7 @@ from hivemind_memory.model.curation import MemorySelector
 from hivemind_memory.model.query import Query
 from tests.support.purge_rig import traces
 from tests.support.sandbox import Sandbox, ask, difference_from_fresh, paths
+from tests.support.tiers import mostly_thorough
 
 COUNT = 30
 QUESTIONS = ("number", "mountain", "river")
@@ -96,7 +97,9 @@ def sync_once(sandbox: Sandbox) -> None:
         memory.sync()
 
 
-@pytest.mark.parametrize("is_first", [True, False], ids=["first", "later"])
+@pytest.mark.parametrize(
+    "is_first", mostly_thorough([True, False], every=2), ids=["first", "later"]
+)
 def test_a_sync_that_is_killed_in_the_midst_of_a_batch_is_completed_by_the_next(
     sandbox: Sandbox, is_first: bool
 ) -> None:

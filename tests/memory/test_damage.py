@@ -15,6 +15,7 @@ from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.index.sqlite.engine import SqliteEngine
 from hivemind_memory.memory.memory import Memory
 from tests.support.sandbox import Sandbox, ask, difference_from_fresh, paths
+from tests.support.tiers import mostly_thorough
 
 NOTES = 12
 PAGE = 4096
@@ -194,7 +195,7 @@ def test_no_place_for_an_index_is_no_reason_to_answer_nothing(tmp_path: Path) ->
         assert ask(memory, "more").report.warnings == ()
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", mostly_thorough(range(12), every=4))
 def test_random_damage_is_survived_and_healed(sandbox: Sandbox, seed: int) -> None:
     """Whatever the bytes are. benchmarks/damage_index.py tries many more."""
     before = contents(sandbox.notes)

@@ -16,6 +16,7 @@ from hivemind_memory.memory.note_indexer import ChunkSettings
 from hivemind_memory.memory.sync import Syncer
 from hivemind_memory.sqlite.connection import IN_MEMORY
 from tests.support.sandbox import TABLES, Rows
+from tests.support.tiers import examples
 
 ID = "01JDK3R8Z6000000000000000"
 COMMENTS = [
@@ -136,7 +137,7 @@ def sync_all(index: SqliteIndex, notes: Path) -> None:
 
 
 @settings(
-    max_examples=40,
+    max_examples=examples(40),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(held=growing())

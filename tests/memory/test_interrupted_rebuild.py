@@ -14,6 +14,7 @@ import pytest
 from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.memory.memory import Memory
 from tests.support.sandbox import Sandbox, ask, difference_from_fresh
+from tests.support.tiers import mostly_thorough
 
 NOTES = 6
 MOMENTS = ("opened", "reading", "second pass", "copied vectors", "swapped")
@@ -99,7 +100,7 @@ def other(sandbox: Sandbox) -> Iterator[Memory]:
         yield memory
 
 
-@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("moment", mostly_thorough(MOMENTS, every=2))
 @pytest.mark.parametrize("stop", SIGNALS)
 def test_nothing_of_an_interrupted_rebuild_stays(
     sandbox: Sandbox, other: Memory, moment: str, stop: signal.Signals

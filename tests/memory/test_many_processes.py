@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.support.processes import Plan, work_together
 from tests.support.sandbox import Sandbox
 
 
+@pytest.mark.thorough
 def test_twelve_processes_and_an_editor_lose_nothing(tmp_path: Path) -> None:
     """None of them hears of a lock, and each finishes its share: nobody starves.
 

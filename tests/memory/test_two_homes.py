@@ -31,6 +31,7 @@ def work(home: Path, notes: Path, number: int, start: int) -> int:
     return 0
 
 
+@pytest.mark.thorough
 def test_processes_of_two_homes_lose_and_double_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,6 +23,7 @@ from hivemind_memory.testing import FakeEmbedder
 from tests.support.embedding_server import VECTOR_FAULTS, EmbeddingServer
 from tests.support.fake_provider import FakeProvider
 from tests.support.sandbox import Sandbox, ask, difference_from_fresh, paths
+from tests.support.tiers import mostly_thorough
 from tests.support.waiting import HANG_S, wait_until
 
 KEY = "sk-test-5f1c0de5ecret"
@@ -440,7 +441,7 @@ def test_no_question_goes_where_the_settings_no_longer_point(
     assert len(server.requests) == asked
 
 
-@pytest.mark.parametrize("fault", VECTOR_FAULTS)
+@pytest.mark.parametrize("fault", mostly_thorough(VECTOR_FAULTS, every=3))
 def test_no_invalid_vector_is_ever_stored(
     sandbox: Sandbox, server: EmbeddingServer, fault: str
 ) -> None:

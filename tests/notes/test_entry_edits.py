@@ -25,6 +25,7 @@ from hivemind_memory.notes.entry_edits import (
 )
 from hivemind_memory.notes.memory_file import edit_note
 from tests.support.note_home import NOTE, Home
+from tests.support.tiers import examples
 
 AT = "2026-11-22T00:00:00+01:00"
 # Bytes that are no UTF-8 come in as these.
@@ -66,7 +67,7 @@ def written(
     return data, states
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(
     RAW,
     st.lists(CONTENTS.filter(str.strip), min_size=1, max_size=5),
@@ -91,7 +92,7 @@ def test_marking_and_unmarking_gives_the_same_bytes(
         assert unmark_forgotten(marked, {entry.provenance.id}) == data
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(
     RAW,
     st.lists(CONTENTS.filter(str.strip), min_size=1, max_size=4),
@@ -116,7 +117,7 @@ def test_taking_the_last_entry_out_undoes_its_writing(
             assert data in (state, state + newline.encode())
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(RAW, st.lists(CONTENTS.filter(str.strip), min_size=1, max_size=5), st.data())
 def test_what_is_taken_out_is_what_a_search_would_find(
     text: str, contents: list[str], data: st.DataObject
@@ -197,6 +198,7 @@ def _append_many(path: str, count: int) -> None:
         home.append(f"entry {os.getpid()} {number}")
 
 
+@pytest.mark.thorough
 def test_no_append_is_lost_while_entries_are_taken_out(tmp_path: Path) -> None:
     """Both take the lock of writers."""
     home = Home(tmp_path, clock=[time.time()])

@@ -15,6 +15,7 @@ from hivemind_memory.errors import NotePathError, NotSavedError, UsageError
 from hivemind_memory.markdown.entry import parse_provenance
 from hivemind_memory.notes.writer import MAX_CONTENT_BYTES
 from tests.support.note_home import AT, NOTE, Home
+from tests.support.tiers import examples
 
 
 @pytest.fixture
@@ -309,7 +310,7 @@ def test_an_editor_that_never_stops_is_named(
 
 
 @settings(
-    max_examples=60,
+    max_examples=examples(60),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

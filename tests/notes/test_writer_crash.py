@@ -17,6 +17,7 @@ from hivemind_memory.notes.journal import JournalFile
 from hivemind_memory.notes.journal_records import RECOVERED as IS_BACK
 from hivemind_memory.notes.journal_records import SAVED
 from tests.support.note_home import NOTE, RECOVERED, Home
+from tests.support.tiers import mostly_thorough
 
 HUMAN = b"# Human\n\nmy text\n"
 MEMORY = Path("/dev/shm")
@@ -204,12 +205,15 @@ def test_a_recovery_that_was_killed_when_done_is_not_done_twice(tmp_path: Path) 
 
 @pytest.mark.parametrize(
     "command",
-    [
-        ["kill_each_call"],
-        ["kill_writes", "--kills", os.environ.get("HM_KILLS", "50")],
-        ["many_writers", "--entries", "20"],
-        ["many_writers", "--seconds", "1", "--editors", "3", "--lookers", "1"],
-    ],
+    mostly_thorough(
+        [
+            ["kill_each_call"],
+            ["kill_writes", "--kills", os.environ.get("HM_KILLS", "50")],
+            ["many_writers", "--entries", "20"],
+            ["many_writers", "--seconds", "1", "--editors", "3", "--lookers", "1"],
+        ],
+        every=4,
+    ),
     ids=["killed at each call", "killed", "many", "many with stale editors"],
 )
 def test_no_acknowledged_entry_is_lost_torn_or_doubled(

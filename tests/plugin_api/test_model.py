@@ -37,6 +37,7 @@ from hivemind_memory.plugin_api.namespaces import (
 from hivemind_memory.plugin_api.refusal import NO_MEMORY, NO_NAMESPACE, refusal_of
 from hivemind_memory.plugin_api.rows import KINDS, SOURCES, NewRow, uuid_of_ulid
 from tests.plugin_api.homes import frozen_home
+from tests.support.tiers import examples
 
 NAMES = ("workspace:web", "workspace:Web", "team:red", "org:acme-corp", "custom:web")
 WORDS = ("kiwi", "plum", "fig", "lemon", "cherry")
@@ -258,7 +259,7 @@ def refusal(call: Callable[[], object]) -> str:
 
 
 Platform.TestCase.settings = settings(
-    max_examples=25,
+    max_examples=examples(25),
     stateful_step_count=25,
     deadline=None,
     suppress_health_check=list(HealthCheck),

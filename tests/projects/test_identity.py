@@ -22,6 +22,7 @@ from hivemind_memory.projects.record_file import (
     read_records,
     render_record,
 )
+from tests.support.tiers import examples
 
 ENVIRON = {
     "PATH": os.environ["PATH"],
@@ -347,7 +348,7 @@ MANY = [("init", 0, False)] * 6
 """Then the next folder comes before an older one when all are looked at."""
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.lists(STEP, min_size=4, max_size=14))
 @example(
     [*MANY, ("init", 0, True), ("mv", 0, False), ("add", 0, False), ("clone", 0, True)]

@@ -27,7 +27,7 @@ def test_every_piece_of_a_task_is_in_the_project(project: str) -> None:
     assert len(read_tasks(project)) == 100
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("project", PROJECTS)
 def test_what_matters_arrives_within_half_of_what_recency_needs(
     project: str, monkeypatch: pytest.MonkeyPatch

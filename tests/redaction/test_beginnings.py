@@ -14,6 +14,7 @@ from hivemind_memory.redaction.in_formats import labels
 from hivemind_memory.redaction.in_prose import dialog, statement_words
 from hivemind_memory.redaction.spans import found_at, line_starts, lowered
 from hivemind_memory.redaction.suspects import lines
+from tests.support.tiers import examples
 
 if TYPE_CHECKING:
     from hivemind_memory.redaction.lazy_pattern import LazyPattern
@@ -39,7 +40,7 @@ def compiled(pattern: re.Pattern[str] | LazyPattern) -> re.Pattern[str]:
 
 
 @pytest.mark.parametrize("name", sorted(PATTERNS))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(data=st.data())
 def test_a_pattern_finds_the_same_where_its_words_stand(
     name: str, data: st.DataObject
@@ -53,7 +54,7 @@ def test_a_pattern_finds_the_same_where_its_words_stand(
     assert [found.span() for found in found_at(pattern, whole, low, words)] == expected
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(text=st.from_regex(compiled(statement_words.CHANGED)))
 def test_every_line_that_says_what_changed_has_a_word_for_it(text: str) -> None:
     starts = line_starts(lowered(text), statement_words.CHANGED_WORDS)

@@ -16,6 +16,7 @@ from hivemind_memory.redaction import find_secrets, scrub
 from hivemind_memory.redaction.tokens.keywords import EXACT, FOLDED
 from hivemind_memory.redaction.tokens.rules import all_rules
 from tests.redaction.samples import AROUND_TOKENS, Maker, in_context, tokens
+from tests.support.tiers import examples
 
 ROOT = Path(__file__).parents[2]
 HOSTILE_CHARS = 60_000
@@ -39,7 +40,7 @@ HOSTILE = (
 
 
 @given(st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=8)), max_size=24))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 def test_scrubbing_twice_is_scrubbing_once(parts: list[str]) -> None:
     """What is stored scrubbed is scrubbed again when it is shown."""
     text = "".join(parts)
@@ -52,7 +53,7 @@ def test_scrubbing_twice_is_scrubbing_once(parts: list[str]) -> None:
 
 
 @given(st.integers(0, 10_000), st.lists(st.sampled_from(PIECES), max_size=6))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_places_are_in_order_and_do_not_overlap(seed: int, parts: list[str]) -> None:
     """They are cut out one after the other."""
     make = Maker(seed)
@@ -75,7 +76,7 @@ def test_places_are_in_order_and_do_not_overlap(seed: int, parts: list[str]) -> 
         end = secret.end
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("piece", HOSTILE, ids=lambda piece: repr(piece[:20]))
 def test_a_hostile_text_takes_time_in_proportion_to_its_length(piece: str) -> None:
     """A note of a megabyte must not hold up a search: twice the text, twice the time.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
+
 from hivemind_memory.redaction import find_secrets, scrub
 from tests.redaction.harmless import made_lines, own_lines
 from tests.redaction.samples import Sample, is_left, samples
@@ -48,6 +50,7 @@ def test_what_is_replaced_leaves_no_long_piece_and_all_line_ends() -> None:
         assert len(scrubbed.found) >= 1, sample
 
 
+@pytest.mark.thorough
 def test_ten_thousand_harmless_lines_raise_at_most_ten_alarms() -> None:
     """Hashes, ids, lock files, pictures, examples and code are the daily bread."""
     alarms = alarms_of(list(made_lines(seed=1)))
@@ -55,6 +58,7 @@ def test_ten_thousand_harmless_lines_raise_at_most_ten_alarms() -> None:
     assert len(alarms) <= 10, alarms[:20]
 
 
+@pytest.mark.thorough
 def test_the_sources_and_documents_of_this_project_raise_no_alarm() -> None:
     """Tens of thousands of lines about tokens, keys and passwords."""
     lines = list(own_lines())

@@ -16,6 +16,7 @@ from hivemind_memory.redaction.suspects.lines import SuspectText, suspect_lines
 from tests.redaction.samples import samples
 from tests.redaction.test_forms import forms, made, unescaped
 from tests.redaction.test_ordinary import HELD
+from tests.support.tiers import mostly_thorough
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -71,7 +72,9 @@ def held() -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("around", SURROUNDINGS, ids=range(len(SURROUNDINGS)))
+@pytest.mark.parametrize(
+    "around", mostly_thorough(SURROUNDINGS, every=4), ids=range(len(SURROUNDINGS))
+)
 def test_no_form_is_lost_with_the_lines_around_it(
     around: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -85,6 +88,7 @@ def test_no_form_is_lost_with_the_lines_around_it(
     assert lost == []
 
 
+@pytest.mark.thorough
 def test_documents_come_out_as_if_all_lines_were_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -15,6 +15,7 @@ from hivemind_memory.model.query import SearchAnswer
 from hivemind_memory.model.terms import MAX_TERMS, QueryTerm
 from tests.search.scripts import texts_with_words
 from tests.support.sandbox import Sandbox, ask, paths
+from tests.support.tiers import examples
 
 Make = Callable[..., Memory]
 
@@ -41,7 +42,7 @@ pairs = st.lists(texts_with_words(), min_size=1, max_size=12)
 
 
 @settings(
-    max_examples=60,
+    max_examples=examples(60),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
@@ -300,7 +301,7 @@ hostile = st.one_of(
 
 
 @settings(
-    max_examples=150,
+    max_examples=examples(150),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

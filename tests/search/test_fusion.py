@@ -25,6 +25,7 @@ from tests.search.evidence import (
     term,
     vectors,
 )
+from tests.support.tiers import examples
 
 Retrieved = tuple[dict[int, float], VectorMatches]
 
@@ -36,7 +37,7 @@ def deviation(values: list[float], usual: float) -> float:
     return sqrt(squares / (len(values) + 10))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(retrievers=both_retrievers(), weight=st.floats(0, 0.95))
 def test_the_order_is_that_of_the_convex_sum_of_standardised_scores(
     retrievers: Retrieved, weight: float
@@ -65,7 +66,7 @@ def test_the_order_is_that_of_the_convex_sum_of_standardised_scores(
             assert (fused[one].raw_score - fused[other].raw_score) * expected > 0
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(both_retrievers())
 def test_without_weight_the_vectors_change_nothing(retrievers: Retrieved) -> None:
     """0 is words alone."""
@@ -77,7 +78,7 @@ def test_without_weight_the_vectors_change_nothing(retrievers: Retrieved) -> Non
         assert one.raw_score == pytest.approx(words.get(chunk, 0.0))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(both_retrievers())
 def test_every_candidate_of_either_retriever_is_fused(retrievers: Retrieved) -> None:
     """By each of the three formulas; and none is made up."""
@@ -116,7 +117,7 @@ def test_a_raw_score_means_the_same_with_one_retriever_or_two() -> None:
     assert max(raw_scores) - min(raw_scores) < 0.15
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(both_retrievers())
 def test_weighted_and_ranks_stay_in_0_to_1(retrievers: Retrieved) -> None:
     """They are settings; a threshold must not drop everything or nothing."""

@@ -17,6 +17,7 @@ from hivemind_memory.model.query import Query, SearchAnswer
 from hivemind_memory.model.value import replaced
 from hivemind_memory.search.nearness import nearer
 from tests.support.sandbox import Sandbox
+from tests.support.tiers import examples
 
 TOPICS = ("session", "deploy", "token", "cache", "login", "queue", "worker", "cookie")
 OWN = {
@@ -152,7 +153,7 @@ _WORDS = st.lists(
 
 
 @given(notes=st.lists(st.tuples(_PLACE, _HEAD, _WORDS), min_size=1, max_size=40))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_nearness_lets_nothing_appear_that_is_hidden_and_can_be_off(
     notes: list[tuple[str, str, list[str]]],
 ) -> None:

@@ -12,6 +12,7 @@ from hivemind_memory.access.rules import Caller
 from hivemind_memory.model.filters import SearchFilter
 from hivemind_memory.model.query import Query
 from tests.support.sandbox import Sandbox
+from tests.support.tiers import examples
 
 TEXT = "The session ends after a day.\n"
 
@@ -145,7 +146,7 @@ def test_a_query_may_keep_them(tmp_path: Path) -> None:
 
 
 @given(texts=st.lists(st.sampled_from("abcdef"), min_size=1, max_size=30))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_no_text_is_lost(tmp_path_factory: object, texts: list[str]) -> None:
     """Each note is a hit or named by one that says the same; the figures add up."""
     sandbox = Sandbox(tmp_path_factory.mktemp("same") / "home")

@@ -23,6 +23,7 @@ from tests.search.evidence import (
     place,
     word_matches,
 )
+from tests.support.tiers import examples
 
 
 def ranked(where: ChunkLocation, raw_score: float, *, age: float = 1.0) -> RankedChunk:
@@ -62,7 +63,7 @@ word = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     words=word_matches(),
     retrievers=st.none() | both_retrievers(),

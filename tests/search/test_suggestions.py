@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from hivemind_memory.search import suggestions
 from hivemind_memory.search.suggestions import MAX_SUGGESTIONS, _distance, nearest_words
+from tests.support.tiers import examples
 
 VOCABULARY = [("deploy", 9), ("deputy", 2), ("database", 5), ("data", 7), ("cat", 1)]
 
@@ -59,7 +60,7 @@ def slow_distance(one: str, other: str) -> int:
 letters = st.text("abc", max_size=7)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(one=letters, other=letters, limit=st.integers(0, 3))
 def test_the_distance_is_the_textbooks(one: str, other: str, limit: int) -> None:
     """Up to the limit; above it, only that it is above."""
@@ -69,7 +70,7 @@ def test_the_distance_is_the_textbooks(one: str, other: str, limit: int) -> None
     assert distance == expected or (distance > limit and expected > limit)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(
     word=st.text("abc", min_size=1, max_size=9),
     known=st.lists(st.text("abc", min_size=1, max_size=9), max_size=9, unique=True),

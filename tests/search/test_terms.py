@@ -19,6 +19,7 @@ from hivemind_memory.model.terms import (
 from hivemind_memory.sqlite.connection import open_connection
 from tests.search.scripts import texts_with_words
 from tests.support.cpu import cpu_s
+from tests.support.tiers import examples
 
 _LEAST_S = 0.0005
 """What takes less is not told from nothing."""
@@ -45,7 +46,7 @@ def misses(text: str, question: str) -> list[str]:
     ]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(texts_with_words())
 def test_a_text_has_every_term_of_a_question_for_its_words(
     pair: tuple[str, str],
@@ -64,7 +65,7 @@ anything = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(anything)
 @example('"')
 @example("NEAR(a b, 3)")
@@ -83,7 +84,7 @@ def test_every_text_is_a_legal_question(text: str) -> None:
     assert all(not term.text.isascii() or tokens_of(term.text) for term in found.terms)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(anything)
 def test_every_text_has_extra_terms(text: str) -> None:
     """Whatever a note holds: no exception, and words that the engine understands."""

@@ -7,9 +7,10 @@ from hypothesis import given, settings
 from hivemind_memory.model.matches import WordMatches
 from hivemind_memory.search.fusion import NOTE_CANDIDATES, word_count, word_scores
 from tests.search.evidence import candidate, matches, place, term, word_matches
+from tests.support.tiers import examples
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(word_matches())
 def test_a_raw_score_lies_in_0_to_1(found: WordMatches) -> None:
     """Whatever the index saw; so a score means the same in every memory."""

@@ -174,6 +174,7 @@ def test_a_killed_sync_loses_no_edit_and_no_new_text(
     each_kill(bench, tmp_path / "kept", sync, check)
 
 
+@pytest.mark.thorough
 def test_a_killed_forgetting_loses_no_edit(bench: Bench, tmp_path: Path) -> None:
     """It is in the file, or it is kept until the memory is restored."""
     bench.save()
@@ -189,6 +190,7 @@ def test_a_killed_forgetting_loses_no_edit(bench: Bench, tmp_path: Path) -> None
     each_kill(bench, tmp_path / "kept", forget, check)
 
 
+@pytest.mark.thorough
 def test_a_killed_restoring_is_finished_by_a_sync(bench: Bench, tmp_path: Path) -> None:
     """With the edit."""
     bench.save()
@@ -203,6 +205,7 @@ def test_a_killed_restoring_is_finished_by_a_sync(bench: Bench, tmp_path: Path) 
     each_kill(bench, tmp_path / "kept", restore, check)
 
 
+@pytest.mark.thorough
 def test_a_killed_purge_is_finished_by_the_next(bench: Bench, tmp_path: Path) -> None:
     """Neither the text nor an edit is left."""
     bench.save()

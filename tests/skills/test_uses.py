@@ -168,6 +168,7 @@ def test_a_session_with_a_secret_in_its_name_is_kept_without_it(bench: Bench) ->
     assert token.encode() not in Path(bench.memory.places.state_file).read_bytes()
 
 
+@pytest.mark.thorough
 def test_twelve_processes_lose_no_use(bench: Bench) -> None:
     """All at once, in sessions of their own and in the same."""
     bench.save()

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hivemind_memory.model.changes import LINK, SAVE, Change, ChangedItem
 from hivemind_memory.state.change_log import ChangeLog, NamesInChanges
 from hivemind_memory.state.state_file import StateFile
+from tests.support.tiers import examples
 
 PURGED, KEPT = "01M80JBHRKPTRHKEJQQCVB56P4", "01M80JBHRKPTRHKEJQQCVB56P5"
 PATH, KEPT_PATH = "projects/shop/payment-host.md", "projects/shop/deploy-day.md"
@@ -105,7 +106,7 @@ def test_a_change_of_a_field_goes_with_its_memory(log: ChangeLog) -> None:
 ITEMS = st.lists(st.sampled_from([ITEM, OTHER, UNSEEN]), min_size=1, max_size=3)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(histories=st.lists(st.tuples(ITEMS, ITEMS), min_size=4, max_size=12))
 def test_no_history_keeps_a_name_of_what_is_purged(
     histories: list[tuple[list[ChangedItem], list[ChangedItem]]],

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hivemind_memory.errors import StateUnusableError
 from hivemind_memory.state.key_values import KeyValueStore
 from hivemind_memory.state.state_file import StateFile
+from tests.support.tiers import examples
 
 KEYS = st.sampled_from(["a", "b", "ключ"])
 SCOPES = st.sampled_from(["", "projects/shop"])
@@ -58,7 +59,7 @@ class Model:
         return True, self.counters[name]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(STEPS, max_size=40))
 def test_the_store_does_what_a_dictionary_does(
     tmp_path_factory: object, steps: list[tuple[object, ...]]

@@ -26,12 +26,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.support.embedding_server import EmbeddingServer
+from tests.support.waiting import HANG_S
 
 ROOT = Path(__file__).parents[2]
 HOME_IN_DOCS = "/home/you"
 DAY_IN_DOCS = "2026-11-21"
 ANY_LINES = "…"
-TIMEOUT_S = 20.0
 
 _TOOLS = ".local/bin"
 # As pip makes it; it needs nothing from the environment.
@@ -150,7 +150,7 @@ class Player:
             stderr=subprocess.STDOUT,
             text=True,
             encoding="utf-8",
-            timeout=TIMEOUT_S,
+            timeout=HANG_S,
             check=False,
         ).stdout
 
@@ -184,7 +184,7 @@ class Player:
         ) as watching:
             assert watching.stdout is not None
             # A watcher that prints less than it should must not block the test.
-            timer = threading.Timer(TIMEOUT_S, watching.kill)
+            timer = threading.Timer(HANG_S, watching.kill)
             timer.start()
             for line in watching.stdout:
                 lines.append(line)

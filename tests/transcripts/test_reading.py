@@ -20,6 +20,7 @@ from hivemind_memory.model.activity import ActivityQuery
 from hivemind_memory.transcripts import line_file
 from hivemind_memory.transcripts.store import TranscriptStore
 from tests.support.sandbox import Sandbox
+from tests.support.tiers import examples
 from tests.transcripts.places import (
     FILES,
     RECORDED,
@@ -50,7 +51,7 @@ def copy_of(name: str, folder: Path) -> tuple[Sandbox, Path, Path, bytes]:
 
 @pytest.mark.parametrize("name", ["claude", "codex", "gemini", "qwen"])
 @settings(
-    max_examples=8,
+    max_examples=examples(8),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

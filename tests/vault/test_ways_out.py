@@ -216,7 +216,7 @@ def ask_routes(captured: Captured, values: list[str], rng: random.Random) -> Non
         captured.add("hm serve", served.process.stderr.read().encode())
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_two_hundred_secrets_are_in_the_vault_and_nowhere_else(
     home: Path, hm: Hm, tmp_path: Path
 ) -> None:

@@ -28,6 +28,7 @@ from hivemind_memory.working import (
 )
 from hivemind_memory.working.entries import entry_tokens
 from hivemind_memory.working.json_values import json_safe
+from tests.support.tiers import examples
 from tests.working.blocks_of import NOW, SETS
 
 GOLDEN = Path(__file__).parents[2] / "fixtures" / "working" / "context.json"
@@ -272,7 +273,7 @@ def test_a_summarizer_shortens_instead_of_the_rules(root: Path) -> None:
 
 
 @given(SETS)
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_a_snapshot_brings_back_what_was_there(
     tmp_path_factory: pytest.TempPathFactory, blocks: list[MemoryBlock]
 ) -> None:

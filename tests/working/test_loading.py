@@ -23,6 +23,7 @@ from hivemind_memory.working import (
 )
 from hivemind_memory.working import loading as loading_module
 from hivemind_memory.working.root_folder import RootFolder
+from tests.support.tiers import examples
 
 LATER_S = 4e9
 """Long after every file of a test was written."""
@@ -38,7 +39,7 @@ def load(root: Path, location: str, **lines: Any) -> str:
     st.integers(1, 14),
     st.integers(0, 14),
 )
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_lines_are_numbered_from_one_and_both_ends_are_in(
     tmp_path_factory: pytest.TempPathFactory, lines: list[str], first: int, more: int
 ) -> None:
