@@ -17,7 +17,7 @@ from hivemind_memory.curation.access_tokens import AccessTokens
 from hivemind_memory.model.curation import NewMemory
 from tests.support.forked import HM, start
 
-TIMEOUT_S = 30.0
+TIMEOUT_S = 120.0
 """Machines are busy; a test that waits so long has failed."""
 
 

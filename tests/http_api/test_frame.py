@@ -183,7 +183,7 @@ def test_a_target_without_a_slash_is_no_route(served: Served, target: str) -> No
         f"Authorization: Bearer {served.token}\r\n\r\n"
     )
     port = int(host.rpartition(":")[2])
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
+    with socket.create_connection(("127.0.0.1", port), timeout=120) as client:
         client.sendall(head.encode())
         answer = b"".join(iter(lambda: client.recv(4096), b""))
 

@@ -20,7 +20,7 @@ from tests.support.waiting import wait_until
 __all__ = ["environ"]  # git of nobody, for every test here
 
 ROOT = Path(__file__).parents[2]
-TIMEOUT_S = 20.0
+TIMEOUT_S = 120.0
 
 READER = """\
 #!/bin/sh

@@ -22,7 +22,7 @@ from tests.support.forked import HM, start
 ROOT = Path(__file__).parents[2]
 MODES = ("auto", "legacy", "2026-07-28")
 COMMAND = (*HM, "mcp")
-TIMEOUT_S = 30.0
+TIMEOUT_S = 120.0
 """Machines are busy; a test that waits so long has failed."""
 
 

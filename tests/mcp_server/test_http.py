@@ -74,7 +74,7 @@ class Served:
             "Accept": "application/json, text/event-stream",
             **{name.replace("_", "-"): value for name, value in headers.items()},
         }
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         try:
             data = json.dumps(HELLO).encode() if body is None else body
             connection.putrequest("POST", "/mcp", skip_host="Host" in sent)
@@ -189,7 +189,7 @@ def test_hostile_bodies_do_not_end_it(served: Served) -> None:
 
 def test_it_leaves_when_it_is_told_to(served: Served) -> None:
     """Also with a client that listens."""
-    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=120)
     served.post()
     connection.connect()
 
@@ -218,7 +218,7 @@ def test_a_port_that_is_taken_is_said(served: Served, home: Path) -> None:
         env=environ(),
         check=False,
         text=True,
-        timeout=30,
+        timeout=120,
     )
 
     assert done.returncode == 1

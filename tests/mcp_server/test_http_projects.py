@@ -60,7 +60,7 @@ def post(
         "Accept": "application/json, text/event-stream",
         **{name.replace("_", "-"): value for name, value in headers.items()},
     }
-    line = http.client.HTTPConnection("127.0.0.1", clients.port, timeout=30)
+    line = http.client.HTTPConnection("127.0.0.1", clients.port, timeout=120)
     try:
         line.request("POST", f"/mcp{query}", json.dumps(body), sent)
         response = line.getresponse()

@@ -11,6 +11,7 @@ import pytest
 
 from hivemind_memory.mcp_server.server import MemoryServer
 from tests.mcp_server.agents import call, found
+from tests.support.tiers import mostly_thorough
 
 KEY = "deploy-day"
 CALLS: dict[str, dict[str, Any]] = {
@@ -48,7 +49,7 @@ def optional(server: MemoryServer, tool: str) -> list[str]:
 
 
 @pytest.mark.parametrize("blank", BLANKS)
-@pytest.mark.parametrize("tool", CALLS)
+@pytest.mark.parametrize("tool", mostly_thorough(CALLS, every=3))
 def test_a_blank_argument_counts_as_left_out(
     saved: MemoryServer, tool: str, blank: str | None
 ) -> None:

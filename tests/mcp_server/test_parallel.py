@@ -19,6 +19,7 @@ CLIENTS = 8
 ROUNDS = 6
 
 
+@pytest.mark.thorough
 def test_no_call_fails_because_another_runs(server: MemoryServer) -> None:
     """Threads once shared one connection to `state.db`, and one call in nine failed."""
     failed: list[str] = []

@@ -96,7 +96,7 @@ def _answer(
 ) -> dict[str, Any]:
     """Send one call; return its result."""
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-    line = http.client.HTTPConnection("127.0.0.1", served.port, timeout=30)
+    line = http.client.HTTPConnection("127.0.0.1", served.port, timeout=120)
     try:
         line.request("POST", "/mcp", json.dumps(body), headers)
         answer: dict[str, Any] = json.loads(line.getresponse().read())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from tests.mcp_server.agents import (
     initialize_request,
     refused,
 )
+from tests.support.forked import finish
 
 SECRET = "gh" + "p_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
 
@@ -81,14 +81,7 @@ def test_a_secret_as_the_name_of_a_method_or_a_resource_is_masked(
     ]
     lines = "".join(json.dumps(request) + "\n" for request in requests)
 
-    done = subprocess.run(
-        COMMAND,
-        input=lines.encode(),
-        capture_output=True,
-        env=environ(),
-        timeout=TIMEOUT_S,
-        check=False,
-    )
+    done = finish(COMMAND, lines.encode(), TIMEOUT_S, env=environ())
 
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     assert [answer["id"] for answer in answers] == [1, 2]

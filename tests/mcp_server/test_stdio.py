@@ -191,16 +191,25 @@ def piped_writes(count: int) -> bytes:
     return "\n".join(json.dumps(frame) for frame in frames).encode()
 
 
-# A write takes a fifth of a second, twelve of them longer than the wait for one answer.
+# It waits for an answer as long as a busy machine may need.
+PATIENT = f"""\
+import sys
+from hivemind_memory.mcp_server import stdio
+stdio.GRACE_S = {HANG_S}
+from hivemind_memory.cli.main import main
+sys.exit(main(["mcp"]))
+"""
+
+# Twelve writes take longer than the wait for one answer, and each a tenth of it.
 SLOW_WRITES = """\
 import sys, threading, time
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.mcp_server import stdio
-stdio.GRACE_S = 2.0
+stdio.GRACE_S = 4.0
 write, one_at_a_time = Memory.write, threading.Lock()
 def slow(self, *args, **kwargs):
     with one_at_a_time:
-        time.sleep(0.2)
+        time.sleep(0.4)
     return write(self, *args, **kwargs)
 Memory.write = slow
 from hivemind_memory.cli.main import main
@@ -210,7 +219,10 @@ sys.exit(main(["mcp"]))
 
 @pytest.mark.parametrize(
     ("command", "count"),
-    [(COMMAND, 20), ((sys.executable, "-c", SLOW_WRITES), 12)],
+    [
+        ((sys.executable, "-c", PATIENT), 20),
+        ((sys.executable, "-c", SLOW_WRITES), 12),
+    ],
     ids=["at once", "one after the other"],
 )
 def test_requests_that_were_piped_in_are_answered_before_it_leaves(
@@ -246,8 +258,7 @@ def test_what_the_program_prints_does_not_reach_the_client(home: Path) -> None:
         "    assert sys.stdin.read() == ''\n"
         "    return search(self, query)\n"
         "Memory.search = noisy\n"
-        "from hivemind_memory.cli.main import main\n"
-        "sys.exit(main(['mcp']))\n"
+        f"{PATIENT}"
     )
     frames = [
         initialize_request(0, "sh"),
@@ -264,7 +275,7 @@ def test_what_the_program_prints_does_not_reach_the_client(home: Path) -> None:
         capture_output=True,
         env=environ(),
         check=True,
-        timeout=30,
+        timeout=HANG_S,
     )
 
     answers = {one["id"]: one for one in map(json.loads, done.stdout.splitlines())}
@@ -316,7 +327,7 @@ def test_options_for_http_are_refused_without_it(home: Path) -> None:
         capture_output=True,
         env=environ(),
         check=False,
-        timeout=30,
+        timeout=HANG_S,
     )
 
     assert done.returncode == 2

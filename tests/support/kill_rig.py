@@ -55,7 +55,7 @@ STATEMENT_SHARE = 0.4
 MAX_STATEMENTS = 150
 """Such a victim dies before one of its next so many writing statements."""
 
-TIMEOUT_S = 30.0
+TIMEOUT_S = 120.0
 ROUNDS_PER_HOME = 25  # or the notes would grow without end
 
 
