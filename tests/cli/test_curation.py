@@ -176,7 +176,7 @@ def test_a_purge_of_a_whole_note_is_refused_before_it_asks(hm: Hm, notes: Path) 
         assert (ran.code, ran.out) == (2, "")
         assert ran.err.startswith("error: deploy.md would be removed as a whole")
         assert "Nothing was purged." in ran.err
-        assert "`hm forget deploy.md --purge`" in ran.err
+        assert "`hm forget --purge deploy.md`" in ran.err
         assert (notes / "deploy.md").exists()
 
     assert hm("forget", "deploy.md", "--purge", "--yes").code == 0
