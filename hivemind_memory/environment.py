@@ -117,7 +117,12 @@ def given_project(flag: str) -> str:
 
 def is_agents_shell() -> bool:
     """Return whether an agent opened the shell that this process runs in."""
-    return bool(agent_in(os.environ))
+    return bool(agent_of_shell())
+
+
+def agent_of_shell() -> str:
+    """Return the agent whose shell this process runs in; empty: it is a person's."""
+    return agent_in(os.environ)
 
 
 def shell_scope_request() -> ScopeRequest | None:

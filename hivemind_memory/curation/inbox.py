@@ -79,6 +79,9 @@ class AcceptedClaim(NamedTuple):
     updated: StoredMemory | None = None
     """The memory that ``memory`` updates from now on; None: no link was accepted."""
 
+    change: str = ""
+    """Id of the change that `hm undo` takes back; empty: of a link there is none."""
+
 
 def pending_claims(context: CurationContext) -> tuple[StoredMemory, ...]:
     """Return what waits for a person, of what the caller may see, newest first.
@@ -211,8 +214,8 @@ def accept(context: CurationContext, ref: str) -> AcceptedClaim:
         return AcceptedClaim(newer, newer.text, LINK_ITEM, updated=older)
     accepted = accept_claim(context, ref)
     claim = accepted.dropped or accepted.memory
-    record_accepted(context, claim, accepted.kind, text=accepted.text)
-    return accepted
+    change = record_accepted(context, claim, accepted.kind, text=accepted.text)
+    return accepted._replace(change=change)
 
 
 def reject(context: CurationContext, ref: str) -> ForgetResult:

@@ -36,6 +36,7 @@ from hivemind_memory.state.recall_log import RecallLog
 from hivemind_memory.state.skills import SkillStore
 from hivemind_memory.state.state_file import StateFile
 from hivemind_memory.state.tokens import Tokens
+from hivemind_memory.state.use_days import UseDays
 from hivemind_memory.state.use_log import UseLog
 from hivemind_memory.transcripts.erase import rename_scope
 from hivemind_memory.transcripts.store import TranscriptStore
@@ -191,6 +192,7 @@ def _rename_state(renaming: Renaming) -> None:
         _rename_changes(state, renaming)
         InjectionLog(state).rename(renaming.new_path)
         RecallLog(state).rename_scope(renaming.new_path)
+        UseDays(state).rename_scope(renaming.new_path)
         UseLog(state).rename_scope(renaming.new_path)
         SkillStore(state).rename_scope(renaming.new_path)
         Namespaces(state).rename_scopes(
@@ -244,8 +246,9 @@ FOLLOWERS = (
             for table in (
                 *("activity", "briefing_sources", "briefings", "changes", "erased"),
                 *("injections", "jobs", "key_values", "meta"),
-                *("namespaces", "recalls", "skill_copies", "skills"),
-                *("tokens", "tombstones", "unfinished", "uses"),
+                *("namespaces", "recall_days", "recalls", "search_days"),
+                *("skill_copies", "skills", "tokens", "tombstones"),
+                *("unfinished", "uses"),
             )
         ),
         _rename_state,
@@ -259,6 +262,7 @@ UNNAMED = {
     "memory/.index/*": "derived from the notes, and updated by the next scan",
     "state.db*": "its tables are listed one by one",
     "state.db:captures": "names sessions, and lines of their transcripts",
+    "state.db:embedding_days": "names providers",
     "state.db:link_proposals": "names ids",
     "state.db:model_requests": "names nothing",
     "state.db:refused_links": "names ids",

@@ -5,6 +5,8 @@ Copies that other programs keep are looked for and named; they are not deleted.
 
 from __future__ import annotations
 
+from math import isfinite
+
 from hivemind_memory.access.rules import may_read
 from hivemind_memory.curation.lookup import notes_in
 from hivemind_memory.curation.purge_copies import editor_copies, passed_over
@@ -24,6 +26,7 @@ from hivemind_memory.files.places import find_above
 from hivemind_memory.index.choose_engine import index_engine
 from hivemind_memory.index.port import IndexCounts
 from hivemind_memory.markdown.text import decode
+from hivemind_memory.model.clocks import SECONDS_PER_DAY
 from hivemind_memory.model.curation import (
     ENTRY,
     MEMORY,
@@ -55,7 +58,7 @@ if TYPE_CHECKING:
 OWNER_ONLY = frozenset(
     {
         *("vectors", "free pages", "set-aside indexes", "half-written notes"),
-        "recall counters",
+        *("recall counters", "recalls by day"),
     }
 )
 """Counts of what all scopes share: not kept by scope, so only the owner reads them."""
@@ -176,6 +179,18 @@ class PurgeReport:
             return (scope, own_id) in self.plan.refs
         others = self._elsewhere.get(own_id, set())
         return scope not in others and not (scope == UNKNOWN_SCOPE and others)
+
+    def recall_days(self) -> tuple[list[str], int]:
+        """Return the scopes whose recalls by day are deleted, and since which day.
+
+        They do not say of which memory they are, so all of a scope go since the oldest
+        part of what is purged was written.
+        """
+        refs = self.plan.refs
+        scopes = {scope for scope, own_id in refs if self.is_purged_in(scope, own_id)}
+        since_s = self.plan.since_s
+        first = int(since_s // SECONDS_PER_DAY) - 1 if isfinite(since_s) else 0
+        return sorted(scopes), first
 
     def may_read(self, path: str) -> bool:
         """Return whether the caller may read a note, and so may know its counts."""

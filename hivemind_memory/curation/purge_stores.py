@@ -43,6 +43,7 @@ from hivemind_memory.notes.edge import names_of_note
 from hivemind_memory.state.change_log import ChangeLog, NamesInChanges
 from hivemind_memory.state.key_values import KeyValueStore
 from hivemind_memory.state.recall_log import RecallLog
+from hivemind_memory.state.use_days import UseDays
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -244,6 +245,8 @@ def count_recalls(report: PurgeReport) -> None:
     log = RecallLog(report.context.state())
     count = log.count_gone(report.plan.ids, report.is_purged_in)
     report.add_count("recall counters", count, "counters")
+    days = UseDays(report.context.state()).count_in(*report.recall_days())
+    report.add_count("recalls by day", days, "rows")
 
 
 def clean_recalls(report: PurgeReport) -> None:
@@ -251,7 +254,9 @@ def clean_recalls(report: PurgeReport) -> None:
     log = RecallLog(report.context.state())
     count = log.drop(report.plan.ids, report.is_purged_in)
     report.add_count("recall counters", count or 0, "counters")
-    if count is None:
+    days = UseDays(report.context.state()).drop_in(*report.recall_days())
+    report.add_count("recalls by day", days or 0, "rows")
+    if count is None or days is None:
         report.fail("recall counters", "state.db cannot be written now")
 
 

@@ -129,7 +129,9 @@ def _hits(call: PageCall, asked: dict[str, str]) -> dict[str, Any]:
         return {"hits": [], "report": None, "why_empty": str(error)}
     is_asked = call.part in {"", SETTLED} and not call.client.is_visitor
     if is_asked and not answer.is_unknown:
-        call.memory.record_recall(answer)
+        call.memory.record_recall(
+            answer, "" if call.client.is_person else call.client.name
+        )
     return {
         "hits": answer.hits,
         "report": answer.report,

@@ -38,6 +38,7 @@ def dashboard_mount(
             agent_pages,
             change_pages,
             doubt_pages,
+            figure_pages,
             find_pages,
             job_pages,
             memory_pages,
@@ -50,6 +51,7 @@ def dashboard_mount(
 
         modules = (
             *(other_pages, agent_pages, doubt_pages, job_pages, skill_pages),
+            figure_pages,
             *(change_pages, find_pages, memory_pages),
         )
         return Dashboard(

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from datetime import date, timedelta
 from typing import Any
 
 from hivemind_memory.dashboard.memory_pages import without_secrets
 from hivemind_memory.dashboard.page import ROOT, Page, PageCall, PageGroup, Redirect
-from hivemind_memory.dashboard.use import NO_USE, use_of
 from hivemind_memory.errors import NotesMissingError
 from hivemind_memory.http_api.failures import Failure
 from hivemind_memory.jobs.status import read_model_status
 from hivemind_memory.model.curation import NewMemory, StoredMemory
 from hivemind_memory.model.filters import SearchFilter
 from hivemind_memory.model.listing import FolderPage
-from hivemind_memory.model.memories import ACTIVE
 from hivemind_memory.model.query import Hit, Query
 from hivemind_memory.model.scope import scope_text
 from hivemind_memory.model.trust import is_trusted, untrusted_source
@@ -85,7 +81,7 @@ def accept(call: PageCall) -> Redirect:
         text = "The claim is dropped: another memory already says the same."
     if accepted.updated:
         text = "Linked. Searches show only the newer memory from now on."
-    return Redirect(path=f"{ROOT}/inbox", notice=text)
+    return Redirect(path=f"{ROOT}/inbox", notice=text, undo=accepted.change)
 
 
 @pages.get("/inbox/edit")
@@ -137,42 +133,6 @@ def log(call: PageCall) -> Page:
     for hit in answer.hits if answer else ():
         days.setdefault(hit.date or "undated", []).append(hit)
     return Page(template="log.html", values={"days": days, "most": MAX_LOG})
-
-
-@pages.get("/figures")
-def figures(call: PageCall) -> Page:
-    """Show what the memory holds, and how it grows."""
-    lists, clocks = call.memory.lists, call.memory.clocks
-    today = date.fromisoformat(clocks.local_iso(clocks.now())[:10])
-    days = [today - timedelta(days=back) for back in range(DAYS - 1, -1, -1)]
-    by_day: dict[tuple[Any, ...], int] = {}
-    by_kind: dict[tuple[Any, ...], int] = {}
-    if _is_member(call):
-        by_day = _unless_missing(lambda: lists.count("day")) or {}
-        by_kind = _unless_missing(
-            lambda: lists.count("scope", "type", "status", "source")
-        )
-    growth = [(day.isoformat(), by_day.get((day.isoformat(),), 0)) for day in days]
-    scopes, types, sources = Counter[str](), Counter[str](), Counter[str]()
-    for (scope, name, status, source), count in by_kind.items():
-        if status == ACTIVE:
-            scopes[scope] += count
-            types[name] += count
-            sources[source or "unknown"] += count
-    values = {
-        "growth": growth,
-        "most_a_day": max(count for _, count in growth),
-        "by_type": types.most_common(),
-        "by_source": sources.most_common(),
-        "by_scope": scopes.most_common(_MOST),
-        "memories": types.total(),
-        "versions": sum(by_day.values()),
-        # Sizes are of all notes, so only their owner is told.
-        "size": call.memory.caller.scopes is None
-        and _unless_missing(lambda: call.memory.status(is_updated=True)),
-        **(use_of(call) if types else NO_USE),
-    }
-    return Page(template="figures.html", values=values)
 
 
 @pages.get("/health")

@@ -44,6 +44,7 @@ class Renderer:
             markdown=lambda text: Markup(to_html(escape_text(text))),  # noqa: S704
             masked=mask,
             minute=minute_of,
+            ms=milliseconds,
             percent=lambda share: f"{share * 100:.0f} %",
             scope=scope_text,
             short=shorten,
@@ -93,6 +94,17 @@ def minute_of(moment: str) -> str:
     '2026-11-21 09:30'
     """
     return moment[:16].replace("T", " ")
+
+
+def milliseconds(time_ms: float) -> str:
+    """Return a time with two digits that count.
+
+    >>> milliseconds(0.84), milliseconds(13.45), milliseconds(724.1)
+    ('0.84 ms', '13 ms', '720 ms')
+    """
+    if time_ms < 10:
+        return f"{float(f'{time_ms:.2g}'):g} ms"
+    return f"{int(float(f'{time_ms:.2g}')):,} ms"
 
 
 def highlighted(text: str, words: Sequence[str]) -> Markup:

@@ -1,25 +1,28 @@
-"""Counts the use of memories for the page of figures: by week, type and agent."""
+"""Counts the use of memories for the page of figures: by day, week, type and agent."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
+from datetime import date, timedelta
 from typing import Any
 
 from hivemind_memory import opening
+from hivemind_memory.access.activity_rules import visible_activity
 from hivemind_memory.dashboard.page import PageCall
 from hivemind_memory.errors import HivemindError
-from hivemind_memory.model.activity import ActivityQuery
-from hivemind_memory.model.clocks import SECONDS_PER_DAY
+from hivemind_memory.model.activity import ActivityQuery, SessionRow
 from hivemind_memory.model.memories import ACTIVE, MemoryRow
 from hivemind_memory.state.recall_log import RecallLog
+from hivemind_memory.state.use_days import UseDays, percentile_ms
 
 WEEKS = 12
 SHADES = 5
 MAX_SESSIONS = 200
-
-
-NO_USE: dict[str, Any] = {"heat": [], "recalls": [], "weeks": 0, "agents": []}
+MAX_AGENTS = 20
+_DAYS = 7 * WEEKS
+_EPOCH = date(1970, 1, 1)
 
 
 def active_rows(call: PageCall) -> Sequence[MemoryRow]:
@@ -34,35 +37,27 @@ def active_rows(call: PageCall) -> Sequence[MemoryRow]:
     )
 
 
-def use_of(call: PageCall) -> dict[str, Any]:
-    """Return how often memories were recalled, and when last.
+def use_of(call: PageCall, rows: Sequence[MemoryRow]) -> dict[str, Any]:
+    """Return every recall that the reader may know of, by day, week, type and agent.
 
-    The counters know the last recall of each memory only, so the map shows which of
-    them are in use, not every recall.
-
-    Raises:
-        NotesMissingError: There is no notes folder.
+    Args:
+        call: Who reads.
+        rows: The active memories that they may see.
     """
-    rows = active_rows(call)
-    refs = [(row.scope, row.memory_id) for row in rows if row.memory_id]
-    counts = RecallLog(call.memory.state()).counts(refs)
-    now = call.memory.clocks.now()
-    recalls: Counter[str] = Counter()
-    cells: Counter[tuple[str, int]] = Counter()
-    never: Counter[str] = Counter()
-    for row in rows:
-        kind = row.type or "note"
-        count, last = counts.get((row.scope, row.memory_id), (0, 0))
-        recalls[kind] += count
-        back = int((now - last) // (7 * SECONDS_PER_DAY))
-        if count and 0 <= back < WEEKS:
-            cells[kind, WEEKS - 1 - back] += 1
-        elif not count:
-            never[kind] += 1
+    today = call.memory.clocks.today()
+    days = UseDays(call.memory.state())
+    found = days.recalls(visible_activity(call.memory.caller).has, today - _DAYS + 1)
+    by_day, by_agent = Counter[int](), Counter[str]()
+    by_type, cells = Counter[str](), Counter[tuple[str, int]]()
+    for (day, agent, name), count in found.items():
+        kind = name or "note"
+        by_day[day] += count
+        by_agent[agent] += count
+        by_type[kind] += count
+        cells[kind, WEEKS - 1 - (today - day) // 7] += count
+    never = _count_unused(call, rows)
     most = max(cells.values(), default=0)
-    kinds = [
-        kind for kind, _ in Counter(row.type or "note" for row in rows).most_common()
-    ]
+    kinds = [*dict.fromkeys((*(kind for kind, _ in by_type.most_common()), *never))]
     heat = [
         (
             kind,
@@ -74,13 +69,82 @@ def use_of(call: PageCall) -> dict[str, Any]:
         )
         for kind in kinds
     ]
-    used = [(kind, count) for kind, count in recalls.most_common() if count]
     return {
         "heat": heat,
-        "recalls": used,
         "weeks": WEEKS,
-        "agents": _agents(call, rows),
+        "calendar": _calendar(by_day, today),
+        "recalled": by_day.total(),
+        "agents": _agents(call, rows, by_agent),
     }
+
+
+def _count_unused(call: PageCall, rows: Sequence[MemoryRow]) -> Counter[str]:
+    """Return how many memories of each type were never recalled."""
+    refs = [(row.scope, row.memory_id) for row in rows if row.memory_id]
+    counts = RecallLog(call.memory.state()).counts(refs)
+    return Counter(
+        row.type or "note" for row in rows if (row.scope, row.memory_id) not in counts
+    )
+
+
+def _calendar(by_day: Counter[int], today: int) -> dict[str, Any]:
+    """Return the days of the past weeks as columns of seven, Monday first."""
+    most = max(by_day.values(), default=0)
+    first = today - _DAYS + 1
+    offset = _date_of(first).weekday()
+    cells: list[dict[str, Any]] = [
+        {
+            "day": _date_of(day).isoformat(),
+            "count": by_day[day],
+            "shade": _shade(by_day[day], most),
+            "week": (day - first + offset) // 7,
+            "weekday": (day - first + offset) % 7,
+        }
+        for day in range(first, today + 1)
+    ]
+    return {"cells": cells, "most": most, "weeks": cells[-1]["week"] + 1}
+
+
+def times_of(call: PageCall) -> list[dict[str, Any]]:
+    """Return how long searches took on each day that had some, oldest first."""
+    today = call.memory.clocks.today()
+    may_find = visible_activity(call.memory.caller).has
+    found = UseDays(call.memory.state()).searches(may_find, today - _DAYS + 1)
+    return [
+        {
+            "day": _date_of(day).isoformat(),
+            "at": day - today + _DAYS - 1,
+            "count": steps.total(),
+            "p50": percentile_ms(steps, 0.5),
+            "p95": percentile_ms(steps, 0.95),
+        }
+        for day, steps in sorted(found.items())
+    ]
+
+
+def sent_of(call: PageCall) -> dict[str, Any]:
+    """Return what embedding providers got, by provider and by day."""
+    today = call.memory.clocks.today()
+    totals: dict[str, tuple[int, int]] = {}
+    by_day = Counter[int]()
+    sent = UseDays(call.memory.state()).sent(today - _DAYS + 1)
+    for (day, provider), (texts, characters) in sent.items():
+        before = totals.get(provider, (0, 0))
+        totals[provider] = before[0] + texts, before[1] + characters
+        by_day[day] += characters
+    return {
+        "providers": sorted(totals.items(), key=lambda total: -total[1][1]),
+        "days": [
+            (_date_of(day).isoformat(), day - today + _DAYS - 1, by_day[day])
+            for day in sorted(by_day)
+        ],
+        "most": max(by_day.values(), default=0),
+    }
+
+
+def _date_of(day: int) -> date:
+    """Return a day by its number since 1970-01-01."""
+    return _EPOCH + timedelta(days=day)
 
 
 def _shade(number: int, most: int) -> int:
@@ -88,21 +152,26 @@ def _shade(number: int, most: int) -> int:
     return -(-number * SHADES // most) if most else 0
 
 
-def _agents(call: PageCall, rows: Sequence[MemoryRow]) -> list[dict[str, Any]]:
-    """Return what is kept of each agent, the one with the most messages first."""
+def _agents(
+    call: PageCall, rows: Sequence[MemoryRow], by_agent: Counter[str]
+) -> list[dict[str, Any]]:
+    """Return what is known of each agent, the one that recalls the most first."""
     left = Counter(row.session for row in rows if row.session)
-    agents: dict[str, dict[str, Any]] = {}
-    try:
-        with opening.open_activity(call.memory) as activity:
-            found = activity.sessions(ActivityQuery(max_results=MAX_SESSIONS))
-    except HivemindError:
-        return []
+    nothing = {"sessions": 0, "messages": 0, "memories": 0}
+    agents: dict[str, dict[str, Any]] = {
+        name: {"name": name, "recalls": count, **nothing}
+        for name, count in by_agent.items()
+    }
+    found: Sequence[SessionRow] = ()
+    with suppress(HivemindError), opening.open_activity(call.memory) as activity:
+        found = activity.sessions(ActivityQuery(max_results=MAX_SESSIONS))
     for session in found:
-        agent = agents.setdefault(
-            session.agent,
-            {"name": session.agent, "sessions": 0, "messages": 0, "memories": 0},
-        )
+        blank = {"name": session.agent, "recalls": 0, **nothing}
+        agent = agents.setdefault(session.agent, blank)
         agent["sessions"] += 1
         agent["messages"] += session.messages
         agent["memories"] += left[session.session]
-    return sorted(agents.values(), key=lambda agent: -agent["messages"])
+    order = sorted(
+        agents.values(), key=lambda agent: (-agent["recalls"], -agent["messages"])
+    )
+    return order[:MAX_AGENTS]

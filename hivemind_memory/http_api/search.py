@@ -113,7 +113,7 @@ def search(call: Call, query: SearchFields) -> SearchOut:
     except NotesMissingError as error:
         return empty_search(str(error))
     if call.by:
-        memory.record_recall(answer)
+        memory.record_recall(answer, call.by)
     return shape_search(answer)
 
 

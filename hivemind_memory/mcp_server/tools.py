@@ -111,6 +111,8 @@ class ToolCall:
     """As the agents of the connection's project see it."""
 
     connection: Connection
+    agent: str = ""
+    """Name of the client's program; empty: it has none."""
 
     @property
     def session(self) -> str:
@@ -193,9 +195,9 @@ class ToolRunner:
             ToolError: The call failed; the message is for the model.
         """
         connection = await self._connections.connection_of(context)
-        recorded = CURRENT_CALL.get()
+        recorded, agent = CURRENT_CALL.get(), client_name(context)
         if recorded is not None:
-            recorded.agent = client_name(context)
+            recorded.agent = agent
 
         def call() -> tuple[Result, str]:
             with self._server_state.memory(
@@ -206,7 +208,8 @@ class ToolRunner:
                 if recorded is not None:
                     recorded.caller = memory.caller
                     recorded.session = connection.session_in(memory.caller.project)
-                return work(ToolCall(memory=memory, connection=connection)), notice
+                done = ToolCall(memory=memory, connection=connection, agent=agent)
+                return work(done), notice
 
         try:
             # When the client cancels, the thread is abandoned and not stopped: a write

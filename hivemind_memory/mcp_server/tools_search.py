@@ -105,7 +105,7 @@ class SearchTool:
                 answer = memory.search(asked)
             except NotesMissingError as error:
                 return empty_search(f"{error}; memory_write creates the first note")
-            memory.record_recall(answer)
+            memory.record_recall(answer, call.agent or "agent")
             shown = shape_search(answer)
             reason = shown.report.reason
             if self._reasons.get(call.session) == reason:

@@ -212,8 +212,7 @@ class Memory:
 
         Args:
             content: What to remember.
-            file: Name of a note; empty: today's. With a folder it is a path below the
-                notes folder; without one, the note is in the scope.
+            file: Name of a note in the scope, or a path with a folder; empty: today's.
             scope: Name of a scope, such as ``project``; empty: see ``find_scope``.
             by: Agent or person.
             session: The writer's own name for its session.
@@ -288,11 +287,12 @@ class Memory:
         )
         return Curation(context, find_similar=self._find_similar)
 
-    def record_recall(self, answer: SearchAnswer) -> bool:
-        """Count that these hits were asked for; return whether they were counted."""
-        from hivemind_memory.state.recall_log import count_hits
+    def record_recall(self, answer: SearchAnswer, agent: str = "") -> bool:
+        """Count that these hits were asked for; see ``count_use.count_answer``."""
+        from hivemind_memory.memory.count_use import count_answer
 
-        return count_hits(self.state(), answer.hits, self.clocks.now())
+        parts = (self.caller, self.state(), self.clocks, self.provider)
+        return count_answer(answer, agent, *parts)
 
     def sync(
         self, progress: Progress | None = None, *, is_whole: bool = True
@@ -315,13 +315,15 @@ class Memory:
         should_ask: bool = False,
     ) -> EmbedResult:
         """Give a vector to every text that has none, holding no lock; see ``fill``."""
+        from hivemind_memory.memory.count_use import counting_sent
         from hivemind_memory.model.results import EmbedResult
 
         if self.provider.is_certainly_absent:
             return EmbedResult()
         if unusable := self.provider.prepare() or self.provider.why_none_is_named():
             return EmbedResult(problem=unusable)
-        with self.index_handle.separate() as opened:
+        parts = (self.state, self.clocks, self.provider)
+        with counting_sent(*parts), self.index_handle.separate() as opened:
             return self._embedding_service().fill(
                 opened.index, progress, should_stop, should_ask=should_ask
             )
@@ -337,9 +339,8 @@ class Memory:
 
         service = self._embedding_service() if should_ask else None
         parts = (self.places, self.syncer, self.provider, self.clocks.now())
-        return read_status(
-            self.index_handle, *parts, service=service, is_updated=is_updated
-        )
+        handle = self.index_handle
+        return read_status(handle, *parts, service=service, is_updated=is_updated)
 
     def diagnose(self, above: Diagnosis | None = None) -> Diagnosis:
         """Look for what is wrong; *above*: what the rooms above have found."""
@@ -385,8 +386,8 @@ class Memory:
         """Return texts that share words with a text; the lock is held."""
         from hivemind_memory.memory.retrieve import find_similar
 
-        index = self.index_handle.opened().index
-        return find_similar(index, text, access=self.access, today=self.clocks.today())
+        today, index = self.clocks.today(), self.index_handle.opened().index
+        return find_similar(index, text, access=self.access, today=today)
 
     def _embedding_service(self) -> EmbeddingService:
         """Return what makes vectors, loaded when the first is wanted."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hivemind_memory.providers.remote import RequestLimits
     from hivemind_memory.providers.reranking import RerankAccount
     from hivemind_memory.providers.retry_policy import RetryPolicy
+    from hivemind_memory.providers.sent_texts import SentTexts
 
     class Connect(Protocol):
         """The function ``connect`` of a provider's module."""
@@ -79,6 +80,7 @@ class Provider:
         self._sleep = sleep
         self._choice: ProviderChoice | None = None
         self._reranker: Reranker | None = None
+        self._sent: SentTexts | None = None
 
     @property
     def is_off(self) -> bool:
@@ -216,6 +218,7 @@ class Provider:
         from hivemind_memory.model.embedding_providers import provider_named
         from hivemind_memory.providers.remote import RequestLimits
         from hivemind_memory.providers.retry_policy import RetryPolicy
+        from hivemind_memory.providers.sent_texts import CountedEmbedder, SentTexts
 
         settings = self._settings
         limits = RequestLimits(
@@ -226,12 +229,22 @@ class Provider:
         key = getattr(settings, row.key_option) if row.key_option else ""
         module = import_module(f"{_PACKAGE}.{row.module}")
         if row.has_weights:
-            local: Embedder = module.connect(space, models=self._models, dims=dims)
-            return local
-        connect: Connect = module.connect
-        return connect(
-            space, api_key=key, retry_policy=retry_policy, limits=limits, dims=dims
-        )
+            made: Embedder = module.connect(space, models=self._models, dims=dims)
+        else:
+            connect: Connect = module.connect
+            made = connect(
+                space, api_key=key, retry_policy=retry_policy, limits=limits, dims=dims
+            )
+        self._sent = self._sent or SentTexts()
+        return CountedEmbedder(made, f"{space.provider} {space.model}", self._sent)
+
+    def take_sent(self) -> dict[str, tuple[int, int]]:
+        """Return what was sent since this was last asked.
+
+        Returns:
+            Name of a provider and its model -> how many texts, and their characters.
+        """
+        return self._sent.take() if self._sent is not None else {}
 
     def reranker(
         self,

@@ -14,6 +14,7 @@ import os
 from hivemind_memory.errors import StateUnusableError
 from hivemind_memory.model.scope import scoped_id
 from hivemind_memory.sqlite.connection import write_transaction
+from hivemind_memory.state import use_days
 from hivemind_memory.state.notes_folders import EVERY_FOLDER
 from hivemind_memory.state.open import COUNT_WAIT_MS
 from hivemind_memory.state.state_file import PROMISE_WAIT_MS
@@ -24,9 +25,10 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from hivemind_memory.model.query import Hit
+    from hivemind_memory.model.query import SearchAnswer
     from hivemind_memory.model.scope import ScopedId
     from hivemind_memory.state.state_file import StateFile
+    from hivemind_memory.state.use_days import AskedBy, Sent
 
 UNKNOWN_SCOPE = "?"
 """Of what was counted before counters had a scope. No scope has this name."""
@@ -41,10 +43,29 @@ SET count = count + excluded.count, last_at = max(last_at, excluded.last_at)
 """
 
 
-def count_hits(state: StateFile, hits: Collection[Hit], at_s: float) -> bool:
-    """Count one recall of what was found; return whether it was counted."""
-    found = [scoped_id(hit.path, hit.id) for hit in hits if hit.id]
-    return RecallLog(state).count(found, at_s)
+def count_search(
+    state: StateFile,
+    answer: SearchAnswer,
+    at_s: float,
+    asked: AskedBy,
+    sent: Sent | None = None,
+) -> bool:
+    """Count a search, and one recall of what it found; return whether that was done.
+
+    Args:
+        state: Where it is counted.
+        answer: Of the search.
+        at_s: When, in seconds since the epoch.
+        asked: Who asked.
+        sent: What was sent to embedding providers meanwhile.
+    """
+    found = [scoped_id(hit.path, hit.id) for hit in answer.hits if hit.id]
+
+    def also(connection: apsw.Connection) -> None:
+        use_days.count_search(connection, state.notes, answer, asked)
+        use_days.count_sent(connection, state.notes, asked.day, sent or {})
+
+    return RecallLog(state).count(found, at_s, also)
 
 
 class RecallLog:
@@ -53,11 +74,29 @@ class RecallLog:
     def __init__(self, state: StateFile) -> None:
         self._state = state
 
-    def count(self, found: Collection[ScopedId], at_s: float) -> bool:
-        """Count one recall of each memory or entry; return whether it was counted."""
+    def count(
+        self,
+        found: Collection[ScopedId],
+        at_s: float,
+        also: Callable[[apsw.Connection], None] | None = None,
+    ) -> bool:
+        """Count one recall of each memory or entry; return whether it was counted.
+
+        Args:
+            found: The memories and entries.
+            at_s: When, in seconds since the epoch.
+            also: Counts more, in the same transaction.
+        """
         notes = self._state.notes
         rows = [(ref, scope, notes, 1, int(at_s)) for scope, ref in sorted(set(found))]
-        return not rows or self._is_done(rows, COUNT_WAIT_MS)
+
+        def count(connection: apsw.Connection) -> None:
+            with write_transaction(connection):
+                _add(connection, rows)
+                if also is not None:
+                    also(connection)
+
+        return (not rows and also is None) or self._try(count, COUNT_WAIT_MS)
 
     def counts(self, wanted: Collection[ScopedId]) -> dict[ScopedId, tuple[int, int]]:
         """Return (how often, when last in s) of those ever recalled."""
@@ -170,18 +209,6 @@ class RecallLog:
         """What the state calls the notes folders whose counters count here."""
         return self._state.notes, EVERY_FOLDER
 
-    def _is_done(
-        self, rows: list[tuple[str, str, str, int, int]], wait_ms: int
-    ) -> bool:
-        """Add to some counters; return whether that was done."""
-
-        def add(connection: apsw.Connection) -> None:
-            marks = ",".join(["(?, ?, ?, ?, ?)"] * len(rows))
-            values = [value for row in rows for value in row]
-            connection.execute(_ADD.replace("(?, ?, ?, ?, ?)", marks), values)
-
-        return self._try(add, wait_ms)
-
     def _try(self, work: Callable[[apsw.Connection], object], wait_ms: int) -> bool:
         """Do what may fail; return whether it did not."""
         try:
@@ -189,6 +216,17 @@ class RecallLog:
         except StateUnusableError:
             return False
         return True
+
+
+def _add(
+    connection: apsw.Connection, rows: list[tuple[str, str, str, int, int]]
+) -> None:
+    """Add to some counters, in one statement."""
+    if not rows:
+        return
+    marks = ",".join(["(?, ?, ?, ?, ?)"] * len(rows))
+    values = [value for row in rows for value in row]
+    connection.execute(_ADD.replace("(?, ?, ?, ?, ?)", marks), values)
 
 
 def _parts(refs: Collection[str]) -> Iterator[list[str]]:

@@ -15,9 +15,10 @@ _SWITCH_WAIT_MS = 1_000
 
 _TABLES_OF_NOTES = (
     *("activity", "briefing_sources", "briefings", "captures", "changes"),
-    *("erased", "injections", "jobs", "key_values"),
-    *("link_proposals", "namespaces", "recalls", "refused_links", "skill_copies"),
-    *("skills", "tokens", "tombstones", "unfinished", "uses"),
+    *("embedding_days", "erased", "injections", "jobs", "key_values"),
+    *("link_proposals", "namespaces", "recall_days", "recalls", "refused_links"),
+    *("search_days", "skill_copies", "skills", "tokens", "tombstones"),
+    *("unfinished", "uses"),
 )
 
 STEPS = (
@@ -286,6 +287,37 @@ STEPS = (
       PRIMARY KEY (notes, scope, place)
     ) WITHOUT ROWID;
     CREATE INDEX briefing_sources_ref ON briefing_sources(notes, ref);
+    """,
+    # Numbers alone, see state/use_days.py. Days are counted from 1970-01-01, local.
+    """
+    CREATE TABLE recall_days(
+      notes     TEXT    NOT NULL, -- folder of what was recalled
+      day       INTEGER NOT NULL,
+      workspace TEXT    NOT NULL, -- scope of who asked; '': none
+      project   TEXT    NOT NULL, -- the same
+      agent     TEXT    NOT NULL, -- who asked; '': a person
+      scope     TEXT    NOT NULL, -- of what was recalled
+      type      TEXT    NOT NULL, -- the same; '': an entry
+      count     INTEGER NOT NULL,
+      PRIMARY KEY (notes, day, workspace, project, agent, scope, type)
+    ) WITHOUT ROWID;
+    CREATE TABLE search_days(
+      notes     TEXT    NOT NULL, -- folder in which was searched
+      day       INTEGER NOT NULL,
+      workspace TEXT    NOT NULL, -- scope of who asked; '': none
+      project   TEXT    NOT NULL, -- the same
+      step      INTEGER NOT NULL, -- they took at most 2 ** (step / 4) ms
+      count     INTEGER NOT NULL,
+      PRIMARY KEY (notes, day, workspace, project, step)
+    ) WITHOUT ROWID;
+    CREATE TABLE embedding_days(
+      notes      TEXT    NOT NULL, -- folder for which they were made
+      day        INTEGER NOT NULL,
+      provider   TEXT    NOT NULL, -- with its model
+      texts      INTEGER NOT NULL, -- that it made vectors of
+      characters INTEGER NOT NULL, -- of these texts
+      PRIMARY KEY (notes, day, provider)
+    ) WITHOUT ROWID;
     """,
 )
 """Each step runs in the transaction that records it; a released one never changes."""

@@ -56,13 +56,15 @@ def test_pages_are_accessible_and_fit(
         ), path
 
 
+@pytest.mark.parametrize("width", [360, 1200])
 @pytest.mark.parametrize("has_script", [True, False])
 def test_a_person_finds_corrects_forgets_and_takes_back(
-    open_page: OpenPage, *, has_script: bool
+    open_page: OpenPage, *, has_script: bool, width: int
 ) -> None:
-    """With a script and without."""
+    """With a script and without, on a phone and on a desk."""
     fill_memory()
-    page = open_page(java_script_enabled=has_script)
+    screen = {"width": width, "height": 800}
+    page = open_page(java_script_enabled=has_script, viewport=screen)
     page.get_by_label("Search").fill("when do we deploy")
     page.get_by_label("Search").press("Enter")
     page.get_by_role("link", name="deploy-day").click()
@@ -166,6 +168,19 @@ def test_what_agents_save_appears_by_itself(open_page: OpenPage) -> None:
         page.reload()
     save("new-one", "Just learned.")
     expect(page.locator("#results")).to_contain_text("new-one")
+
+
+def test_health_keeps_itself_up_to_date(open_page: OpenPage) -> None:
+    """By events; and what the check has found stays on the page."""
+    fill_memory()
+    page = open_page()
+    with page.expect_response("**/memory/events"):
+        page.goto("/memory/health?check=1")
+    state = page.locator("#state")
+    expect(state).to_contain_text("4 in")
+    save("new-one", "Just learned.")
+    expect(state).to_contain_text("5 in")
+    expect(page.get_by_role("heading", name="Findings")).to_be_visible()
 
 
 def test_a_change_leaves_a_person_on_their_page_of_a_list(open_page: OpenPage) -> None:

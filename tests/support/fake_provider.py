@@ -53,6 +53,10 @@ class FakeProvider:
     def close(self) -> None:
         """Nothing is open."""
 
+    def take_sent(self) -> dict[str, tuple[int, int]]:
+        """Nothing leaves the test."""
+        return {}
+
     def connect(self, space: VectorSpace, *, dims: int | None = None) -> FakeEmbedder:
         return self.embedder
 

@@ -28,6 +28,7 @@ from hivemind_memory.cli.output import (
     write_stderr,
     write_stdout,
 )
+from hivemind_memory.environment import agent_of_shell
 from hivemind_memory.errors import IndexUnusableError, UsageError
 from hivemind_memory.model.display import (
     count_text,
@@ -137,13 +138,12 @@ def search(request: CommandRequest) -> int:
             answer = mark_copies(memory, answer)
         is_full = len(answer.hits) == query.max_results < _MAX_HITS
         wider = f"-n {min(4 * query.max_results, _MAX_HITS)} shows more"
-        print_answer(
-            answer, text, as_json=values["json"], more=wider if is_full else ""
-        )
+        more = wider if is_full else ""
+        print_answer(answer, text, as_json=values["json"], more=more)
         # Last, so that no answer waits for it.
         if not (values["json"] or values["inbox"]):
             print_pending(memory, is_fresh=False)
-        if not memory.record_recall(answer):
+        if not memory.record_recall(answer, agent_of_shell()):
             print_too_new_state(memory)
         if not answer.report.is_fresh:
             finish_indexing(memory)

@@ -134,6 +134,25 @@ if (document.getElementById("memory-index") || document.getElementById("memory-s
   for (const kind of ["saved", "superseded", "forgotten"]) events.addEventListener(kind, changed);
 }
 
+// Health is read again when a memory changes, and while long work is under way.
+if (document.getElementById("state")) {
+  const BUSY_MS = 3000, CHANGED_MS = 500;
+  let planned = 0;
+  const plan = (wait) => { clearTimeout(planned); planned = setTimeout(read, wait); };
+  const read = async () => {
+    try {
+      const answer = await fetch("/memory/health", { credentials: "same-origin" });
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const old = document.getElementById("state"), fresh = page.getElementById("state");
+      if (fresh && !old.contains(document.activeElement)) old.replaceWith(fresh);
+    } catch { /* the next change asks again */ }
+    if ("busy" in document.getElementById("state").dataset) plan(BUSY_MS);
+  };
+  const events = new EventSource("/memory/events");
+  for (const kind of ["saved", "superseded", "forgotten"]) events.addEventListener(kind, () => plan(CHANGED_MS));
+  if ("busy" in document.getElementById("state").dataset) plan(BUSY_MS);
+}
+
 // On a narrow screen the line of pages is longer than the screen.
 const here = document.querySelector("header nav [aria-current]");
 if (here) here.parentElement.scrollLeft = here.offsetLeft - here.parentElement.offsetLeft - 40;

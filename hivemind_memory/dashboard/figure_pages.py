@@ -1,0 +1,69 @@
+"""The page of figures: how a memory grows, and what it is used for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import date, timedelta
+from typing import Any, TypeVar
+
+from hivemind_memory.dashboard.page import Page, PageCall, PageGroup
+from hivemind_memory.dashboard.use import active_rows, sent_of, times_of, use_of
+from hivemind_memory.errors import NotesMissingError
+from hivemind_memory.model.memories import ACTIVE, MemoryRow
+
+DAYS = 60
+_MOST = 8
+_T = TypeVar("_T")
+
+pages = PageGroup()
+
+
+@pages.get("/figures")
+def figures(call: PageCall) -> Page:
+    """Show what the memory holds, and how it grows."""
+    lists, clocks = call.memory.lists, call.memory.clocks
+    today = date.fromisoformat(clocks.local_iso(clocks.now())[:10])
+    days = [today - timedelta(days=back) for back in range(DAYS - 1, -1, -1)]
+    by_day: dict[tuple[Any, ...], int] = {}
+    by_kind: dict[tuple[Any, ...], int] = {}
+    rows: Sequence[MemoryRow] = ()
+    if call.memory.caller.is_member:
+        by_day = _known(lambda: lists.count("day")) or {}
+        by_kind = _known(lambda: lists.count("scope", "type", "status", "source")) or {}
+        rows = _known(lambda: active_rows(call)) or ()
+    growth = [(day.isoformat(), by_day.get((day.isoformat(),), 0)) for day in days]
+    scopes, types, sources = Counter[str](), Counter[str](), Counter[str]()
+    for (scope, name, status, source), count in by_kind.items():
+        if status == ACTIVE:
+            scopes[scope] += count
+            types[name] += count
+            sources[source or "unknown"] += count
+    is_owner = call.memory.caller.scopes is None
+    times = times_of(call)
+    values = {
+        "growth": growth,
+        "most_a_day": max(count for _, count in growth),
+        "by_type": types.most_common(),
+        "by_source": sources.most_common(),
+        "by_scope": scopes.most_common(_MOST),
+        "memories": types.total(),
+        "versions": sum(by_day.values()),
+        # Sizes are of all notes, so only their owner is told.
+        "size": _known(lambda: call.memory.status(is_updated=True))
+        if is_owner
+        else None,
+        **use_of(call, rows),
+        "times": times,
+        "slowest": max((day["p95"] for day in times), default=0),
+        "sent": sent_of(call) if is_owner else None,
+    }
+    return Page(template="figures.html", values=values)
+
+
+def _known(read: Callable[[], _T]) -> _T | None:
+    """Return what a function reads; None: there are no notes yet."""
+    try:
+        return read()
+    except NotesMissingError:
+        return None
