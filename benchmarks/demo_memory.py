@@ -18,6 +18,7 @@ from hivemind_memory.memory import Memory
 from hivemind_memory.model.clocks import Clocks, utc_iso
 from hivemind_memory.model.curation import MemorySelector, NewMemory
 from hivemind_memory.model.query import Query
+from hivemind_memory.state.use_days import UseDays
 
 DAY_S = 86_400
 SHOP = "project/shop"
@@ -122,13 +123,18 @@ def _at(memory: Memory, clocks: Clocks, moment: float) -> None:
 def _ask(memory: Memory, clocks: Clocks, now: float) -> None:
     """Ask questions on many days, so that memories were recalled."""
     chance = random.Random(7)
+    agents = ("claude", "claude", "codex", "")
+    days = UseDays(memory.state())
     for back in range(60, -1, -1):
         _at(memory, clocks, now - back * DAY_S)
         # Some are asked only at the beginning, so that not all is in use today.
         asked = QUESTIONS[: 3 + back // 8]
         for question in chance.sample(asked, k=chance.randrange(0, min(4, len(asked)))):
             answer = memory.search(Query(text=question, max_results=2))
-            memory.record_recall(answer)
+            memory.record_recall(answer, chance.choice(agents))
+        texts = chance.randrange(2, 9)
+        sent = {"openai text-embedding-3-small": (texts, texts * 240)}
+        days.count_sent(sent, memory.clocks.today())
 
 
 def _broken_notes(home: Path) -> None:

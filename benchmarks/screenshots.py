@@ -48,6 +48,8 @@ PAGES = {
     "told": "/injection?worktree={work}/shop-checkout",
     "sessions": "/sessions",
     "session": "/sessions?session=4f1c2a90",
+    "skills": "/skills",
+    "skill": "/skills/show?name=restore-drill",
     "log": "/log",
     "figures": "/figures",
     "health": "/health?check=1",
@@ -103,6 +105,7 @@ def take(served: Served, out: Path, width: int, only: list[str]) -> None:
             converter = browser.new_page()
             code = served.ask("POST", "/memory/link").json()["code"]
             page.goto(f"/memory/login?code={code}")
+            make_skill(page)
             for name, path in PAGES.items():
                 if only != [""] and name not in only:
                     continue
@@ -110,6 +113,16 @@ def take(served: Served, out: Path, width: int, only: list[str]) -> None:
                 page.goto("/memory" + path.replace("{work}", str(BASE)))
                 shoot(page, converter, out / f"{name}-{theme}.webp")
         browser.close()
+
+
+def make_skill(page: Page) -> None:
+    """Make a memory a skill, unless it is one."""
+    page.goto("/memory/skills/show?name=restore-drill")
+    if page.locator("#skill").count() == 0:
+        page.goto("/memory/restore-drill")
+        page.get_by_role("link", name="Make it a skill").click()
+        page.get_by_label("Where").select_option("user")
+        page.get_by_role("button", name="Make it a skill").click()
 
 
 def shoot(page: Page, converter: Page, file: Path) -> None:
