@@ -20,7 +20,7 @@ from tests.support.access_matrix import (
     tool_writes,
     ulid,
 )
-from tests.support.tiers import part
+from tests.support.tiers import mostly_thorough, part
 
 RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID") or str(random.SystemRandom().random())
 """One for all processes of a run."""
@@ -59,7 +59,9 @@ def part_of(calls: list[Any], seed: str, pair: tuple[str, str]) -> list[Any]:
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize(("caller", "hidden"), PAIRS)
+@pytest.mark.parametrize(
+    ("caller", "hidden"), mostly_thorough(PAIRS, every=2, are_rows=True)
+)
 def test_tools_answer_as_if_the_other_scope_were_not_there(
     tmp_path: Path, caller: str, hidden: str, seed: str
 ) -> None:
@@ -76,7 +78,9 @@ def test_tools_answer_as_if_the_other_scope_were_not_there(
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize(("caller", "hidden"), PAIRS)
+@pytest.mark.parametrize(
+    ("caller", "hidden"), mostly_thorough(PAIRS, every=2, are_rows=True)
+)
 def test_commands_answer_as_if_the_other_scope_were_not_there(
     tmp_path: Path, caller: str, hidden: str, seed: str
 ) -> None:

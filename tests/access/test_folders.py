@@ -24,6 +24,7 @@ from tests.support.limited_callers import (
     tmp_path,
 )
 from tests.support.ran import Ran
+from tests.support.tiers import mostly_thorough
 
 __all__ = ["hm", "home", "site", "tmp_path"]
 
@@ -135,7 +136,7 @@ def test_every_command_is_listed() -> None:
 
 
 @LIMITED
-@pytest.mark.parametrize("line", ALL_LINES, ids=" ".join)
+@pytest.mark.parametrize("line", mostly_thorough(ALL_LINES, every=3), ids=" ".join)
 def test_a_folder_of_another_project_is_refused(
     hm: Hm,
     site: Path,

@@ -33,7 +33,7 @@ def fill_memory() -> None:
 
 
 @pytest.mark.parametrize("theme", mostly_thorough(["light", "dark"], every=2))
-@pytest.mark.parametrize("width", [360, 1200])
+@pytest.mark.parametrize("width", mostly_thorough([360, 1200], every=2))
 def test_pages_are_accessible_and_fit(
     open_page: OpenPage, theme: str, width: int
 ) -> None:

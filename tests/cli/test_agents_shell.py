@@ -14,6 +14,7 @@ from hivemind_memory.model.agents import PROGRAMS
 from hivemind_memory.model.curation import SaveResult
 from hivemind_memory.model.save_hints import GlobalScopeHint
 from tests.cli.conftest import Hm
+from tests.support.tiers import mostly_thorough
 
 AGENTS = pytest.mark.parametrize("variable", AGENT_VARIABLES)
 
@@ -350,7 +351,7 @@ READING = (
 )
 
 
-@pytest.mark.parametrize("command", READING, ids=" ".join)
+@pytest.mark.parametrize("command", mostly_thorough(READING, every=2), ids=" ".join)
 def test_every_command_hides_a_persons_secrets_from_it(
     hm: Hm, home: Path, shell: Path, monkeypatch: pytest.MonkeyPatch, command: list[str]
 ) -> None:

@@ -152,6 +152,7 @@ def test_a_helper_runs_the_commands_that_ask(led: Home) -> None:
     assert led.run("search", "deploy", by_itself=True).by == "here"
 
 
+@pytest.mark.thorough
 def test_two_homes_hold_the_same_after_the_same_writes(
     home: Home, tmp_path: Path
 ) -> None:
@@ -255,6 +256,7 @@ def test_a_file_that_only_the_command_has_open_is_read_by_it(led: Home) -> None:
     assert led.run("search", "/dev/fd/63", "deploy").by == "here"
 
 
+@pytest.mark.thorough
 def test_thirty_two_commands_at_once(home: Home, tmp_path: Path) -> None:
     """Each is answered, and each entry is there once."""
     home = home.copy(tmp_path / "many")

@@ -153,6 +153,7 @@ def test_a_helper_that_waits_or_loads_ends_with_its_leader(home: Home) -> None:
         wait_until(lambda: not Path(f"/proc/{running}").exists())
 
 
+@pytest.mark.thorough
 def test_two_leaders_of_one_home_have_one_helper(home: Home) -> None:
     """The second takes over when the first has ended."""
     other = Home(home.folder, home.around, {"HIVEMIND_INDEX_DIR": str(home.around)})
@@ -167,6 +168,7 @@ def test_two_leaders_of_one_home_have_one_helper(home: Home) -> None:
             assert answered(home) == "helper"
 
 
+@pytest.mark.thorough
 def test_the_option_and_the_variable_switch_it_off(home: Home) -> None:
     """The option also where a helper runs already."""
     with home.leader():

@@ -9,6 +9,7 @@ import pytest
 
 from hivemind_memory.cli.table import all_commands
 from tests.cli.conftest import Hm
+from tests.support.tiers import mostly_thorough
 
 ENDLESS = {"mcp", "serve", "dashboard", "watch", "exec"}
 """These start a server, serve until they are stopped, or become another program."""
@@ -30,7 +31,7 @@ def project(
     return folder
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", mostly_thorough(COMMANDS, every=3))
 def test_an_error_is_the_first_thing_that_is_said(
     hm: Hm, project: Path, command: str
 ) -> None:

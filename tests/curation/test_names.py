@@ -22,6 +22,7 @@ from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.keys import folded_key, near_key
 from tests.cli.conftest import Hm, Ran, hm, home  # noqa: F401 - fixtures
 from tests.support.sandbox import Sandbox
+from tests.support.tiers import mostly_thorough
 
 COMMANDS = {
     "get": ("get", "NAME"),
@@ -158,7 +159,7 @@ def test_a_file_of_another_folder_stands_for_no_name(
 
 @pytest.mark.skipif(os.name != "posix", reason="the editor is a shell script")
 @pytest.mark.parametrize("form", MEMORY_FORMS)
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", mostly_thorough(COMMANDS, every=2))
 def test_a_memory_is_named_as_it_is_printed(
     hm: Hm,  # noqa: F811
     begin: Begin,

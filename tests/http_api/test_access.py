@@ -12,7 +12,7 @@ import pytest
 from tests.http_api.served import Served, add_token, save, serving
 from tests.support.access_matrix import PAIRS, make_twins
 from tests.support.http_matrix import Request, http_reads, http_writes, send
-from tests.support.tiers import part
+from tests.support.tiers import mostly_thorough, part
 
 PARTS = 2 * len(PAIRS)
 """Of all requests; each pair tries one of them in a run."""
@@ -30,7 +30,9 @@ def seed() -> str:
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize(("caller", "hidden"), PAIRS)
+@pytest.mark.parametrize(
+    ("caller", "hidden"), mostly_thorough(PAIRS, every=2, are_rows=True)
+)
 def test_routes_answer_as_if_the_other_scope_were_not_there(
     home: Path,
     tmp_path: Path,

@@ -8,6 +8,7 @@ import pytest
 
 from hivemind_memory.mcp_server.server import MemoryServer
 from tests.mcp_server.agents import call, found, refused, text_of
+from tests.support.tiers import mostly_thorough
 
 CALLS: dict[str, dict[str, Any]] = {
     "memory_get": {"path": "NAME"},
@@ -29,7 +30,7 @@ def _named(tool: str, name: str) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", mostly_thorough(FORMS, every=3))
 @pytest.mark.parametrize("tool", CALLS)
 def test_every_tool_takes_a_name_as_it_is_printed(
     server: MemoryServer, tool: str, form: str

@@ -29,6 +29,7 @@ from hivemind_memory.plugin_api.refusal import RefusedError, refusal_of
 from hivemind_memory.plugin_api.rows import NewRow
 from hivemind_memory.plugin_api.workspace import find_rows, list_scopes, recall_facts
 from tests.plugin_api.homes import FrozenHome, frozen_home
+from tests.support.tiers import mostly_thorough
 
 SCOPES = {
     "workspace:web": "workspaces/web",
@@ -79,7 +80,9 @@ def allowed(memory: Memory, names: tuple[str, ...]) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("text", ["", "kiwi", "pinned kiwi of teams"])
+@pytest.mark.parametrize(
+    "text", mostly_thorough(["", "kiwi", "pinned kiwi of teams"], every=3)
+)
 def test_every_choice_of_namespaces_gives_what_the_caller_may_read(
     seen: Memory, text: str
 ) -> None:

@@ -222,6 +222,7 @@ def test_a_named_write_does_not_make_the_old_folder_again(
     assert os.listdir(home / "memory" / "projects") == ["store"]
 
 
+@pytest.mark.thorough
 def test_all_that_thirty_two_agents_write_follows_their_project(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

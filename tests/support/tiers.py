@@ -64,16 +64,21 @@ def part(cases: Sequence[T], place: int, *, of: int = _PART) -> Sequence[T]:
     return cases if _chosen["is_thorough"] else cases[place % of :: of]
 
 
-def mostly_thorough(cases: Iterable[T], *, every: int) -> list[Any]:
+def mostly_thorough(
+    cases: Iterable[T], *, every: int, are_rows: bool = False
+) -> list[Any]:
     """Return parameters of a test that are all tried by a thorough run only, but some.
 
     Args:
         cases: What the test is called with.
         every: The usual run tries the first of so many, and then each *every*-th.
+        are_rows: A case is a tuple of several parameters.
     """
     mark = pytest.mark.thorough
     return [
-        one if place % every == 0 else pytest.param(one, marks=mark)
+        one
+        if place % every == 0
+        else pytest.param(*(one if are_rows else (one,)), marks=mark)  # type: ignore[misc]
         for place, one in enumerate(cases)
     ]
 

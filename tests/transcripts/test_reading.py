@@ -263,6 +263,7 @@ def test_old_messages_are_dropped_and_do_not_come_back(
     assert sorted(texts(sandbox)) == ["new", "newer"]
 
 
+@pytest.mark.thorough
 def test_too_many_messages_are_dropped_oldest_first(
     sandbox: Sandbox, user: Path
 ) -> None:
@@ -348,6 +349,7 @@ def test_two_processes_at_once_read_each_message_once(
     assert texts(sandbox) == [f"message {at}" for at in range(1_000)]
 
 
+@pytest.mark.thorough
 def test_a_kill_while_reading_loses_nothing(sandbox: Sandbox, user: Path) -> None:
     """What was read is written with how far it was read."""
     lines = [claude_line(f"message {at} " * 20, second=at) for at in range(12_000)]
