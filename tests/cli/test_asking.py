@@ -132,8 +132,12 @@ def test_a_helper_gives_the_same_answers(led: Home) -> None:
         }
         if words[0] == "exec":  # it injects: the second time there is nothing to do
             led.run(*words, by_itself=True, **more)  # type: ignore[arg-type]
-        alone = led.run(*words, by_itself=True, **more)  # type: ignore[arg-type]
-        asked = led.run(*words, **more)  # type: ignore[arg-type]
+        for _ in range(9):
+            alone = led.run(*words, by_itself=True, **more)  # type: ignore[arg-type]
+            asked = led.run(*words, **more)  # type: ignore[arg-type]
+            # A hook lets no agent wait longer, however busy the machine is.
+            if b"no answer within" not in alone.err + asked.err:
+                break
         # Who became another program can't say who injected.
         is_helped = asked.by == "helper" or words[:2] == ["exec", "--"]
         is_same = shown(alone) == shown(asked)
