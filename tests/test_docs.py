@@ -18,6 +18,7 @@ from hivemind_memory.model.memory_types import (
     SEARCH_ONLY,
 )
 from tests.support.console import ids_in, is_as_shown, player, steps_of
+from tests.support.tiers import mostly_thorough
 from tests.support.tree import project_files, text_files
 
 ROOT = Path(__file__).parents[1]
@@ -28,16 +29,16 @@ PAGES = [
     and (name.parts[0] == "docs" or len(name.parts) == 1 or name.stem == "README")
 ]
 PLAYED = (
-    "server.md",
     "tour.md",
     "quality.md",
     "typed-memory.md",
     "scopes.md",
+    "server.md",
     "agents.md",
     "launching.md",
     "working-memory.md",
-    "skills.md",
     "stores.md",
+    "skills.md",
 )
 """Pages with terminals."""
 
@@ -76,7 +77,7 @@ def anchors(page: Path) -> set[str]:
     return names
 
 
-@pytest.mark.parametrize("name", PLAYED)
+@pytest.mark.parametrize("name", mostly_thorough(PLAYED, every=4))
 def test_a_terminal_shows_what_is_printed(name: str) -> None:
     """A page that no test runs is wrong after the second change."""
     if name == "launching.md" and shutil.which("tmux") is None:
