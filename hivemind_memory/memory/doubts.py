@@ -234,8 +234,12 @@ def copies_of_text(memory: Memory, path: str, text: str) -> list[tuple[str, floa
 def _dead_links(memory: Memory, rows: Collection[MemoryRow]) -> list[Doubt]:
     """Return the links of some memories that lead to nothing in any scope.
 
-    What the caller may not see is there. What was forgotten may be restored.
+    What was forgotten may be restored. Only who sees every scope is told: to others, a
+    link to what they may not see would look like a link to nothing, or its absence from
+    this list would tell that it is there.
     """
+    if memory.caller.scopes is not None:
+        return []
     return memory.index_handle.run_fresh(
         lambda index: [
             Doubt(row=row, target=edge.to_id, kind=edge.kind)

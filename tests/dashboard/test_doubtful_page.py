@@ -201,10 +201,13 @@ def test_who_sees_what_is_doubtful(served: Served, home: Path) -> None:
         assert visitor.page("/doubtful").status_code == 404
 
 
-def test_a_link_into_a_scope_that_is_not_seen_leads_somewhere(
-    served: Served, home: Path
+def test_a_link_to_nothing_does_not_tell_a_limited_caller_what_is_hidden(
+    served: Served, home: Path, reader: Reader
 ) -> None:
-    """A limited caller was offered to remove the owner's valid link."""
+    """A link that was not listed led to a note: whoever may save could ask for any.
+
+    Nor is a limited caller offered to remove a link into a scope that it does not see.
+    """
     other = save("other", "Over there.", "project/other", type="fact")
     forgotten = save("gone", "Gone.", "project/other", type="fact")
     related = (other, forgotten)
@@ -217,11 +220,13 @@ def test_a_link_into_a_scope_that_is_not_seen_leads_somewhere(
     path.write_text(path.read_text().replace(here, "nowhere"))
     with Reader(served) as ci:
         ci.log_in(add_token("ci", project="shop"))
-        page = ci.page(LOOK).text
+        limited = ci.page(LOOK).text
 
-    assert "nowhere" in page
-    assert other not in page
-    assert forgotten not in page
+    assert 'id="dead-links"' not in limited
+    assert not any(name in limited for name in ("nowhere", other, forgotten))
+    whole = reader.page(LOOK).text
+    assert "nowhere" in whole
+    assert other not in whole
 
 
 def test_every_pair_of_near_copies_is_found() -> None:

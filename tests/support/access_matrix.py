@@ -11,24 +11,28 @@ import itertools
 import json
 import os
 import re
+import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import anyio
 from mcp import Client
-from mcp.types import TextContent
+from mcp.types import TextContent, Tool
 
 from hivemind_memory import environment, opening
 from hivemind_memory.cli import main
+from hivemind_memory.config.settings import TOOLSETS
 from hivemind_memory.mcp_server.server import make_server
 from hivemind_memory.mcp_server.server_state import ServerState
 from hivemind_memory.model.memory_types import BUILT_IN
 from hivemind_memory.model.scope import scope_of
+from tests.support.scope_state import fill_state
 
 Answer = tuple[str, str]
 """What was tried, and what came back."""
@@ -57,14 +61,28 @@ PAIRS = tuple(
 )
 """Every caller with every scope that it may not see."""
 
-CONFIG = {"memory": {"workspaces": {"web": {}, "leaf": {"parent": "web"}}}}
+CONFIG = {
+    "memory": {
+        "workspaces": {"web": {}, "leaf": {"parent": "web"}},
+        "toolsets": list(TOOLSETS),
+    }
+}
 HIDDEN_SESSION, OPEN_SESSION = "5ec0e7", "0be17e"
 DAY, NOW = "2026-01-05", "2026-02-01"
 _THEN_NS = 20_000 * 86_400 * 10**9
 _ULID = re.compile(r"\b01[0-9A-HJKMNP-TV-Z]{24}\b")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d([+-]\d\d:\d\d|Z))?")
 _LISTED = ("Forgotten:", "Restored:", "forgot", "restored", "purged")
+_TOKENS = re.compile(r'\(\d+ tokens|[\d,]+ of [\d,]+ tokens|"\w*tokens\w*": \d+')
+"""Of a context: the ids of new entries are in it, which have more tokens or fewer."""
+
 _TOOK = re.compile(r'("took_ms": |"took_s": )[0-9.e-]+')
+
+
+def unlike_others(name: str) -> str:
+    """Return a text of words that no other has: of near copies, any may be named."""
+    digest = sha256(name.encode()).hexdigest()
+    return " ".join(f"w{digest[at : at + 6]}" for at in range(0, 48, 6))
 
 
 def ulid(number: int) -> str:
@@ -420,8 +438,24 @@ class Side:
     home: Path
     caller: str
 
+    def offered_tools(self) -> list[Tool]:
+        """Return the tools that the server lists to the caller."""
+
+        async def listed(client: Client) -> list[Tool]:
+            return list((await client.list_tools()).tools)
+
+        return self._with_client(listed)
+
     def tools(self, calls: Iterable[tuple[str, dict[str, Any]]]) -> list[Answer]:
         """Call tools as a client does; return what each said."""
+
+        async def called(client: Client) -> list[Answer]:
+            return [await self._call(client, *one) for one in calls]
+
+        return self._with_client(called)
+
+    def _with_client(self, use: Callable[[Client], Awaitable[Any]]) -> Any:
+        """Return what is done with a client of a server for the caller."""
         opened = CALLERS[self.caller][0]
         # What the environment says is not meant here.
         given = {"workspace": "", "teams": "", **opened}
@@ -433,9 +467,9 @@ class Side:
         )
         server = make_server(server_state, "5e551017")
 
-        async def run() -> list[Answer]:
+        async def run() -> Any:
             async with Client(server) as client:
-                return [await self._call(client, *one) for one in calls]
+                return await use(client)
 
         try:
             with at_one_time():
@@ -461,7 +495,13 @@ class Side:
         for name, variable in names.items():
             os.environ[f"HIVEMIND_{variable}"] = opened.get(name, "")
         os.environ["HIVEMIND_HOME"] = str(self.home)
-        return [(" ".join(line), self.told(self._run(line))) for line in lines]
+        user = self.home.with_name(f"{self.home.name}-user")
+        worktree = user / "code"
+        if not worktree.is_dir():
+            subprocess.run(["git", "init", "-q", worktree], check=True)
+        # What is connected, or made a skill, goes into the user's home.
+        with mock.patch.dict(os.environ, {"HOME": str(user)}), chdir(worktree):
+            return [(" ".join(line), self.told(self._run(line))) for line in lines]
 
     def _run(self, line: tuple[str, ...]) -> str:
         """Run one command."""
@@ -494,6 +534,7 @@ class Side:
             text = text.replace(f"{home[:length]}…", "<home>…")
         text = _ULID.sub(lambda m: m[0] if m[0] in known else "<new>", text)
         text = _TOOK.sub(r"\1<took>", _TIME.sub("<time>", text))
+        text = _TOKENS.sub("<tokens>", text)
         lines = [_in_order(line) for line in text.split("\n")]
         listed = [line for line in lines if line.startswith(_LISTED)]
         rest = [line for line in lines if not line.startswith(_LISTED)]
@@ -536,6 +577,9 @@ class Twins:
     whole: Side
     without: Side
     hidden: str
+    hidden_before: dict[str, str] = field(default_factory=dict)
+    seen_before: dict[str, str] = field(default_factory=dict)
+    """The notes as they were made."""
 
     def __iter__(self) -> Iterator[Side]:
         return iter((self.whole, self.without))
@@ -546,9 +590,8 @@ class Twins:
 
         Else all that would write was refused, and its answers prove little.
         """
-        seen = open_notes(CALLERS[self.without.caller][1], self.hidden)
-        before = {path: self.without.told(text) for path, text in seen.items()}
-        return self.without.tree(is_hidden=False, hidden=self.hidden) != before
+        now = self.without.tree(is_hidden=False, hidden=self.hidden)
+        return now != self.seen_before
 
     def leaks(self, ask: Callable[[Side], list[Answer]]) -> list[str]:
         """Return the answers that differ when the hidden scope exists."""
@@ -559,7 +602,7 @@ class Twins:
             if one != other
         ]
         touched = self.whole.tree(is_hidden=True, hidden=self.hidden)
-        if touched != hidden_notes(self.hidden):
+        if touched != self.hidden_before:
             found.append(f"{self.hidden} was changed: {touched}")
         if self.without.tree(is_hidden=True, hidden=self.hidden):
             found.append(f"{self.hidden} was made")
@@ -571,8 +614,33 @@ class Twins:
 
 
 def make_twins(folder: Path, caller: str, hidden: str) -> Twins:
-    """Make both homes."""
-    seen = open_notes(CALLERS[caller][1], hidden)
-    make_home(folder / "whole", {**seen, **hidden_notes(hidden)}, hidden)
-    make_home(folder / "other", seen, hidden)
-    return Twins(Side(folder / "whole", caller), Side(folder / "other", caller), hidden)
+    """Make both homes; what is remembered of the hidden scope is in one of them."""
+    seen = CALLERS[caller][1]
+    notes = open_notes(seen, hidden)
+    make_home(folder / "whole", {**notes, **hidden_notes(hidden)}, hidden)
+    make_home(folder / "other", notes, hidden)
+    ids = HIDDEN_IDS["only"], HIDDEN_IDS["plan"]
+    fill_state(
+        folder / "whole",
+        hidden,
+        key="only-key",
+        ids=ids,
+        session=HIDDEN_SESSION,
+        word="quagga",
+    )
+    for name in ("whole", "other"):
+        for scope in seen[:1]:
+            fill_state(
+                folder / name,
+                scope,
+                key="visible-key-1",
+                ids=(ulid(11), ulid(10)),
+                session=OPEN_SESSION,
+                word="okapi",
+            )
+    twins = Twins(
+        Side(folder / "whole", caller), Side(folder / "other", caller), hidden
+    )
+    twins.hidden_before = twins.whole.tree(is_hidden=True, hidden=hidden)
+    twins.seen_before = twins.without.tree(is_hidden=False, hidden=hidden)
+    return twins

@@ -12,8 +12,8 @@ import os
 import re
 import uuid
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from hashlib import sha256
 from typing import Any
 from unittest import mock
 from urllib.parse import quote, urlencode
@@ -24,10 +24,12 @@ import httpx
 from hivemind_memory import opening
 from hivemind_memory.cli.commands.mcp import find_token
 from hivemind_memory.curation.access_tokens import AccessTokens
+from hivemind_memory.dashboard.mount import dashboard_mount
 from hivemind_memory.http_api.app import make_app
-from hivemind_memory.http_api.mounts import make_mounts
-from hivemind_memory.http_api.route_groups import GROUPS
+from hivemind_memory.http_api.mounts import make_mounts, plugin_mount
+from hivemind_memory.http_api.route_groups import GROUPS, PLUGIN
 from hivemind_memory.http_api.routes import Route
+from hivemind_memory.mcp_server.http_sessions import App
 from hivemind_memory.mcp_server.server_state import ServerState
 from hivemind_memory.plugin_api import memories
 from tests.support.access_matrix import (
@@ -38,9 +40,10 @@ from tests.support.access_matrix import (
     at_one_time,
     names_of,
     scopes_of,
+    unlike_others,
 )
 
-_PORT = 8737
+PORT = 8737
 _VERSION = re.compile(r'\\?"[0-9a-f]{20}\\?"')
 _ACTIVITY_ID = re.compile(r'(?<="id": ")[apct][0-9a-f]{14,18}(?=")')
 """Made of the time."""
@@ -89,7 +92,7 @@ def _routes(*, is_change: bool) -> list[Route]:
     """Return the routes; a stream is tested by itself."""
     return [
         route
-        for group in GROUPS
+        for group in (*GROUPS, *PLUGIN)
         for route in group.routes
         if route.is_change == is_change and route.media == "application/json"
     ]
@@ -117,15 +120,9 @@ def _requests(route: Route, hidden: str) -> Iterator[Request]:
             if "key" in body and name != "key":
                 body["key"] = f"{name}-{number}"
             if "content" in body and name != "content":
-                body["content"] = _unlike_others(f"{name} {number}")
+                body["content"] = unlike_others(f"{name} {number}")
             for path in _paths(route, ["visible-key"]):
                 yield Request(route.method, path, body=body)
-
-
-def _unlike_others(name: str) -> str:
-    """Return a text of words that no other has: of near copies, any may be named."""
-    digest = sha256(name.encode()).hexdigest()
-    return " ".join(f"w{digest[at : at + 6]}" for at in range(0, 48, 6))
 
 
 def _own_texts(route: Route) -> dict[str, Any]:
@@ -169,8 +166,9 @@ def _paths(route: Route, names: Iterable[str]) -> Iterator[str]:
             yield path
 
 
-def send(side: Side, requests: Iterable[Request]) -> list[Answer]:
-    """Send requests as the caller of a side; return what each was answered with."""
+@contextmanager
+def served_to(side: Side) -> Iterator[tuple[App, str]]:
+    """Yield all that ``hm serve`` answers for a side, and a token of its caller."""
     os.environ["HIVEMIND_HOME"] = str(side.home)
     for name in ("PROJECT", "TEAM", "WORKSPACE"):
         os.environ.pop(f"HIVEMIND_{name}", None)
@@ -186,18 +184,32 @@ def send(side: Side, requests: Iterable[Request]) -> list[Answer]:
             workspace=scopes.get("workspace", ""),
         )
     state = ServerState(opening.open_memory)
+    own, find = "t" * 20, find_token(None)
+    more = {"memory_dir": None, "session": "5e551017"}
     app = make_app(
-        make_mounts(state, _PORT, "t" * 20, memory_dir=None, session="5e551017"),
-        _PORT,
-        "t" * 20,
-        find_token=find_token(None),
+        {
+            **make_mounts(state, PORT, own, **more),
+            **plugin_mount(state, **more),
+            **dashboard_mount(state, own, find, is_public=False, **more),
+        },
+        PORT,
+        own,
+        find_token=find,
     )
+    try:
+        yield app, secret
+    finally:
+        assert state.close(within_s=5)
 
-    async def run() -> list[Answer]:
+
+def send(side: Side, requests: Iterable[Request]) -> list[Answer]:
+    """Send requests as the caller of a side; return what each was answered with."""
+
+    async def run(app: App, secret: str) -> list[Answer]:
         transport = httpx.ASGITransport(app)  # type: ignore[arg-type]
         async with httpx.AsyncClient(
             transport=transport,
-            base_url=f"http://127.0.0.1:{_PORT}",
+            base_url=f"http://127.0.0.1:{PORT}",
             headers={"Authorization": f"Bearer {secret}"},
         ) as client:
             return [await _ask(client, side, request) for request in requests]
@@ -205,11 +217,8 @@ def send(side: Side, requests: Iterable[Request]) -> list[Answer]:
     # Notes are listed by their names, which for some are made of these.
     ids = (str(uuid.UUID(int=number)) for number in itertools.count())
     made = mock.patch.object(memories, "made_uuid", side_effect=ids)
-    try:
-        with at_one_time(), made:
-            return anyio.run(run)
-    finally:
-        assert state.close(within_s=5)
+    with served_to(side) as (app, secret), at_one_time(), made:
+        return anyio.run(run, app, secret)
 
 
 async def _ask(client: httpx.AsyncClient, side: Side, request: Request) -> Answer:
