@@ -12,7 +12,7 @@ import re
 
 from hivemind_memory.context.facet_search import search_facets
 from hivemind_memory.context.facets import PROJECT
-from hivemind_memory.context.origins import AGENT, Origins, session_of
+from hivemind_memory.context.origins import AGENT, Origins, agent_of, session_of
 from hivemind_memory.context.told_memories import is_over, read_own_lines, told_rows
 from hivemind_memory.curation.copies import copied_paths
 from hivemind_memory.errors import NoteNotFoundError, NoteUnreadableError
@@ -72,13 +72,13 @@ class Candidates:
 
 def find_candidates(memory: Memory, facets: Sequence[Facet]) -> Candidates:
     """Return the memories that a section for these facets may show."""
-    typed = _TypedMemories(memory)
+    origins = Origins(memory)
+    typed = _TypedMemories(memory, origins)
     preferences = typed.preferences()
     found = Candidates(
         always=typed.always(), preferences=[*_preferences(memory), *preferences]
     )
     taken = {excerpt.path for excerpt in (*found.always, *preferences)}
-    origins = Origins(memory)
     # Of the worktree: the process may be in another repository, or in none.
     own = memory.caller.project or GLOBAL
     answers = search_facets(memory, facets, own)
@@ -94,7 +94,9 @@ def find_candidates(memory: Memory, facets: Sequence[Facet]) -> Candidates:
             found.left_out.append(LeftOut(excerpt=excerpt, why="over"))
         else:
             session = typed.session_of(excerpt.path) or origins.session_of(excerpt)
-            found.others.append(typed.weigh(replaced(excerpt, session=session)))
+            agent = origins.agent_of(excerpt)
+            written = replaced(excerpt, session=session, agent=agent)
+            found.others.append(typed.weigh(written))
     return found
 
 
@@ -109,8 +111,9 @@ def is_empty(memory: Memory, found: Candidates) -> bool:
 class _TypedMemories:
     """The typed memories that the worktree's agents may see."""
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: Memory, origins: Origins) -> None:
         self._memory = memory
+        self._origins = origins
         self._rows = {row.path: row for row in memory.memories()}
         self.copies = copied_paths(self._rows.values())
         """Other notes with the key of a memory: copies of its file."""
@@ -186,7 +189,7 @@ class _TypedMemories:
         first, lines = read_own_lines(self._memory, row.path)
         if not lines:
             return None
-        return Excerpt(
+        excerpt = Excerpt(
             path=row.path,
             start_line=first,
             end_line=first + len(lines) - 1,
@@ -201,6 +204,8 @@ class _TypedMemories:
             is_kept=reason is _ALWAYS,
             is_preference=reason is _PREFERENCE,
         )
+        agent = self._origins.agent_of(excerpt) if row.source == AGENT else ""
+        return replaced(excerpt, agent=agent)
 
 
 def _preferences(memory: Memory) -> list[Excerpt]:
@@ -238,6 +243,7 @@ def _preferences(memory: Memory) -> list[Excerpt]:
                 score=_PREFERENCE.value,
                 reasons=(_PREFERENCE,),
                 session=session_of(origin),
+                agent=agent_of(origin),
                 is_preference=True,
             )
         )

@@ -6,7 +6,10 @@ they arrive.
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections import Counter
+from functools import partial
 
 from hivemind_memory.model.injection import OVERLAP, LeftOut, Selection
 from hivemind_memory.model.value import replaced
@@ -32,6 +35,13 @@ MAX_PER_SESSION = 5
 SESSION_SHARE = 0.25
 """Of the budget, for the memories of one agent's session."""
 
+AGENT_SHARE = 0.5
+"""Of the budget, and of the number of others, for what one agent wrote in all of its
+sessions. What is beyond it waits until everybody else's memories had their turn."""
+
+AGENTS_SHARE = 0.75
+"""The same for all agents together: they may go by many names."""
+
 CUT = " … (cut here; the note has the rest)"
 """Ends a memory that is too long for the budget."""
 
@@ -54,8 +64,9 @@ def select_excerpts(
     """Return the memories that fit, in the order in which they are shown.
 
     A memory that does not fit is left out, and a shorter one after it may still fit.
-    What the session of one agent wrote is bounded in count and tokens, so that no
-    agent fills the section.
+    What the session of one agent wrote is bounded in count and tokens. What one agent
+    wrote in many sessions gets more than its share only of the room that is left when
+    all others had their turn. So no agent fills the section.
 
     Args:
         preferences: In the order of their note.
@@ -70,20 +81,34 @@ def select_excerpts(
         Carbonell, Goldstein: The use of MMR, SIGIR 1998.
     """
     rivals = sorted(others, key=_order)
-    builder = _SelectionBuilder(cost, int(budget_tokens * SESSION_SHARE))
-    kept = sum(excerpt.is_kept for excerpt in always)
-    for excerpt in always:
-        if excerpt.is_kept:
-            builder.keep(excerpt, budget_tokens, rest=kept)
-            kept -= 1
-        elif len(builder.excerpts) >= ALWAYS_CAP:
+    builder = _SelectionBuilder(cost, budget_tokens)
+    builder.keep_all([excerpt for excerpt in always if excerpt.is_kept])
+
+    lessons: Counter[str] = Counter()
+
+    def offer_lesson(excerpt: Excerpt) -> None:
+        if len(builder.excerpts) >= ALWAYS_CAP:
             builder.leave_out(excerpt, "cap")
-        else:
-            builder.offer(excerpt, budget_tokens)
+        elif builder.offer(excerpt, budget_tokens):
+            lessons[excerpt.agent] += 1
+
+    for excerpt in always:
+        if not excerpt.is_kept:
+            has_share = _has_share(excerpt.agent, lessons, ALWAYS_CAP)
+            builder.take_turn(excerpt, offer_lesson, has_share=has_share)
     share = PREFERENCE_SHARE if rivals and count else 1.0
     for excerpt in preferences:
-        builder.offer(excerpt, int(budget_tokens * share))
-    taken = len(builder.excerpts)
+        builder.take_turn(
+            excerpt, lambda one: builder.offer(one, int(budget_tokens * share))
+        )
+    taken: Counter[str] = Counter()
+
+    def offer_rival(excerpt: Excerpt) -> None:
+        if taken.total() >= count:
+            builder.leave_out(excerpt, "count")
+        elif builder.offer(excerpt, budget_tokens):
+            taken[excerpt.agent] += 1
+
     top = max((excerpt.score for excerpt in rivals), default=0.0) or 1.0
     for excerpt in by_marginal_relevance(
         rivals,
@@ -91,35 +116,123 @@ def select_excerpts(
         nearest=lambda excerpt: builder.texts.nearest(excerpt.text),
         share=DIVERSITY,
     ):
-        if len(builder.excerpts) - taken >= count:
-            builder.leave_out(excerpt, "count")
-        else:
-            builder.offer(excerpt, budget_tokens)
-    return Selection(excerpts=tuple(builder.excerpts), left_out=tuple(builder.left_out))
+        has_share = _has_share(excerpt.agent, taken, count)
+        builder.take_turn(excerpt, offer_rival, has_share=has_share)
+    builder.take_last_turns()
+    return Selection(excerpts=builder.in_order(), left_out=tuple(builder.left_out))
+
+
+def _has_share(agent: str, taken: Counter[str], count: int) -> bool:
+    """Return whether an agent, or all agents, have their share of so many places.
+
+    Args:
+        agent: Who wrote a memory; empty: no agent did.
+        taken: How many places each agent has; ``""``: people.
+        count: All places.
+    """
+    if not agent:
+        return False
+    by_agents = taken.total() - taken[""]
+    return taken[agent] >= math.ceil(count * AGENT_SHARE) or by_agents >= math.ceil(
+        count * AGENTS_SHARE
+    )
 
 
 class _SelectionBuilder:
     """What has been selected so far."""
 
-    def __init__(self, cost: Callable[[Excerpt], int], session_tokens: int) -> None:
+    def __init__(self, cost: Callable[[Excerpt], int], budget_tokens: int) -> None:
         self.excerpts: list[Excerpt] = []
         self.left_out: list[LeftOut] = []
         self._cost = cost
+        self._budget_tokens = budget_tokens
         self._spent = 0
-        self._session_tokens = session_tokens
         self._session_spent: Counter[str] = Counter()
         self._session_count: Counter[str] = Counter()
+        self._agent_spent: Counter[str] = Counter()
+        self._turns = itertools.count()
+        self._turn = 0
+        self._places: dict[int, Excerpt] = {}
+        """Turn -> what was taken then."""
+        self._waiting: list[tuple[int, Excerpt, Callable[[Excerpt], object]]] = []
+        self._is_last = False
+        """All others had their turn; what is over its share gets what is left."""
         self.texts = ChosenTexts()
 
-    def keep(self, excerpt: Excerpt, budget_tokens: int, *, rest: int) -> None:
+    def in_order(self) -> tuple[Excerpt, ...]:
+        """Return what was taken, in the order of the turns."""
+        return tuple(self._places[turn] for turn in sorted(self._places))
+
+    def take_turn(
+        self,
+        excerpt: Excerpt,
+        offer: Callable[[Excerpt], object],
+        *,
+        has_share: bool = False,
+    ) -> None:
+        """Offer a memory now, or at the end if its agent has its share.
+
+        Args:
+            excerpt: The memory.
+            offer: Takes it or leaves it out.
+            has_share: Its agent, if one wrote it, has its share for another reason
+                than its tokens.
+        """
+        self._turn = next(self._turns)
+        if excerpt.agent and (has_share or self._is_beyond_share(excerpt)):
+            self._waiting.append((self._turn, excerpt, offer))
+        else:
+            offer(excerpt)
+
+    def take_last_turns(self) -> None:
+        """Offer what was beyond the share of its agent, in the order of the turns."""
+        self._is_last = True
+        for turn, excerpt, offer in self._waiting:
+            self._turn = turn
+            offer(excerpt)
+
+    def keep_all(self, kept: Sequence[Excerpt]) -> None:
+        """Take what is pinned and the identities, each within an equal share.
+
+        What people keep comes first, and what agents keep counts for no more shares
+        than that: an agent may pin as much as it likes.
+        """
+        by_agents = [excerpt for excerpt in kept if excerpt.agent]
+        others = len(kept) - len(by_agents)
+        shares = others + min(len(by_agents), max(others, 1))
+        turns = {id(excerpt): next(self._turns) for excerpt in kept}
+        for excerpt in kept:
+            if not excerpt.agent:
+                self._turn = turns[id(excerpt)]
+                self.keep(excerpt, rest=shares)
+                shares -= 1
+        rest = len(by_agents)
+        for excerpt in by_agents:
+            self._turn = turns[id(excerpt)]
+            if self._is_beyond_share(excerpt):
+                keep = partial(self.keep, rest=rest)
+                self._waiting.append((self._turn, excerpt, keep))
+            else:
+                self.keep(excerpt, rest=rest)
+            rest -= 1
+
+    def _is_beyond_share(self, excerpt: Excerpt) -> bool:
+        """Return whether the agent of a memory would have more than its share."""
+        tokens, spent = self._cost(excerpt), self._agent_spent
+        one, all_agents = spent[excerpt.agent], spent.total()
+        return (
+            one + tokens > self._budget_tokens * AGENT_SHARE
+            or all_agents + tokens > self._budget_tokens * AGENTS_SHARE
+        )
+
+    def keep(self, excerpt: Excerpt, *, rest: int) -> None:
         """Take a memory, cut to an equal share of the remaining budget.
 
         Args:
             excerpt: Pinned, or an identity.
-            budget_tokens: For the whole section.
             rest: How many are to be kept from here on, this one included.
         """
-        tokens = (budget_tokens - self._spent) // rest
+        tokens = (self._budget_tokens - self._spent) // rest
         if excerpt.session:
             left_tokens = self._left_for(excerpt.session)
             if not left_tokens:
@@ -136,13 +249,16 @@ class _SelectionBuilder:
         """Take a memory."""
         tokens = self._cost(excerpt)
         self.excerpts.append(excerpt)
+        self._places[self._turn] = excerpt
         self.texts.add(excerpt.text)
         self._spent += tokens
         self._session_spent[excerpt.session] += tokens
         self._session_count[excerpt.session] += 1
+        if excerpt.agent:
+            self._agent_spent[excerpt.agent] += tokens
 
-    def offer(self, excerpt: Excerpt, budget_tokens: int) -> None:
-        """Take a memory, or leave it out and record why."""
+    def offer(self, excerpt: Excerpt, budget_tokens: int) -> bool:
+        """Take a memory, or leave it out and record why; return whether it is taken."""
         if any(_overlap(excerpt, other) for other in self.excerpts):
             self.leave_out(excerpt, OVERLAP)
         elif self.texts.nearest(excerpt.text) >= NEAR_DUPLICATE:
@@ -153,15 +269,21 @@ class _SelectionBuilder:
             self.leave_out(excerpt, "session")
         else:
             self.take(excerpt)
+            return True
+        return False
 
     def _left_for(self, session: str) -> int:
         """Return how many tokens a session may still use; 0: it has used its share."""
         if self._session_count[session] >= MAX_PER_SESSION:
             return 0
-        return max(0, self._session_tokens - self._session_spent[session])
+        share = int(self._budget_tokens * SESSION_SHARE)
+        return max(0, share - self._session_spent[session])
 
     def leave_out(self, excerpt: Excerpt, why: str) -> None:
         """Record a memory that is not shown."""
+        is_crowded = any(other.agent != excerpt.agent for other in self.excerpts)
+        if self._is_last and is_crowded and why in {"budget", "count", "cap"}:
+            why = "agent"
         self.left_out.append(LeftOut(excerpt=excerpt, why=why))
 
 

@@ -16,23 +16,34 @@ if TYPE_CHECKING:
 AGENT = "agent"
 """The source of what an agent wrote."""
 
+UNNAMED = "without a name"
+"""Stands for an agent that gave no name."""
+
 
 class Origins:
     """Finds out whether a text is external; reads each note once."""
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
-        self._notes: dict[str, tuple[list[str], bool]] = {}
+        self._notes: dict[str, tuple[list[str], dict[str, object]]] = {}
 
     def is_external(self, excerpt: Excerpt) -> bool:
         """Return whether the entry or the note of a text names a source outside."""
         origin = self._entry(excerpt)
-        is_external = self._notes[excerpt.path][1]
+        is_external = not is_trusted(self._notes[excerpt.path][1].get("source"))
         return is_external or (origin is not None and not is_trusted(origin.source))
 
     def session_of(self, excerpt: Excerpt) -> str:
         """Return the agent's session that wrote a text; empty: none did."""
         return session_of(self._entry(excerpt))
+
+    def agent_of(self, excerpt: Excerpt) -> str:
+        """Return the agent that wrote a text; empty: none did, or nothing says so."""
+        origin = self._entry(excerpt)
+        if origin is not None:
+            return agent_of(origin)
+        front = self._notes[excerpt.path][1]
+        return str(front.get("by") or UNNAMED) if front.get("source") == AGENT else ""
 
     def _entry(self, excerpt: Excerpt) -> Provenance | None:
         """Return the provenance of the entry that a text is in, if it is in one."""
@@ -44,17 +55,19 @@ class Origins:
                 return origin
         return None
 
-    def _read(self, path: str) -> tuple[list[str], bool]:
-        """Return a note's comments, and whether its front matter is untrusted."""
+    def _read(self, path: str) -> tuple[list[str], dict[str, object]]:
+        """Return a note's comments, and its front matter."""
         try:
-            lines, source = read_provenance(
-                self._memory.folder, path, self._memory.caller
-            )
+            return read_provenance(self._memory.folder, path, self._memory.caller)
         except (NoteNotFoundError, NoteUnreadableError):
-            return [], False
-        return lines, not is_trusted(source)
+            return [], {}
 
 
 def session_of(origin: Provenance | None) -> str:
     """Return the agent's session that wrote an entry; empty: none did."""
     return origin.session if origin and origin.source == AGENT else ""
+
+
+def agent_of(origin: Provenance | None) -> str:
+    """Return the agent that wrote an entry; empty: none did."""
+    return (origin.by or UNNAMED) if origin and origin.source == AGENT else ""

@@ -37,6 +37,7 @@ from hivemind_memory.mcp_server.call_limits import CallLimits
 from hivemind_memory.mcp_server.http_checks import send_json
 from hivemind_memory.mcp_server.http_sessions import Receive, Scope, Send
 from hivemind_memory.mcp_server.http_tokens import is_visitor, token_in
+from hivemind_memory.mcp_server.open_requests import TOO_MANY, VISITORS, OpenRequests
 
 MAX_FIELDS = 100
 SESSION_COOKIE, THEME_COOKIE = "hm_session", "hm_theme"
@@ -100,6 +101,7 @@ class Dashboard:
         self._renderer = Renderer()
         self._feed = EventFeed(lambda: memories.lend(Client()))
         self._limits: CallLimits[Client] = CallLimits()
+        self._open = OpenRequests()
 
     def end_streams(self) -> None:
         """End all streams: the server is about to end."""
@@ -121,9 +123,10 @@ class Dashboard:
                 form = _fields_of(await body_of(scope, receive, _TOO_LARGE))
             visit = await anyio.to_thread.run_sync(self._visit, scope, form)
             if path == EVENTS and method == "GET":
-                await self._stream(visit)(receive, send)
+                await self._stream(visit, receive, send)
                 return
-            reply = await self._reply(scope, visit)
+            with self._open.counted(_counted_as(visit), is_stream=False) as problem:
+                reply = await self._reply(scope, visit, problem)
         except ClientLeftError:
             return
         # Whatever happened, the reader gets a sentence; the log gets the traceback.
@@ -171,24 +174,29 @@ class Dashboard:
             part=_part_of(scope),
         )
 
-    def _stream(self, visit: Visit) -> EventStream:
-        """Return the changes that a reader may hear of, as they happen.
+    async def _stream(self, visit: Visit, receive: Receive, send: Send) -> None:
+        """Send the changes that a reader may hear of, as they happen.
 
         Raises:
-            Failure: They are not logged in.
+            Failure: They are not logged in, or have too many streams open.
         """
         if visit.client is None:
             raise _NO_SESSION
-        with self._memories.lend(visit.client) as memory:
-            listener = Listener(memory.caller, visit.client.token)
-        return EventStream(self._feed, listener, "")
+        with self._open.counted(_counted_as(visit), is_stream=True) as problem:
+            if problem:
+                raise Failure(TOO_MANY, problem)
+            with self._memories.lend(visit.client) as memory:
+                listener = Listener(memory.caller, visit.client.token)
+            await EventStream(self._feed, listener, "")(receive, send)
 
-    async def _reply(self, scope: Scope, visit: Visit) -> Reply:
-        """Return the answer to a request.
+    async def _reply(self, scope: Scope, visit: Visit, problem: str) -> Reply:
+        """Return the answer to a request; *problem* says why there is none.
 
         Raises:
             Exception: It fails; see ``failure_of``.
         """
+        if problem:
+            raise Failure(TOO_MANY, problem)
         method = "GET" if scope["method"] == "HEAD" else scope["method"]
         if visit.path == LOGIN:
             return await anyio.to_thread.run_sync(self._log_in, method, visit)
@@ -313,6 +321,16 @@ class Dashboard:
             body=reply.body,
             headers=[(n.encode(), v.encode()) for n, v in failure.headers.items()],
         )
+
+
+def _counted_as(visit: Visit) -> str | None:
+    """Return as whose a request counts; None: it is not bounded."""
+    client = visit.client
+    if visit.path == LOGIN:  # however many strangers ask, the person can log in
+        return None
+    if client is None or client.is_visitor:
+        return VISITORS
+    return client.token.name if client.token else None
 
 
 def _fields_of(body: bytes) -> dict[str, str]:

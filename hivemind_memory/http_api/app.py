@@ -21,9 +21,11 @@ from hivemind_memory.mcp_server.http_checks import (
 )
 from hivemind_memory.mcp_server.http_sessions import App, Receive, Scope, Send
 from hivemind_memory.mcp_server.http_tokens import FindToken, KnownClients
+from hivemind_memory.mcp_server.open_requests import BoundedClients
 
 HEALTH = "/healthz"
 MCP = "/mcp"
+EVENTS = "/api/v1/events"
 DOCUMENT, PAGE = "/api/v1/openapi.json", "/api/v1/docs"
 HOMES = frozenset({"/", "/api/v1", "/api/v1/"})
 """Where a person looks first: they lead to the page."""
@@ -58,16 +60,25 @@ def make_app(
         is_plugin_open: Whether the memory plugin answers without a token.
     """
 
+    def is_page(scope: Scope) -> bool:
+        path = scope["path"]  # the pages count by their own sessions
+        return path in OPEN_PATHS or _mount_of(path, (PAGES,)) is not None
+
     def is_open(scope: Scope) -> bool:
         path, method = scope["path"], scope["method"]
-        if path in OPEN_PATHS or _mount_of(path, (PAGES,)) is not None:
+        if is_page(scope):
             return True
         is_reading = method in {"GET", "HEAD"}
         return is_public and is_reading and _mount_of(path, (MCP,)) is None
 
     inside = Mounts(mounts)
     known: App = KnownClients(
-        inside,
+        BoundedClients(
+            inside,
+            refuse,
+            is_stream=lambda scope: scope["path"] == EVENTS,
+            is_free=is_page,
+        ),
         token,
         find_token,
         takes_scopes=True,

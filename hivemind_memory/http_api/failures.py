@@ -115,7 +115,7 @@ _PLUGIN_CODES = {401: "forbidden", 403: "forbidden", 404: "not_found", 500: "int
 
 def plugin_envelope(failure: Failure) -> dict[str, object]:
     """Return ``{"code", "message", "details"?}``, the form of the memory plugin."""
-    is_ours = failure.status in {409, 503}
+    is_ours = failure.status in {409, 429, 503}
     other = "unavailable" if is_ours else "bad_request"
     code = _PLUGIN_CODES.get(failure.status, other)
     envelope: dict[str, object] = {"code": code, "message": failure.message}

@@ -21,9 +21,10 @@ _MEANINGS = {
     413: "the body is larger than 1 MiB",
     421: "this name is not served here",
     428: "a condition must be given",
+    429: "the client has too many requests open",
     503: "the memory cannot be used now",
 }
-_ALWAYS = (400, 401, 403, 421, 503)
+_ALWAYS = (400, 401, 403, 421, 429, 503)
 
 
 def make_openapi(groups: Sequence[RouteGroup]) -> dict[str, Any]:

@@ -210,6 +210,7 @@ def _memory_record(excerpt: Excerpt) -> dict[str, Any]:
         "date": excerpt.date,
         "type": excerpt.type,
         "session": excerpt.session,
+        "agent": excerpt.agent,
         "tokens": estimate_tokens(render_excerpt(excerpt)),
         "score": round(excerpt.score, 6),
         "parts": [as_dict(reason) for reason in excerpt.reasons],

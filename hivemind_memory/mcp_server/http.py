@@ -27,6 +27,7 @@ from hivemind_memory.mcp_server.http_sessions import (
     SessionLimit,
 )
 from hivemind_memory.mcp_server.http_tokens import FindToken, KnownClients
+from hivemind_memory.mcp_server.open_requests import BoundedClients
 from hivemind_memory.mcp_server.server import MemoryServer
 from hivemind_memory.mcp_server.streams import MAX_LINE_BYTES
 from hivemind_memory.mcp_server.token_file import read_token
@@ -90,7 +91,8 @@ def make_app(
         max_idle=max_idle,
         max_streams=max_streams,
     )
-    known = KnownClients(app, token, find_token, takes_scopes=takes_scopes(server))
+    bounded = BoundedClients(app)
+    known = KnownClients(bounded, token, find_token, takes_scopes=takes_scopes(server))
     return LocalClients(known, port)
 
 

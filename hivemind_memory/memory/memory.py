@@ -167,6 +167,7 @@ class Memory:
         """
         from hivemind_memory.memory.read import read_passage
 
+        self.namespace_ends.carry_out(self)
         return read_passage(
             self.folder, path, self.caller, start_line=start_line, line_count=line_count
         )

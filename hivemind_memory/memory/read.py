@@ -77,8 +77,8 @@ def read_passage(
 
 def read_provenance(
     folder: NotesFolder, path: str, caller: Caller
-) -> tuple[list[str], object]:
-    """Return the lines of a note that name the origin of entries, and its source.
+) -> tuple[list[str], dict[str, object]]:
+    """Return the lines of a note that name the origin of entries, and its front matter.
 
     All other lines are empty, so nothing has to be masked: to mask a note of 1 MB takes
     a second.
@@ -96,7 +96,7 @@ def read_provenance(
     values = split_front_matter(text).values if text.startswith("---") else {}
     lines = text.split("\n")
     comments = [line if line.startswith(OPENING) else "" for line in lines]
-    return comments, values.get("source")
+    return comments, dict(values)
 
 
 def _bounded(folder: NotesFolder, note: NotePath) -> bytes:

@@ -47,6 +47,10 @@ class Excerpt:
     session: str = ""
     """The agent's session that wrote it; empty: a person did, or nothing says who."""
 
+    agent: str = ""
+    """The agent that wrote it, by its name; empty: a person did, or nothing says
+    who."""
+
     is_kept: bool = False
     """Pinned, or an identity: in every section, cut if the budget is small."""
 
@@ -65,7 +69,7 @@ class LeftOut:
 
     excerpt: Excerpt
     why: str
-    """budget, count, cap, copy, overlap, external, session, twin, or over (done)."""
+    """budget, count, cap, copy, overlap, external, session, agent, twin, over."""
 
 
 @value

@@ -282,8 +282,8 @@ def test_one_session_cannot_fill_the_section_and_why_names_each_writer(
     assert len(left) == 12 - sessions.count("noisy")
     assert "lesson-20.md" in paths
     assert "lesson-21.md" in paths
-    assert "by agent session noisy" in said
-    assert "by agent session quiet" in said
+    assert "by agent codex, session noisy" in said
+    assert "by agent claude, session quiet" in said
 
 
 @pytest.mark.parametrize(

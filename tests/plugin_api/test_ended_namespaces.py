@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.access.rules import OWNER, Caller
-from hivemind_memory.errors import MemoryNotFoundError
+from hivemind_memory.errors import MemoryNotFoundError, NoteNotFoundError
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.memories import ACTIVE
 from hivemind_memory.model.query import Query
@@ -59,6 +59,20 @@ def test_an_ended_namespace_is_not_looked_up_by_key(home: FrozenHome) -> None:
         put_namespace(memory, "workspace:web", kind="workspace")
         [hit] = memory.search(Query(text="quokka")).hits
     assert "person" in hit.snippet
+
+
+@pytest.mark.parametrize("caller", [WEB, READER])
+def test_an_ended_namespace_is_not_read_by_the_path_of_its_note(
+    home: FrozenHome, caller: Caller
+) -> None:
+    """Not by who asks first for the whole note, either; the owner sees every line."""
+    with home.memory() as memory:
+        [path] = [row.path for row in memory.memories() if row.key == key_of(OWN)]
+    home.now_s += 61
+    with home.seen_by(caller) as memory, pytest.raises(NoteNotFoundError):
+        memory.read(path)
+    with home.memory() as memory:
+        assert TEXT in memory.read(path).text
 
 
 def test_a_server_sees_that_a_namespace_ends_between_two_calls(

@@ -252,6 +252,8 @@ def _memory_line(memory: dict[str, Any]) -> str:
 
 
 def _writer(memory: dict[str, Any]) -> str:
-    """Return which agent's session wrote a memory; a person's have none."""
-    session = memory.get("session")  # not in records of older versions
-    return f", by agent session {session}" if session else ""
+    """Return which agent and session wrote a memory; a person's have none."""
+    agent, session = memory.get("agent"), memory.get("session")
+    if not agent:  # of a person, or of a record of an older version
+        return f", by agent session {session}" if session else ""
+    return f", by agent {agent}{f', session {session}' if session else ''}"
