@@ -99,7 +99,8 @@ def select_excerpts(
     share = PREFERENCE_SHARE if rivals and count else 1.0
     for excerpt in preferences:
         builder.take_turn(
-            excerpt, lambda one: builder.offer(one, int(budget_tokens * share))
+            excerpt,
+            lambda preference: builder.offer(preference, int(budget_tokens * share)),
         )
     taken: Counter[str] = Counter()
 
@@ -219,10 +220,10 @@ class _SelectionBuilder:
     def _is_beyond_share(self, excerpt: Excerpt) -> bool:
         """Return whether the agent of a memory would have more than its share."""
         tokens, spent = self._cost(excerpt), self._agent_spent
-        one, all_agents = spent[excerpt.agent], spent.total()
+        own, of_all = spent[excerpt.agent], spent.total()
         return (
-            one + tokens > self._budget_tokens * AGENT_SHARE
-            or all_agents + tokens > self._budget_tokens * AGENTS_SHARE
+            own + tokens > self._budget_tokens * AGENT_SHARE
+            or of_all + tokens > self._budget_tokens * AGENTS_SHARE
         )
 
     def keep(self, excerpt: Excerpt, *, rest: int) -> None:
