@@ -37,7 +37,7 @@ SESSION_SHARE = 0.25
 
 AGENT_SHARE = 0.5
 """Of the budget, and of the number of others, for what one agent wrote in all of its
-sessions. What is beyond it waits until everybody else's memories had their turn."""
+sessions. What is beyond it waits until all other memories had their turn."""
 
 AGENTS_SHARE = 0.75
 """The same for all agents together: they may go by many names."""
