@@ -37,8 +37,8 @@ MAX_COMMITS = 1000
 MARKS = "hivemind:begin v[0-9]|hivemind:end --|hivemind memory [(]auto-injected"
 """What a refused line contains, in lower case; for awk, git and Python."""
 
-_PLACE = "> `[^`]+[.]m[a-z]+:[0-9]+-[0-9]+` [(][0-9]+-[0-9]+-[0-9]+[)]"
-"""The line above each dated memory of a section."""
+_PLACE = "> `[^`]+[.]m[a-z]+:[0-9]+(-[0-9]+)?` [(][0-9]+-[0-9]+-[0-9]+[)]"
+"""The line above each dated memory of a section; most have one line of text."""
 
 _SECTION_LINES = "|".join(
     (
@@ -132,6 +132,7 @@ _MARKED = r"""
         columns > 0 && substr($0, 1, columns) !~ /^[+]+$/ { next }
         {
             text = tolower($0)
+            gsub(/\302\240/, " ", text)  # a space that is not broken
             gsub(/QUOTED_MARK/, "", text)
             if (text !~ /SECTION_LINES/ || place in told) next
             told[place]

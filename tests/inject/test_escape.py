@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from hivemind_memory import open_memory
 from hivemind_memory.inject.commit_check import MAX_COMMITS
 from hivemind_memory.inject.injector import Injector
+from hivemind_memory.model.curation import NewMemory
+from hivemind_memory.opening import open_injector
 from tests.inject import repos
 from tests.inject.conftest import Place
 from tests.inject.repos import git, make_repo, status, tracked
@@ -395,3 +398,28 @@ def test_a_blank_behind_a_mark_changes_nothing(
     assert injector.inject(str(worktree)).outcome == "written"
     injector.eject(str(worktree))
     assert file.read_text() == repos.TEXT
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "grep -A1 '^> .anchor' CLAUDE.md > kept.rst",
+        "sed 's/ /\\xc2\\xa0/g' CLAUDE.md > kept.rst",
+        "git commit -q --allow-empty -m \"$(grep -A1 '^> .anchor' CLAUDE.md)\"",
+    ],
+)
+def test_a_saved_memory_of_one_line_does_not_get_into_a_commit(
+    noted_home: Path, environ: None, tmp_path: Path, script: str
+) -> None:
+    """Its place is one line and no range; a blank that is not broken hides nothing."""
+    text = "The anchor of the red ferry is lifted by two people at low tide."
+    with open_memory(home=str(noted_home)) as memory:
+        memory.save(NewMemory(key="anchor", content=text, type="lesson"))
+        worktree = tracked(tmp_path)
+        assert open_injector(memory).inject(str(worktree)).file
+    assert text in (worktree / "CLAUDE.md").read_text(encoding="utf-8")
+
+    shell(worktree, f"{script}; git add -A; git commit -q -m all")
+
+    listed = git(worktree, "log", "--all", "-p", "--format=%B")
+    assert "ferry" not in listed
