@@ -10,13 +10,11 @@ import hmac
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qsl, quote
 
 import anyio.to_thread
 
 from hivemind_memory.dashboard.page import (
-    PARTS,
     ROOT,
     Page,
     PageCall,
@@ -25,6 +23,7 @@ from hivemind_memory.dashboard.page import (
 )
 from hivemind_memory.dashboard.render import Renderer
 from hivemind_memory.dashboard.reply import Reply, send_reply, static_reply
+from hivemind_memory.dashboard.request import cookies_of, fields_of, part_of
 from hivemind_memory.dashboard.sessions import SESSION_S, Notice, Session, Sessions
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.http_api.callers import CallerMemories, Client
@@ -39,7 +38,6 @@ from hivemind_memory.mcp_server.http_sessions import Receive, Scope, Send
 from hivemind_memory.mcp_server.http_tokens import is_visitor, token_in
 from hivemind_memory.mcp_server.open_requests import TOO_MANY, VISITORS, OpenRequests
 
-MAX_FIELDS = 100
 SESSION_COOKIE, THEME_COOKIE = "hm_session", "hm_theme"
 THEMES = ("light", "dark")
 LOGIN, LOGOUT, LINK = f"{ROOT}/login", f"{ROOT}/logout", f"{ROOT}/link"
@@ -48,7 +46,6 @@ FORM_SECRET = "form_secret"  # noqa: S105 - the name of a field
 
 NOT_FOUND = Failure(404, "There is nothing here, or you may not see it.")
 _TOO_LARGE = "The form is larger than 1 MiB. Nothing was saved."
-_TOO_MANY = Failure(400, f"The form has more than {MAX_FIELDS} fields.")
 _NO_SESSION = Failure(401, "You are not logged in any more. Nothing was saved.")
 _WRONG_FORM = Failure(403, "The form is not from this page. Nothing was changed.")
 _READ_ONLY = Failure(403, "Your token only reads. Nothing was changed.")
@@ -120,7 +117,7 @@ class Dashboard:
         try:
             form = {}
             if method == "POST":
-                form = _fields_of(await body_of(scope, receive, _TOO_LARGE))
+                form = fields_of(await body_of(scope, receive, _TOO_LARGE))
             visit = await anyio.to_thread.run_sync(self._visit, scope, form)
             if path == EVENTS and method == "GET":
                 await self._stream(visit, receive, send)
@@ -156,7 +153,7 @@ class Dashboard:
 
     def _visit(self, scope: Scope, form: Mapping[str, str]) -> Visit:
         """Return who sends a request, and what they send."""
-        cookies = _cookies_of(scope)
+        cookies = cookies_of(scope)
         secret = cookies.get(SESSION_COOKIE, "")
         found = self._sessions.find(secret) if secret else None
         session, client = found or (None, None)
@@ -171,7 +168,7 @@ class Dashboard:
             query=dict(pairs),
             form=form,
             path=scope["path"],
-            part=_part_of(scope),
+            part=part_of(scope),
         )
 
     async def _stream(self, visit: Visit, receive: Receive, send: Send) -> None:
@@ -331,42 +328,6 @@ def _counted_as(visit: Visit) -> str | None:
     if client is None or client.is_visitor:
         return VISITORS
     return client.token.name if client.token else None
-
-
-def _fields_of(body: bytes) -> dict[str, str]:
-    """Return the fields of a form.
-
-    Raises:
-        Failure: It has more fields than any form of the dashboard.
-    """
-    text = body.decode("utf-8", "replace")
-    try:
-        pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=MAX_FIELDS)
-    except ValueError:
-        raise _TOO_MANY from None
-    return {name: value.replace("\r\n", "\n") for name, value in pairs}
-
-
-def _part_of(scope: Scope) -> str:
-    """Return which part of a page a request is for; empty: all of it."""
-    for name, value in scope["headers"]:
-        if name == b"hivemind-part":
-            part: str = value.decode("latin-1")
-            return part if part in PARTS else ""
-    return ""
-
-
-def _cookies_of(scope: Scope) -> dict[str, str]:
-    """Return the cookies of a request."""
-    found: dict[str, str] = {}
-    for name, value in scope["headers"]:
-        if name == b"cookie":
-            try:
-                jar = SimpleCookie(value.decode("latin-1"))
-            except CookieError:
-                continue
-            found.update({key: morsel.value for key, morsel in jar.items()})
-    return found
 
 
 def _cookie(name: str, value: str, age_s: int, *, is_hidden: bool = False) -> str:
