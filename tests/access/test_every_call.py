@@ -31,36 +31,23 @@ def share_of(calls: list[Any], seed: str, pair: tuple[str, str]) -> list[Any]:
 
 
 @pytest.mark.parametrize(("caller", "hidden"), PAIRS)
-def test_every_command_answers_as_if_the_other_scope_were_not_there(
+def test_every_call_answers_as_if_the_other_scope_were_not_there(
     tmp_path: Path, caller: str, hidden: str, seed: str
 ) -> None:
-    """Every argument and option that takes a text, of every declared command."""
+    """Every text of every command, of every tool and of every page and form.
+
+    The tools are those that a server with all toolsets lists; who reads the pages has
+    logged in with a token.
+    """
+    pair = caller, hidden
     twins = make_twins(tmp_path, caller, hidden)
-    lines = share_of(list(command_calls(hidden)), seed, (caller, hidden))
+    lines = share_of(list(command_calls(hidden)), seed, pair)
+    offered = twins.without.offered_tools()
+    calls = share_of(list(tool_calls(offered, hidden)), seed, pair)
+    asked = share_of(list(page_requests(hidden)), seed, pair)
 
     assert twins.leaks(lambda side: side.commands(lines)) == []
-
-
-@pytest.mark.parametrize(("caller", "hidden"), PAIRS)
-def test_every_tool_answers_as_if_the_other_scope_were_not_there(
-    tmp_path: Path, caller: str, hidden: str, seed: str
-) -> None:
-    """Every argument of every tool that a server with all toolsets lists."""
-    twins = make_twins(tmp_path, caller, hidden)
-    tools = twins.without.offered_tools()
-    calls = share_of(list(tool_calls(tools, hidden)), seed, (caller, hidden))
-
     assert twins.leaks(lambda side: side.tools(calls)) == []
-
-
-@pytest.mark.parametrize(("caller", "hidden"), PAIRS)
-def test_every_page_shows_as_if_the_other_scope_were_not_there(
-    tmp_path: Path, caller: str, hidden: str, seed: str
-) -> None:
-    """Every page and form, for a reader who has logged in with a token."""
-    twins = make_twins(tmp_path, caller, hidden)
-    asked = share_of(list(page_requests(hidden)), seed, (caller, hidden))
-
     assert twins.leaks(lambda side: visit(side, asked)) == []
 
 

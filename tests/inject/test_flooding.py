@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from hivemind_memory.context.memory_selection import (
 )
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.injection import Excerpt, Selection
+from hivemind_memory.model.value import replaced
 from hivemind_memory.opening import open_injector
 from hivemind_memory.state.injection_log import InjectionLog
 from tests.inject.conftest import make_home
@@ -39,7 +39,7 @@ def written(number: int, **more: object) -> Excerpt:
     first = Excerpt(
         path=f"n{number}.md", start_line=1, end_line=2, text=saying(number), score=0.5
     )
-    return replace(first, **more)
+    return replaced(first, **more)
 
 
 def flood(kind: str = "", agent: str = "bee", *, count: int = 200) -> list[Excerpt]:
@@ -146,8 +146,15 @@ def test_fifty_sessions_of_one_agent_leave_room_for_the_others(
                     )
                 )
         for number, text in enumerate(mine):
-            new = NewMemory(key=f"mine-{number}", content=text, type="lesson")
-            memory.save(replace(new, scope="projects/shop", source="human"))
+            memory.save(
+                NewMemory(
+                    key=f"mine-{number}",
+                    content=text,
+                    type="lesson",
+                    scope="projects/shop",
+                    source="human",
+                )
+            )
         open_injector(memory).inject(str(worktree))
         [record] = InjectionLog(memory.state()).last_records(str(worktree))
 
