@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from hivemind_memory.dashboard.page import ROOT, Page, PageCall, PageGroup, Redirect
+from hivemind_memory.dashboard.shown_text import masked_text
 from hivemind_memory.errors import NotesMissingError
 from hivemind_memory.http_api.failures import Failure
 from hivemind_memory.jobs.status import read_model_status
 from hivemind_memory.model.display import count_text
-from hivemind_memory.redaction import mask
 from hivemind_memory.state.jobs import DONE, FAILED, INTERRUPTED, WAITING, Jobs
 
 JOBS = f"{ROOT}/jobs"
@@ -22,10 +24,8 @@ def jobs(call: PageCall) -> Page:
     """List the jobs that are not done."""
     _check_owner(call)
     left = [job for job in Jobs(call.memory.state()).all() if job.state != DONE]
-    try:
-        keys = {row.memory_id: mask(row.key) for row in call.memory.memories()}
-    except NotesMissingError:
-        keys = {}
+    shown = left[:MAX_JOBS]
+    keys = _keys_of(call, {job.ref for job in shown})
     local_iso = call.memory.clocks.local_iso
     rows = [
         {
@@ -34,7 +34,7 @@ def jobs(call: PageCall) -> Page:
             "due_at": local_iso(job.due_at) if job.state == WAITING else "",
             "may_retry": job.state in {FAILED, INTERRUPTED},
         }
-        for job in left[:MAX_JOBS]
+        for job in shown
     ]
     values = {"rows": rows, "model": read_model_status(call.memory)}
     values["more"] = len(left) - len(rows)
@@ -53,6 +53,19 @@ def retry(call: PageCall) -> Redirect:
     count = Jobs(call.memory.state()).retry(number, now_s=now_s)
     notice = f"{count_text(count, 'job')} will run again."
     return Redirect(path=JOBS, notice=notice if count else "No job had to run again.")
+
+
+def _keys_of(call: PageCall, refs: Collection[str]) -> dict[str, str]:
+    """Return id -> key of the memories that some jobs are about."""
+    if not refs:
+        return {}
+    try:
+        rows = call.memory.memories()
+    except NotesMissingError:
+        return {}
+    return {
+        row.memory_id: masked_text(row.key) for row in rows if row.memory_id in refs
+    }
 
 
 def _check_owner(call: PageCall) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from hivemind_memory.dashboard.page import ROOT, Page, PageCall, PageGroup
+from hivemind_memory.dashboard.shown_text import masked_text
 from hivemind_memory.dashboard.word_diff import word_diff
 from hivemind_memory.inject.told_worktrees import mentions_of
 from hivemind_memory.memory.doubts import copies_of_text
@@ -99,11 +100,11 @@ def without_secrets(memory: StoredMemory) -> StoredMemory:
     """Return a memory as it is shown."""
     return replaced(
         memory,
-        text=mask(memory.text),
-        key=mask(memory.key),
-        reason=mask(memory.reason),
-        by=mask(memory.by),
-        source_ref=mask(memory.source_ref),
+        text=masked_text(memory.text),
+        key=masked_text(memory.key),
+        reason=masked_text(memory.reason),
+        by=masked_text(memory.by),
+        source_ref=masked_text(memory.source_ref),
     )
 
 
