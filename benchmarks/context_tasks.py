@@ -50,7 +50,11 @@ if TYPE_CHECKING:
     from hivemind_memory.working.entries import Entry
 
 DATA = Path(__file__).parents[1] / "fixtures" / "working"
-PROJECTS = ("lendery", "ferrybell")
+PROJECTS = (
+    *("lendery", "ferrybell"),
+    *("lockerly", "gridwatt", "clinote"),
+    *("archivum", "reefcast"),
+)
 BUDGETS = (1_000, 2_000, 4_000)
 MEMORY, MESSAGE, CHANGE = "memory:", "message:", "change:"
 _AT = "2026-01-01T12:00:00+00:00"

@@ -353,7 +353,7 @@ def _check_lines(start: object, end: object) -> None:
         if not isinstance(line, int) or isinstance(line, bool) or line < 1:
             raise UsageError(f"{name} is a whole number from 1, got {line!r}")
     if isinstance(start, int) and isinstance(end, int) and end < start:
-        raise UsageError(f"end_line is not before start_line {start}, got {end}")
+        raise UsageError(f"end_line must not be before start_line ({start}), got {end}")
 
 
 def _check_own_type(block: MemoryBlock, wanted: MemoryType) -> None:

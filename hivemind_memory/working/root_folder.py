@@ -60,7 +60,9 @@ class RootFolder:
                     path = os.path.relpath(location, root)
                     break
             else:
-                raise UsageError(f"location is below {self.path}, got {location!r}")
+                raise UsageError(
+                    f"location must be below {self.path}, got {location!r}"
+                )
         parts = [part for part in path.replace(os.sep, "/").split("/") if part != "."]
         if ".." in parts or "" in parts or "\0" in path or not parts:
             raise UsageError(f"location is a path below the root, got {location!r}")

@@ -20,6 +20,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+UNCOMMITTED = "uncommitted change"
+"""Kind of the action of a change that is not committed."""
+
 MAX_COMMITS = 10
 MAX_DIFFS = 10
 MAX_DIFF_CHARS = 6_000
@@ -86,7 +89,7 @@ def change_blocks(
     blocks = [
         HistoryMemoryBlock(
             id=f"history:uncommitted:{path}",
-            action_type="uncommitted change",
+            action_type=UNCOMMITTED,
             action_detail=path,
             result=diff,
             confidence=round(max(UNCOMMITTED_CONFIDENCE, share), 4),

@@ -18,7 +18,7 @@ from hivemind_memory.working.blocks import (
 from hivemind_memory.working.scoring import BALANCED, RELEVANT
 from hivemind_memory.working.task_changes import GitView, change_blocks, view_of
 from hivemind_memory.working.task_files import find_files
-from hivemind_memory.working.task_links import linked_blocks
+from hivemind_memory.working.task_links import linked_blocks, without_overlaps
 from hivemind_memory.working.task_memories import find_memories, read_memories_of
 from hivemind_memory.working.task_words import LEAST_COVERAGE, Coverage, TaskWords
 from hivemind_memory.working.working_memory import BuiltContext, WorkingMemory
@@ -150,6 +150,7 @@ def gather(
     blocks += [*found.blocks, *change_blocks(view, words, now)]
     about = [*blocks, *_messages_about(working)]
     blocks += linked_blocks(about, found, working.loader, memory, now)
+    blocks += without_overlaps(found.weak, blocks)
     return blocks, [*notes, *found.notes]
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from hivemind_memory.model.display import count_text
@@ -31,6 +31,12 @@ _CUT_FILES = 60
 MAX_BLOCKS = 60
 """Sections that become blocks; more would never fit."""
 
+MAX_WEAK_BLOCKS = 30
+"""Sections with too few words of the task that may fill what is left."""
+
+_WEAKER = 0.5
+"""What has few words of the task comes after what a better piece refers to."""
+
 _MIN_LINES = 6
 """Shorter sections are taken together: each block costs some 70 tokens by itself."""
 
@@ -55,6 +61,9 @@ class FoundFiles:
     """The blocks that were made, and what was not looked at."""
 
     blocks: list[MemoryBlock]
+    weak: list[MemoryBlock]
+    """Sections with few words of the task: they fill what is left of a budget."""
+
     texts: dict[str, str]
     """Path -> text, of all files that were read."""
 
@@ -100,8 +109,29 @@ def find_files(
     ranked = sorted(counts, key=lambda path: (-coverage.of(counts[path]), path))
     best = [path for path in ranked[:_CUT_FILES] if any(counts[path].counts)]
     cut = {path: texts[path] for path in [*named, *best] if path in texts}
-    blocks = section_blocks(cut, words, loader, coverage=coverage, named=named)
-    return FoundFiles(blocks=blocks[:MAX_BLOCKS], texts=texts, notes=notes)
+    found = section_blocks(
+        cut, words, loader, coverage=coverage, named=named, least=0.0
+    )
+    blocks = [block for block in found if _has_enough(block)][:MAX_BLOCKS]
+    weak = [_as_weak(block) for block in found if not _has_enough(block)]
+    return FoundFiles(
+        blocks=blocks, weak=weak[:MAX_WEAK_BLOCKS], texts=texts, notes=notes
+    )
+
+
+def _has_enough(block: MemoryBlock) -> bool:
+    """Return whether a section has enough words of the task to be about it."""
+    return block.rank is Priority.HIGH or block.confidence >= LEAST_COVERAGE
+
+
+def _as_weak(block: MemoryBlock) -> MemoryBlock:
+    """Return a section with few words as one that only fills what is left."""
+    why = str(block.metadata.get("why", "")).replace("words: ", "few words: ", 1)
+    metadata = {**block.metadata, "why": why}
+    confidence = round(block.confidence * _WEAKER, 4)
+    return replace(
+        block, priority=Priority.LOW, confidence=confidence, metadata=metadata
+    )
 
 
 def section_blocks(
@@ -134,7 +164,8 @@ def section_blocks(
         for candidate in candidates:
             share = coverage.of(candidate.counted)
             is_named = candidate.path in named
-            if share < least and not (is_named and candidate.is_whole):
+            is_enough = share >= least and share > 0
+            if not is_enough and not (is_named and candidate.is_whole):
                 continue
             try:
                 changed_s = walk.status(candidate.path).st_mtime
@@ -155,6 +186,37 @@ def section_blocks(
             )
     blocks.sort(key=lambda block: (-block.confidence, block.id))
     return blocks
+
+
+def section_texts(texts: Mapping[str, str]) -> dict[str, list[tuple[Section, str]]]:
+    """Return the sections of some files with their texts, by path."""
+    return {path: list(_sections_in(path, text)) for path, text in texts.items()}
+
+
+def _sections_in(path: str, text: str) -> Iterator[tuple[Section, str]]:
+    """Yield the sections of a file with their texts."""
+    suffix = os.path.splitext(path)[1].lower()
+    lines = text.split("\n")
+    for section in merged_sections(sections_of(text, suffix)):
+        yield section, "\n".join(lines[section.start_line - 1 : section.end_line])
+
+
+def file_block(
+    loader: ContentLoader, path: str, section: Section, *, confidence: float
+) -> FileMemoryBlock | None:
+    """Return the block of a section; None: its file has gone."""
+    try:
+        with loader.root.walk() as walk:
+            changed_s = walk.status(path).st_mtime
+    except OSError:
+        return None
+    return FileMemoryBlock(
+        location=path,
+        start_line=section.start_line,
+        end_line=section.end_line,
+        confidence=round(confidence, 4),
+        timestamp=datetime.fromtimestamp(changed_s, UTC),
+    )
 
 
 def _all_files(loader: ContentLoader) -> list[str]:
@@ -198,12 +260,9 @@ def _candidates(
     names = f"{path} "
     if is_named and len(text) <= _WHOLE_CHARS:
         return [_Candidate(path, whole, True, words.count(text, names))]  # noqa: FBT003
-    suffix = os.path.splitext(path)[1].lower()
-    lines = text.split("\n")
-    sections = merged_sections(sections_of(text, suffix))
+    sections = list(_sections_in(path, text))
     found = []
-    for section in sections:
-        part = "\n".join(lines[section.start_line - 1 : section.end_line])
+    for section, part in sections:
         counted = words.count(part, names + section.title)
         found.append(_Candidate(path, section, len(sections) == 1, counted))
     return found

@@ -1,8 +1,9 @@
 """Finds what the pieces about a task refer to, though the task has none of its words.
 
 A memory about a lost display names the watchdog; the watchdog's file is then worth
-showing, and the other way round. Only one step is taken, from the best pieces. What is
-found so is of low priority: it fills what is left of the budget.
+showing, and the other way round. So are the callers of a function, its test, and where
+a setting is set. Only one step is taken, from the best pieces and from what is not
+committed. What is found so is of low priority: it fills what is left of the budget.
 """
 
 from __future__ import annotations
@@ -20,8 +21,22 @@ from hivemind_memory.working.blocks import (
     Priority,
 )
 from hivemind_memory.working.loading import ContentLoader
-from hivemind_memory.working.task_files import FoundFiles, section_blocks
+from hivemind_memory.working.task_changes import UNCOMMITTED
+from hivemind_memory.working.task_files import (
+    FoundFiles,
+    file_block,
+    section_blocks,
+    section_texts,
+)
 from hivemind_memory.working.task_memories import memories_about
+from hivemind_memory.working.task_names import (
+    changed_lines,
+    defined_names,
+    is_test_of,
+    names_in,
+    sections_with,
+    weights_of,
+)
 from hivemind_memory.working.task_words import Coverage, TaskWords, named_files
 
 TYPE_CHECKING = False
@@ -35,12 +50,18 @@ _SOURCES = 3
 
 _FILES_OF_SOURCE = 3
 _SECTIONS_OF_SOURCE = 2
-_MEMORIES_OF_FILE = 2
-_LEAST_SHARE = 0.2
-"""Share of the words of a piece that what it refers to must have."""
+_SECTIONS_WITH_NAMES = 4
+"""Sections that share names with one section."""
 
-_WEAKER = 0.5
-"""What is referred to counts half as much as what refers to it."""
+_TEST_SHARE = 0.5
+"""Least share of the names that a test of a file counts as having."""
+
+_MEMORIES_OF_FILE = 2
+_NAMES_OF_SECTION = 4
+"""Names that a section defines, and that memories are looked for by."""
+
+_LEAST_SHARE = 0.1
+"""Share of the words of a piece that what it refers to must have."""
 
 _PART_OF_NAME = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
@@ -61,15 +82,26 @@ def linked_blocks(
         memory: As the caller sees it.
         now: The time.
     """
-    known = {block.id for block in found}
-    linked: dict[str, MemoryBlock] = {}
-    for block in [
+    linked = [
         *_files_of_texts(found, files, loader),
-        *_memories_of_files(found, memory, now),
-    ]:
-        if block.id not in known and not _overlaps(block, found):
-            linked.setdefault(block.id, block)
-    return list(linked.values())
+        *_files_of_files(found, files, loader),
+        *_memories_of_files(found, loader, memory, now),
+    ]
+    linked.sort(key=lambda block: -block.confidence)
+    return without_overlaps(linked, found)
+
+
+def without_overlaps(
+    blocks: Iterable[MemoryBlock], found: Sequence[MemoryBlock]
+) -> list[MemoryBlock]:
+    """Return the blocks whose text is not among some others, or before them."""
+    known = {block.id for block in found}
+    taken: list[MemoryBlock] = []
+    for block in blocks:
+        if block.id not in known and not _overlaps(block, [*found, *taken]):
+            known.add(block.id)
+            taken.append(block)
+    return taken
 
 
 def _files_of_texts(
@@ -113,19 +145,75 @@ def _sections(
         yield _as_linked(block, source, f"{source.id} is about it")
 
 
-def _memories_of_files(
-    found: Sequence[MemoryBlock], memory: Memory, now: datetime
+def _files_of_files(
+    found: Sequence[MemoryBlock], files: FoundFiles, loader: ContentLoader
 ) -> Iterator[MemoryBlock]:
-    """Yield memories about the files in which the task's words are."""
-    for path, source in {
-        block.location: block
-        for block in reversed(_best(found, FileMemoryBlock))
-        if isinstance(block, FileMemoryBlock)
-    }.items():
+    """Yield sections that share names with a section, or are its test."""
+    for source in _sources_of_code(found):
+        path, text = _place_and_text(source, loader)
+        weights = weights_of(names_in(text), files.texts)
+        near = {
+            other: body
+            for other, body in files.texts.items()
+            if any(name in body for name in weights)
+        }
+        links = sections_with(weights, section_texts(near))
+        for link in links[:_SECTIONS_WITH_NAMES]:
+            is_test = is_test_of(path, link.path)
+            share = max(link.share, _TEST_SHARE if is_test else 0.0)
+            names = ", ".join(link.names[:3])
+            about = f"it is the test of {path}: {names}"
+            why = about if is_test else f"shares {names} with {path}"
+            block = file_block(loader, link.path, link.section, confidence=share)
+            if block is not None:
+                yield _as_linked(block, source, why)
+
+
+def _sources_of_code(
+    found: Sequence[MemoryBlock],
+) -> list[FileMemoryBlock | HistoryMemoryBlock]:
+    """Return the best sections, and the changes that are not committed."""
+    best = _best(found, FileMemoryBlock)
+    changes = [
+        block
+        for block in found
+        if isinstance(block, HistoryMemoryBlock) and block.action_type == UNCOMMITTED
+    ]
+    files = [block for block in best if isinstance(block, FileMemoryBlock)]
+    return [*files, *changes[:_SOURCES]]
+
+
+def _memories_of_files(
+    found: Sequence[MemoryBlock], loader: ContentLoader, memory: Memory, now: datetime
+) -> Iterator[MemoryBlock]:
+    """Yield memories about the files in which the task's words are.
+
+    They are looked for by the name of the file, and by what the section defines or a
+    change touches.
+    """
+    for source in reversed(_sources_of_code(found)):
+        path, text = _place_and_text(source, loader)
         name = path.rpartition("/")[2].partition(".")[0]
-        subject = " ".join(_PART_OF_NAME.findall(name))
-        for block in memories_about(memory, subject, now)[:_MEMORIES_OF_FILE]:
-            yield _as_linked(block, source, f"it is about {path}")
+        for subject in _subjects(name, text):
+            for block in memories_about(memory, subject, now)[:_MEMORIES_OF_FILE]:
+                yield _as_linked(block, source, f"it is about {path}")
+
+
+def _place_and_text(
+    source: FileMemoryBlock | HistoryMemoryBlock, loader: ContentLoader
+) -> tuple[str, str]:
+    """Return the path of a section or a change, and its text or the changed lines."""
+    if isinstance(source, FileMemoryBlock):
+        return source.location, loader.load(source).text
+    return source.action_detail, changed_lines(source.result or "")
+
+
+def _subjects(name: str, text: str) -> Iterator[str]:
+    """Yield the words of a file's name, and of the names of two words in a text."""
+    yield " ".join(_PART_OF_NAME.findall(name))
+    names = [_PART_OF_NAME.findall(name) for name in defined_names(text)]
+    for parts in [parts for parts in names if len(parts) > 1][:_NAMES_OF_SECTION]:
+        yield " ".join(parts)
 
 
 def _best(found: Iterable[MemoryBlock], *kinds: type[MemoryBlock]) -> list[MemoryBlock]:
@@ -146,7 +234,7 @@ def _as_linked(block: MemoryBlock, source: MemoryBlock, why: str) -> MemoryBlock
     """Return a block as one that is only referred to."""
     return replaced(
         block,
-        confidence=round(block.confidence * source.confidence * _WEAKER, 4),
+        confidence=round(block.confidence * source.confidence, 4),
         priority=Priority.LOW,
         metadata={**block.metadata, "why": why},
     )

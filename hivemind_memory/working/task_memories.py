@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from hivemind_memory.errors import HivemindError, NotesMissingError
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.model.query import Query
 from hivemind_memory.model.trust import is_trusted
-from hivemind_memory.working.blocks import KnowledgeMemoryBlock, MemoryBlock
+from hivemind_memory.working.blocks import KnowledgeMemoryBlock, MemoryBlock, Priority
 from hivemind_memory.working.loading import MEMORY_PREFIX
 
 TYPE_CHECKING = False
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from hivemind_memory.model.query import Hit
 
 MAX_MEMORIES = 20
+MAX_WEAK_MEMORIES = 5
+"""Memories that may fill what is left where none is about the task."""
 
 
 def read_memories_of(memory: Memory) -> Callable[[str], str]:
@@ -45,7 +48,8 @@ def find_memories(
         return [], ["there are no notes yet"]
     notes = list(answer.report.warnings)
     if answer.is_unknown:
-        return [], [*notes, "no memory is about this task"]
+        weak = [_as_weak(_block(hit, now)) for hit in answer.hits[:MAX_WEAK_MEMORIES]]
+        return weak, [*notes, "no memory is about this task"]
     if answer.is_weak:
         notes.append("the memories match the task only weakly")
     if not answer.hits and answer.report.why_empty:
@@ -61,6 +65,12 @@ def memories_about(memory: Memory, subject: str, now: datetime) -> list[MemoryBl
         return []  # the rest of the context does without
     is_clear = not (answer.is_unknown or answer.is_weak)
     return [_block(hit, now) for hit in answer.hits] if is_clear else []
+
+
+def _as_weak(block: MemoryBlock) -> MemoryBlock:
+    """Return a memory with few words of the task as one that fills what is left."""
+    metadata = {**block.metadata, "why": "it shares a word or two with the task"}
+    return replace(block, priority=Priority.LOW, metadata=metadata)
 
 
 def _block(hit: Hit, now: datetime) -> KnowledgeMemoryBlock:

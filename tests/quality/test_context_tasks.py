@@ -8,8 +8,20 @@ import pytest
 
 from benchmarks.context_tasks import PROJECTS, figures, read_parts, read_tasks
 
-FLOORS = {"lendery": 0.91, "ferrybell": 0.91}
-"""Measured: 0.93 in both, within half of what recency alone needs for all."""
+FLOORS = {
+    "lendery": 0.92,
+    "ferrybell": 0.94,
+    "lockerly": 0.69,
+    "gridwatt": 0.83,
+    "clinote": 0.69,
+    "archivum": 0.66,
+    "reefcast": 0.65,
+}
+"""Measured, within half of what recency alone needs for all: 0.94 and 0.96; 0.71, 0.85
+and 0.72; and 0.69 and 0.68 for the tasks that nothing was changed after."""
+
+TASKS = {"lendery": 100, "ferrybell": 100, "archivum": 15, "reefcast": 15}
+"""How many tasks a project has; 20 where nothing else is said."""
 
 
 @pytest.mark.parametrize("project", PROJECTS)
@@ -24,7 +36,7 @@ def test_every_piece_of_a_task_is_in_the_project(project: str) -> None:
     ]
 
     assert missing == []
-    assert len(read_tasks(project)) == 100
+    assert len(read_tasks(project)) == TASKS.get(project, 20)
 
 
 @pytest.mark.thorough
