@@ -129,6 +129,35 @@ def test_a_wrong_request_gets_a_sentence(
     assert {one.name: one.read_bytes() for one in project.iterdir()} == before
 
 
+def test_lines_that_a_file_does_not_have_are_said(hm: Hm, project: Path) -> None:
+    """An empty piece of 95 tokens was shown without a word."""
+    add = ("context", "add", "--blocks", "blocks.json")
+
+    added = hm(*add, "cart.py:400-500")
+    built = hm("context", "build", "--blocks", "blocks.json")
+
+    assert added.code == 0
+    assert "file:cart.py:400-500: the file has 16 lines" in added.err
+    assert "tokens; medium; the file has 16 lines)" in built.out
+
+
+@pytest.mark.parametrize(
+    ("block", "problem"),
+    [
+        ("cart.py:9-2", "end_line must not be before start_line (9), got 2"),
+        ("/etc/passwd", "location must be below "),
+    ],
+)
+def test_what_is_wrong_with_a_block_is_not_said_as_if_it_were_so(
+    hm: Hm, project: Path, block: str, problem: str
+) -> None:
+    """The message read "end_line is not before start_line 9, got 2"."""
+    ran = hm("context", "add", "--blocks", "blocks.json", block)
+
+    assert ran.code == 2
+    assert problem in ran.err
+
+
 @pytest.mark.thorough
 def test_thirty_two_commands_add_to_one_file(hm: Hm, project: Path) -> None:
     """Each reads the file, adds its block and writes it; none is lost."""

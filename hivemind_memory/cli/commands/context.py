@@ -337,9 +337,10 @@ def _blocks_file(request: CommandRequest) -> str:
 
 
 def _unreadable(working: WorkingMemory, blocks: Iterable[MemoryBlock]) -> list[str]:
-    """Return what cannot be loaded of some blocks now."""
+    """Return what cannot be loaded of some blocks now, in part or at all."""
     loaded = [(block.id, working.loader.load(block)) for block in blocks]
-    return [f"{name}: {content.text}" for name, content in loaded if content.is_error]
+    missing = [(name, it.text if it.is_error else it.note) for name, it in loaded]
+    return [f"{name}: {what}" for name, what in missing if what]
 
 
 def _value(built: TaskContext) -> dict[str, object]:
@@ -367,7 +368,10 @@ def _print(built: TaskContext) -> None:
     selection = built.built.selection
     pairs = zip(built.built.entries, selection.selected, strict=True)
     for entry, chosen in pairs:
-        why = entry["metadata"].get("why") or entry["priority"]
+        said = entry["metadata"]
+        why = "; ".join(
+            filter(None, (said.get("why") or entry["priority"], said.get("note")))
+        )
         head = f"## {entry['id']} ({chosen.tokens:,} tokens; {why})"
         write_stdout(
             f"{escape_text(head)}\n\n{escape_text(entry['content'].rstrip())}\n\n"
