@@ -129,15 +129,18 @@ def _remove(report: PurgeReport, skill: Skill) -> None:
     """Remove all copies of a skill, and what is known of it."""
     store = SkillStore(report.context.state())
     left: list[SkillCopy] = []
+    gone: set[str] = set()
     for copy in skill.copies:
-        others = [c for each in store.all() for c in each.copies]
-        others = [other for other in others if other.folder != copy.folder]
+        gone.add(copy.folder)
+        known = [other for each in store.all() for other in each.copies]
+        others = [other for other in known if other.folder not in gone]
         try:
             if is_root_there(copy):
                 data = read_copy(copy) if copy.is_placed else None
                 locks = report.context.places.locks
                 remove_copy(copy, before=data, others=others, locks=locks)
         except HivemindError as error:
+            gone.discard(copy.folder)
             left.append(replaced(copy, kept=None))
             report.fail(_named(report, skill, copy), f"{error}; {_AGAIN}")
     if left:

@@ -9,7 +9,7 @@ import pytest
 
 from hivemind_memory import opening
 from hivemind_memory.model.curation import PurgeResult, UnfinishedPurge
-from tests.skills.bench import STEPS, Bench, tree
+from tests.skills.bench import STEPS, Bench, git, tree
 
 
 def place(receipt: PurgeResult, name: str) -> tuple[int, str] | None:
@@ -48,6 +48,28 @@ def test_every_copy_goes_and_the_receipt_counts_them(bench: Bench) -> None:
     assert tree(bench.shop, bench.user) == before
     assert holds(bench.sandbox.home, b"zanzibar") == []
     assert bench.skills.list() == []
+
+
+def test_a_purge_in_two_worktrees_leaves_no_line_for_git(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each copy was still needed by the other one, so the name stayed in exclude."""
+    bench.save()
+    exclude = bench.shop / ".git" / "info" / "exclude"
+    git(bench.shop, "commit", "--allow-empty", "-qm", "first")
+    before = exclude.read_bytes()
+    bench.promote()
+    other = (tmp_path / "other").resolve()
+    git(bench.shop, "worktree", "add", "-q", str(other))
+    monkeypatch.chdir(other)
+    bench.skills.sync()
+    monkeypatch.chdir(bench.shop)
+
+    receipt = bench.purge()
+
+    assert place(receipt, "skills") == (4, "files")
+    assert exclude.read_bytes() == before
+    assert list(other.rglob("SKILL.md")) == []
 
 
 def test_edits_go_with_it_and_the_receipt_says_so(bench: Bench) -> None:
