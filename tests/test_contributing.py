@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.support.console import is_as_shown, player, steps_of
 from tests.support.tree import copy_project, project_files
 
@@ -28,6 +30,7 @@ def edited(text: str, diff: str) -> str:
     return text.replace(old, new)
 
 
+@pytest.mark.thorough
 def test_the_worked_examples_work(tmp_path: Path) -> None:
     """Whoever follows one gets what the page shows."""
     copy = copy_project(tmp_path / "copy")
