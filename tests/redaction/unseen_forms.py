@@ -2,12 +2,15 @@
 
 Each list holds pieces of configuration, commands, logs and chats as people keep them.
 ``= kind`` begins one; ``<<letters>>`` and its like stand for its secrets, which are
-made anew from a seed, so that no file holds what looks like a live one.
+made anew from a seed, so that no file holds what looks like a live one. Values that
+people chose say something by their words; they are kept as ``<<turned:…>>`` (ROT13).
 """
 
 from __future__ import annotations
 
 import base64
+import codecs
+import json
 import random
 import re
 import string
@@ -33,7 +36,7 @@ ALPHABETS = {
     "b32": string.ascii_uppercase + "234567",
     "signs": string.ascii_letters + string.digits + SIGNS,
 }
-PART = re.compile(r"<<(\w+)(?::(\w+))?>>")
+PART = re.compile(r"<<(?:(turned):(.+?)|(\w+)(?::(\w+))?)>>(?!>)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,13 @@ def forms(name: str, seed: int) -> Iterator[Form]:
         yield Form(kind, pattern, text, tuple(secrets))
 
 
+def harmless() -> Iterator[str]:
+    """Yield the lines without a secret that were written before as well."""
+    lines = LISTS.with_name("unseen_harmless.txt").read_text(encoding="utf-8")
+    for line in lines.splitlines():
+        yield codecs.decode(json.loads(line), "rot13")
+
+
 def patterns(name: str) -> list[tuple[str, str]]:
     """Return the kind and the text of each form of a list."""
     text = (LISTS / f"{name}.txt").read_text(encoding="utf-8")
@@ -69,7 +79,10 @@ def patterns(name: str) -> list[tuple[str, str]]:
 
 
 def _kept(part: re.Match[str], rng: random.Random, secrets: list[str]) -> str:
-    value = _value(part[1], part[2] or "", rng)
+    if part[1]:  # a value as it was written, its letters turned by half the alphabet
+        value = codecs.decode(part[2], "rot13")
+    else:
+        value = _value(part[3], part[4] or "", rng)
     secrets.append(value)
     return value
 
