@@ -16,20 +16,23 @@ from tests.support.access_matrix import PAIRS, make_twins
 from tests.support.every_call import NOT_PLAYED, command_calls, tool_calls
 from tests.support.page_matrix import page_requests, visit
 from tests.support.scope_state import COUNTS_OF_ALL
+from tests.support.tiers import part
 
 __all__ = ["environ", "seed"]
 
-SHARES = 16 * len(PAIRS)
-"""Each pair makes one of so many shares of the calls, another one in each run;
-python -m benchmarks.access_matrix makes all."""
+SHARES = 4 * len(PAIRS)
+"""Each pair makes one of so many shares of the calls, another one in each run, and the
+usual run a fourth of it; python -m benchmarks.access_matrix makes all."""
 
 
 def share_of(calls: list[Any], seed: str, pair: tuple[str, str]) -> list[Any]:
     """Return a pair's share of the calls of a run."""
-    first = PAIRS.index(pair) + random.Random(f"every {seed}").randrange(SHARES)
-    return calls[first % SHARES :: SHARES]
+    drawn = random.Random(f"every {seed}").randrange(SHARES)
+    share = calls[(PAIRS.index(pair) + drawn) % SHARES :: SHARES]
+    return list(part(share, drawn, of=4))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("caller", "hidden"), PAIRS)
 def test_every_call_answers_as_if_the_other_scope_were_not_there(
     tmp_path: Path, caller: str, hidden: str, seed: str

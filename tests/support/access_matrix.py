@@ -627,6 +627,7 @@ def make_twins(folder: Path, caller: str, hidden: str) -> Twins:
         ids=ids,
         session=HIDDEN_SESSION,
         word="quagga",
+        at_s=1_790_000_000,
     )
     for name in ("whole", "other"):
         for scope in seen[:1]:
@@ -637,6 +638,7 @@ def make_twins(folder: Path, caller: str, hidden: str) -> Twins:
                 ids=(ulid(11), ulid(10)),
                 session=OPEN_SESSION,
                 word="okapi",
+                at_s=1_790_000_060,
             )
     twins = Twins(
         Side(folder / "whole", caller), Side(folder / "other", caller), hidden

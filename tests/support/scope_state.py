@@ -28,15 +28,21 @@ from hivemind_memory.state.recall_log import RecallLog
 from hivemind_memory.state.skills import Skill, SkillCopy, SkillStore
 from hivemind_memory.state.use_log import UseLog
 
-COUNTS_OF_ALL = frozenset({"meta", "model_requests"})
-"""Tables without a row of a scope: the keys of the file, requests to the model."""
+COUNTS_OF_ALL = frozenset({"meta", "model_requests", "embedding_days"})
+"""Tables without a row of a scope: the keys of the file, what was sent to models."""
 
-_AT_S = 1_790_000_000
 _WHO = "bee"
 
 
 def fill_state(
-    home: Path, scope: str, *, key: str, ids: tuple[str, str], session: str, word: str
+    home: Path,
+    scope: str,
+    *,
+    key: str,
+    ids: tuple[str, str],
+    session: str,
+    word: str,
+    at_s: int,
 ) -> None:
     """Do all that is remembered of a scope, as the program itself would.
 
@@ -47,9 +53,10 @@ def fill_state(
         ids: Id of that memory, and of another one.
         session: Name of the session that did it.
         word: A word that stands in every text of it.
+        at_s: When that was, in seconds since the epoch; another time for each scope.
     """
     with opening.open_memory(home=str(home)) as memory:
-        _fill(memory, scope, key, ids, session, word)
+        _fill(memory, scope, key, ids, session, word, at_s)
 
 
 def _fill(
@@ -59,6 +66,7 @@ def _fill(
     ids: tuple[str, str],
     session: str,
     word: str,
+    at_s: int,
 ) -> None:
     """Fill the tables one by one."""
     state, (own, other) = memory.state(), ids
@@ -74,12 +82,12 @@ def _fill(
         )
     kind, slug = scope.split("/")
     place = {kind.removesuffix("s"): scope}
-    now_ms = _AT_S * 1000
+    now_ms = at_s * 1000
     KeyValueStore(state).set(scope, f"{key}-value", f'"The {word}."', now_ms=now_ms)
     UseLog(state).record(
-        Use(ref=own, scope=scope, session=session, outcome="applied", at_s=_AT_S)
+        Use(ref=own, scope=scope, session=session, outcome="applied", at_s=at_s)
     )
-    RecallLog(state).count([(scope, own)], _AT_S)
+    RecallLog(state).count([(scope, own)], at_s)
     copy = SkillCopy(
         folder=f"/nowhere/.claude/skills/{key}",
         scope=scope,
@@ -103,13 +111,26 @@ def _fill(
         now_ms,
         0,
     )
+    day = memory.clocks.today()
+    who = (state.notes, day, place.get("workspace", ""), place.get("project", ""))
+    state.run(
+        lambda c: c.execute(
+            "INSERT OR IGNORE INTO recall_days VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (*who, _WHO, scope, "decision", 7),
+        ).fetchall()
+    )
+    state.run(
+        lambda c: c.execute(
+            "INSERT OR IGNORE INTO search_days VALUES (?, ?, ?, ?, ?, ?)", (*who, 12, 7)
+        ).fetchall()
+    )
     ErasedMessages(state).add([(session, f"The {word} was purged.")])
     state.add_tombstones([f"The {word} was purged."], scope)
     state.begin(
         f"a purge of the {word}",
         PurgePlan(paths={f"{scope}/p.md"}, notes={f"{scope}/q.md"}).as_json(),
     )
-    Jobs(state).add("links", [own], now_s=_AT_S)
+    Jobs(state).add("links", [own], now_s=at_s)
     links = ModelLinks(state)
     links.propose(
         LinkProposal(
@@ -123,7 +144,7 @@ def _fill(
         )
     )
     links.refuse(own, other, "updates")
-    Captures(state).keep_line(_WHO, session, 12, now_s=_AT_S)
+    Captures(state).keep_line(_WHO, session, 12, now_s=at_s)
     briefings = Briefings(state)
     [(newest,)] = state.run(
         lambda c: c.execute("SELECT coalesce(max(number), 0) FROM changes").fetchall()
@@ -133,7 +154,7 @@ def _fill(
             scope=scope,
             body=f"The {word} in brief.",
             model="a-model",
-            made_at=_AT_S,
+            made_at=at_s,
             sources=((own, b"x"),),
         ),
         last_change=int(str(newest)),
