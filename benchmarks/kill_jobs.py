@@ -3,11 +3,11 @@
     python -m benchmarks.kill_jobs --kills 500
 
 Each victim saves memories, runs the jobs that compare them and write the briefing, with
-a model that replies
-by script, and is killed with SIGKILL after a random time, in the middle of a write or
-between two statements of SQLite. In the end the model was asked at most once about each
-memory, no more often than a day allows, and every memory is there. Exits 1 if anything
-is wrong.
+a model that replies by script, applies what merges near copies, and is killed with
+SIGKILL after a random time, in the middle of a write or between two statements of
+SQLite. In the end the model was asked at most once about each memory, no more often
+than a day allows, every memory is there, and of two that were merged one is active.
+Exits 1 if anything is wrong.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ def main() -> int:
         f"seed {given.seed}: {result.kills} kills"
         f" in {time.monotonic() - started:.0f} s, {result.saved} memories saved,"
         f" {result.asked.total()} requests, {result.briefings} of them for briefings,"
+        f" {result.merged} near copies replaced,"
         f" jobs: {states},"
         f" {len(result.problems)} problems"
     )

@@ -1,11 +1,16 @@
-"""Is a save or a search slower because of a language model that is slow, dead or lying?
+"""Is anything slower because of a language model that is slow, dead or lying?
 
     python -m benchmarks.language_model --rounds 300
 
 Five homes with the same notes, each with a leader of its own: without a model, and with
-one that replies well, never, wrongly, or is not there. In each round a memory is saved
-and searched in every home, in another order, so that all meet the same load. Prints the
-medians, and how they differ from those without a model.
+one that replies well, never, wrongly, or is not there. In each round a memory is saved,
+searched, and injected into a worktree in every home, in another order, so that all meet
+the same load. Prints the medians of the wall clock and of the processor time of the
+caller, and how they differ from those without a model, over paired rounds with an
+interval of 95 %. Exits 1 if the processor time is certainly more than 3 % above it.
+
+The wall clock has the work of the leader and of everyone else on the machine in it; the
+processor time is the caller's own.
 """
 
 from __future__ import annotations
@@ -18,17 +23,25 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import NewMemory
+from hivemind_memory.opening import open_injector
 from tests.support.sandbox import Sandbox, ask
 
 OFF = "no model"
 MODES = {OFF: None, "replies": "", "never replies": "slow", "lies": "a-list"}
 DEAD = "not there"
+OPERATIONS = ("save", "search", "inject")
+INJECT_EVERY = 4
+"""Rounds: an injection takes as long as many searches."""
+
+LIMIT = 0.03
+DRAWS = 400
 TOPICS = ("deploy", "database", "backup", "review", "invoice", "login", "cache")
 
 
@@ -78,44 +91,66 @@ def fill(memory: Memory, count: int) -> None:
         memory.save(NewMemory(key=key, content=text_of(number), type="fact"))
 
 
+def options_of(url: str) -> dict[str, object]:
+    """Return the options of a home, for its callers as for its leader."""
+    if not url:
+        return {}
+    model = {"llm_provider": "openai", "llm_model": "m", "llm_base_url": url}
+    return {**model, "llm_calls_per_day": 1_000_000}
+
+
+def make_repository(folder: Path) -> Path:
+    """Make a repository with a commit."""
+    folder.mkdir()
+    who = ("-c", "user.name=Somebody", "-c", "user.email=somebody@example.org")
+    (folder / "README.md").write_text("# Shop\n", encoding="utf-8")
+    for words in (("init", "-q"), ("add", "-A"), (*who, "commit", "-qm", "first")):
+        subprocess.run(("git", "-C", str(folder), *words), check=True)
+    return folder
+
+
 def measure(
-    memories: dict[str, Memory], rounds: int, rng: random.Random
-) -> dict[str, tuple[list[float], list[float]]]:
-    """Return the milliseconds of saves and searches of each home, round by round."""
-    took: dict[str, tuple[list[float], list[float]]] = {
-        name: ([], []) for name in memories
+    memories: dict[str, tuple[Memory, Path]], rounds: int, rng: random.Random
+) -> dict[str, dict[str, list[tuple[float, float]]]]:
+    """Return home -> operation -> wall and processor time of each round, in ms."""
+    took: dict[str, dict[str, list[tuple[float, float]]]] = {
+        name: {operation: [] for operation in OPERATIONS} for name in memories
     }
     for number in range(rounds):
         for name in rng.sample([*memories], len(memories)):
-            memory, (saves, searches) = memories[name], took[name]
+            memory, worktree = memories[name]
             new = NewMemory(key=f"k-{number}", content=text_of(number), type="fact")
-            before = time.perf_counter()
-            memory.save(new)
-            between = time.perf_counter()
-            ask(memory, f"which host runs the {TOPICS[number % len(TOPICS)]}")
-            after = time.perf_counter()
-            saves.append(1000 * (between - before))
-            searches.append(1000 * (after - between))
+            query = f"which host runs the {TOPICS[number % len(TOPICS)]}"
+            calls: dict[str, Callable[[], object]] = {
+                "save": partial(memory.save, new),
+                "search": partial(ask, memory, query),
+            }
+            if number % INJECT_EVERY == 0:
+                calls["inject"] = partial(open_injector(memory).inject, str(worktree))
+            for operation, call in calls.items():
+                wall, used = time.perf_counter(), time.process_time()
+                call()
+                used, wall = time.process_time() - used, time.perf_counter() - wall
+                took[name][operation].append((1000 * wall, 1000 * used))
         time.sleep(0.02)  # so that leaders have something to do meanwhile
     return took
 
 
-def ratio(values: list[float], base: list[float], rng: random.Random) -> str:
-    """Return the ratio of two medians with its interval of 95 %, over paired rounds."""
+def compare(
+    values: Sequence[float], base: Sequence[float], rng: random.Random
+) -> tuple[float, float, float]:
+    """Return by which share one median is above another, and its interval of 95 %."""
     found = statistics.median(values) / statistics.median(base)
     pairs = list(zip(values, base, strict=True))
     drawn = []
-    for _ in range(400):
+    for _ in range(DRAWS):
         some = rng.choices(pairs, k=len(pairs))
         drawn.append(
             statistics.median(one for one, _ in some)
             / statistics.median(other for _, other in some)
         )
     drawn.sort()
-    low, high = drawn[10], drawn[-11]
-    return (
-        f"{100 * (found - 1):+.1f} % [{100 * (low - 1):+.1f}, {100 * (high - 1):+.1f}]"
-    )
+    return found - 1, drawn[DRAWS // 40] - 1, drawn[-DRAWS // 40 - 1] - 1
 
 
 def main() -> int:
@@ -126,7 +161,7 @@ def main() -> int:
     given = parser.parse_args()
     rng = random.Random(given.seed)
     with tempfile.TemporaryDirectory() as base, ExitStack() as stack:
-        memories: dict[str, Memory] = {}
+        memories: dict[str, tuple[Memory, Path]] = {}
         urls = {
             name: "" if fault is None else stack.enter_context(server(fault))
             for name, fault in MODES.items()
@@ -134,22 +169,30 @@ def main() -> int:
         urls[DEAD] = "http://127.0.0.1:9/v1"
         for name, url in urls.items():
             sandbox = Sandbox(Path(base) / name.replace(" ", "-"))
-            memories[name] = stack.enter_context(sandbox.memory())
-            fill(memories[name], given.notes)
+            sandbox.flags |= options_of(url)
+            memory = stack.enter_context(sandbox.memory())
+            worktree = make_repository(Path(base) / f"shop-{len(memories)}")
+            memories[name] = memory, worktree
+            fill(memory, given.notes)
             stack.enter_context(leader(sandbox.home, url))
         measure(memories, 10, rng)  # warm
         took = measure(memories, given.rounds, rng)
     print(f"{given.rounds} rounds, {given.notes} memories at the beginning, medians")
-    for name, (saves, searches) in took.items():
-        line = (
-            f"{name:14} save {statistics.median(saves):7.2f} ms"
-            f"  search {statistics.median(searches):6.2f} ms"
-        )
-        if name != OFF:
-            line += f"  save {ratio(saves, took[OFF][0], rng)}"
-            line += f"  search {ratio(searches, took[OFF][1], rng)}"
-        print(line)
-    return 0
+    is_slower = False
+    for operation in OPERATIONS:
+        for name, times in took.items():
+            line = f"{operation:7} {name:14}"
+            for at, what in enumerate(("wall", "processor")):
+                own = [each[at] for each in times[operation]]
+                line += f" {what} {statistics.median(own):7.2f} ms"
+                if name == OFF:
+                    continue
+                base_times = [each[at] for each in took[OFF][operation]]
+                share, low, high = compare(own, base_times, rng)
+                line += f" {share:+.1%} [{low:+.1%}, {high:+.1%}]"
+                is_slower |= what == "processor" and low > LIMIT
+            print(line)
+    return 1 if is_slower else 0
 
 
 if __name__ == "__main__":

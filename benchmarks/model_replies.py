@@ -7,7 +7,8 @@ instructions, other languages, 10 MB. In the end each memory is active and says 
 saved, no link leads to a memory that the model was not given, and none hides another.
 Briefings are asked for in between: none that is shown has what no memory says. As many
 replies are given about sessions: what they propose cites lines that are there, holds no
-secret, and nothing that a tool said is saved.
+secret, and nothing that a tool said is saved. And as many to consolidations: whatever
+is applied of them, no text is lost, and forgetting the session takes all of it back.
 Exits 1 if anything is wrong.
 """
 
@@ -20,6 +21,7 @@ import time
 from pathlib import Path
 
 from tests.support.capture_replies import try_capture_replies
+from tests.support.consolidation_replies import try_consolidation_replies
 from tests.support.model_replies import try_replies
 
 
@@ -34,11 +36,17 @@ def main() -> int:
         problems += try_capture_replies(
             Path(base) / "sessions", given.replies, given.seed
         )
+        problems += try_consolidation_replies(
+            Path(base) / "merges",
+            given.replies,
+            given.seed,
+            least_applied=given.replies // 50,
+        )
     for problem in problems:
         print(problem[:1000])
     took_s = time.monotonic() - started
     print(
-        f"seed {given.seed}: 2 x {given.replies} replies in {took_s:.0f} s,"
+        f"seed {given.seed}: 3 x {given.replies} replies in {took_s:.0f} s,"
         f" {len(problems)} problems"
     )
     return 1 if problems else 0

@@ -36,6 +36,7 @@ from pathlib import Path
 
 from benchmarks.real_clients import (
     agents,
+    captures,
     conformance,
     connect,
     first_requests,
@@ -64,6 +65,7 @@ def all_checks() -> list[Check]:
         folders,
         pane,
         hooks,
+        captures,
         skills,
     )
     return [check for module in modules for check in module.checks()]

@@ -50,7 +50,7 @@ def _in_a_pane(place: Scratch) -> str:
     worktree = place.worktree()
     place.must(place.hm, "inject", "--agent", "claude", cwd=worktree)
     place.must("claude", "mcp", "add", "--scope", "user", NAME, "--", *place.server)
-    _settle(place, worktree)
+    settle(place, worktree)
     with playing(SEARCH, WRITE) as model:
         try:
             _start(place, worktree, model)
@@ -65,7 +65,7 @@ def _in_a_pane(place: Scratch) -> str:
     return f"the pane says {SHOWN!r}; section in the first prompt; {called(model)}"
 
 
-def _settle(place: Scratch, worktree: Path) -> None:
+def settle(place: Scratch, worktree: Path) -> None:
     """Answer beforehand what the program asks a person at its first start."""
     file = place.home / ".claude.json"
     settings = json.loads(file.read_text(encoding="utf-8"))

@@ -7,6 +7,7 @@ the end raise an error where the rule denies something.
 
 from __future__ import annotations
 
+from hivemind_memory.access.visibility import PRIVATE, public_condition
 from hivemind_memory.errors import (
     NotSavedError,
     NotWritableError,
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
 
     from hivemind_memory.model.note_path import NotePath
 
-
-PUBLIC, PRIVATE = "public", "private"
 
 AGENT_VARIABLES = {
     "CLAUDECODE": "claude",  # github.com/anthropics/claude-code/issues/531
@@ -154,8 +153,7 @@ def may_write(caller: Caller, path: str) -> bool:
 def access_of(caller: Caller, private_scopes: frozenset[str]) -> Access:
     """Return what a caller may see, as a condition that is part of every query.
 
-    A note says that it is public or private; one that does not is what its scope is,
-    and public where the scope says nothing. A visitor sees what is public.
+    A visitor sees what is public.
 
     Args:
         caller: Who asks.
@@ -165,10 +163,7 @@ def access_of(caller: Caller, private_scopes: frozenset[str]) -> Access:
     if caller.scopes is not None:
         clauses.append((Requirement(field="scope", values=caller.scopes),))
     if not caller.is_member:
-        says_public = Requirement(field="visibility", values=frozenset({PUBLIC}))
-        not_private = Requirement(field="visibility", values=frozenset({PUBLIC, ""}))
-        is_open = Requirement(field="scope", values=private_scopes, is_excluded=True)
-        clauses += [(not_private,), (says_public, is_open)]
+        clauses += public_condition(private_scopes)
     return Access(scopes=caller.scopes, condition=tuple(clauses))
 
 

@@ -120,8 +120,7 @@ class Settings(ScopeSettings):
     )
     llm_timeout_s: float = _option(
         30.0,
-        "Seconds to wait for one reply of the language model. No search or save waits"
-        " for it.",
+        "Seconds to wait for one reply of the language model. No save waits for it.",
         low=1,
         high=600,
     )
@@ -130,8 +129,7 @@ class Settings(ScopeSettings):
     )
     llm_send_private: bool = _option(
         False,  # noqa: FBT003 - the first column is the default
-        "Whether private memories are sent to the language model. What comes from"
-        " external sources is never sent.",
+        "Whether private memories are sent to the model, or a reranker elsewhere.",
     )
     document_prefix: str | None = _option(
         None,
@@ -260,6 +258,10 @@ class Settings(ScopeSettings):
         " pays for them with every request.",
         low=300,
         high=20_000,
+    )
+    inject_bulletin: bool = _option(
+        False,  # noqa: FBT003
+        "Whether the injected section begins with the language model's briefing.",
     )
     inject_target: str = _option(
         "CLAUDE.md",

@@ -76,7 +76,7 @@ def find_briefing(memory: Memory, name: str = "") -> Briefing:
     with handle.lock:
         told = told_in(memory, scope)
         warning = behind_text(handle.why_behind)
-    if written := _find_written(memory, scope, told):
+    if written := find_written(memory, scope, told):
         return replaced(
             written, is_stale=written.is_stale or warning != "", warning=warning
         )
@@ -92,10 +92,16 @@ def find_briefing(memory: Memory, name: str = "") -> Briefing:
     )
 
 
-def _find_written(
+def find_written(
     memory: Memory, scope: str, told: Sequence[MemoryRow]
 ) -> Briefing | None:
-    """Return what the language model wrote; None: nothing that still holds."""
+    """Return what the language model wrote; None: nothing that still holds.
+
+    Args:
+        memory: As its caller sees it.
+        scope: Folder of a scope.
+        told: What ``told_in`` returns of it.
+    """
     if memory.settings.llm_provider == "none":
         return None
     state = memory.state()
@@ -130,6 +136,35 @@ def _find_written(
         is_model=True,
         model=kept.model,
         is_stale=now != [ref for ref, _ in kept.sources],
+    )
+
+
+def find_own_briefing(memory: Memory) -> Briefing | None:
+    """Return what the language model wrote of the caller's own scope, for a section.
+
+    The global one if it has none of its own. None: the option ``inject_bulletin`` is
+    off, or none holds. A composed one repeats what a section shows anyway.
+    """
+    if not memory.settings.inject_bulletin:
+        return None
+    for scope in dict.fromkeys((find_scope(memory, ""), GLOBAL)):
+        with memory.index_handle.lock:
+            told = told_in(memory, scope)
+        if written := find_written(memory, scope, told):
+            return written
+    return None
+
+
+def is_kept(memory: Memory, written: Briefing) -> bool:
+    """Return whether a briefing is still the one that is kept of its scope."""
+    try:
+        kept = Briefings(memory.state()).find(written.scope)
+    except StateUnusableError:
+        return False
+    return (
+        kept is not None
+        and memory.clocks.local_iso(kept.made_at) == written.generated_at
+        and mask(kept.body) == written.body
     )
 
 

@@ -7,7 +7,7 @@ whole scope is.
 
 from __future__ import annotations
 
-from hivemind_memory.access.rules import PRIVATE
+from hivemind_memory.access.visibility import PRIVATE
 from hivemind_memory.markdown.entry import own_lines
 from hivemind_memory.model.memory_types import SEARCH_ONLY, find_type
 from hivemind_memory.model.value import value

@@ -261,6 +261,7 @@ UNNAMED = {
     "memory/*.md": "moved with the folder; references in all notes are rewritten",
     "memory/.index/*": "derived from the notes, and updated by the next scan",
     "state.db*": "its tables are listed one by one",
+    "state.db:capture_drafts": "names sessions; its texts are as the model put them",
     "state.db:captures": "names sessions, and lines of their transcripts",
     "state.db:embedding_days": "names providers",
     "state.db:link_proposals": "names ids",

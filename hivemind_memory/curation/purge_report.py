@@ -45,7 +45,7 @@ from hivemind_memory.state.recall_log import UNKNOWN_SCOPE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.curation.lookup import CurationTarget
@@ -99,6 +99,9 @@ class PurgeReport:
 
         self.missed: list[CurationTarget] = []
         """Targets that were not at their path any more."""
+
+        self.briefings: set[str] = set()
+        """What a language model wrote from one of the memories."""
 
         self.plan_name: str | bytes = ""
         """Under which the plan is kept; see ``StateFile.begin``."""
@@ -257,11 +260,7 @@ class PurgeReport:
 
     def probes(self) -> list[str]:
         """Return the longest line of each text; a copy is recognised by it."""
-        lines = (
-            max((line.strip() for line in target.text.split("\n")), key=len)
-            for target in (*self.targets, *self.missed)
-        )
-        return sorted({line for line in lines if len(line) >= _MIN_PROBE_CHARS})
+        return _probes_of(target.text for target in (*self.targets, *self.missed))
 
     def _out_of_reach(self) -> Iterator[FailedItem]:
         """Yield where the text may still be."""
@@ -280,7 +279,8 @@ class PurgeReport:
             )
             yield FailedItem(what=repository, why=why)
         if self.injected is not None:
-            yield from find_copies(self.injections, self.injected, probes)
+            quoted = [*probes, *_probes_of(self.briefings)]
+            yield from find_copies(self.injections, self.injected, quoted)
             yield from find_repositories(
                 self.context, self.injected, self.injections, named=repository or ""
             )
@@ -304,6 +304,12 @@ class PurgeReport:
         if len(self.linked) > _MAX_QUOTED:
             more = count_text(len(self.linked) - _MAX_QUOTED, "more note")
             yield FailedItem(what=more, why="behind followed links, too")
+
+
+def _probes_of(texts: Iterable[str]) -> list[str]:
+    """Return the longest line of each text, if it is long enough to tell a copy."""
+    lines = (max((line.strip() for line in t.split("\n")), key=len) for t in texts)
+    return sorted({line for line in lines if len(line) >= _MIN_PROBE_CHARS})
 
 
 def _count_by_kind(targets: Sequence[CurationTarget]) -> Iterator[PurgeCount]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from hivemind_memory.errors import StateUnusableError
 from hivemind_memory.state.briefings import Briefings
 from hivemind_memory.state.captures import Captures
@@ -46,7 +48,8 @@ def count_model_rows(report: PurgeReport) -> None:
             job.ref in refs or job.session in sessions for job in Jobs(state).all()
         )
         count = jobs + ModelLinks(state).count(refs) + Briefings(state).count(refs)
-        count += Captures(state).count(sessions)
+        count += Captures(state).count(sessions, _as_json(report))
+        report.briefings |= Briefings(state).bodies(refs)
     except StateUnusableError as error:
         report.fail("language model", str(error))
         return
@@ -62,12 +65,18 @@ def clean_model_rows(report: PurgeReport) -> None:
     state, refs = report.context.state(), report.plan.ids | report.plan.paths
     sessions = report.plan.sessions
     try:
+        report.briefings |= Briefings(state).bodies(refs)
         ErasedMessages(state).add((session, "") for session in sessions)
         count = Jobs(state).drop(refs, sessions=sessions)
         count += ModelLinks(state).drop(refs) + Briefings(state).drop(refs)
-        count += Captures(state).drop(sessions)
+        count += Captures(state).drop(sessions, _as_json(report))
     except StateUnusableError as error:
         report.fail("language model", str(error))
         return
     if count:
         report.add_count("language model", count, "records")
+
+
+def _as_json(report: PurgeReport) -> list[str]:
+    """Return the texts that are looked for as JSON has them."""
+    return [json.dumps(text, ensure_ascii=False)[1:-1] for text in report.probes()]

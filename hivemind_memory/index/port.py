@@ -113,25 +113,21 @@ class NotesIndex(Protocol):
 
     def files(self) -> IndexedFiles:
         """Return what the index knows of the folder; cheap when nothing changed."""
-        ...
 
     def version(self) -> object:
         """Return the same object as long as nothing in the index has changed."""
-        ...
 
     def scan_digest(self) -> str:
         """Return the digest of the scan that the index is equal to; empty: unknown.
 
         Any later change to what the index knows of a note makes it empty.
         """
-        ...
 
     def record_scan(self, version: object, digest: str) -> None:
         """Keep the digest of a scan that the index is equal to, every note settled.
 
         Does nothing when the index has changed since *version*, or is busy.
         """
-        ...
 
     def writer_lock(self) -> AbstractContextManager[None]:
         """Return a context in which no other process writes.
@@ -140,11 +136,9 @@ class NotesIndex(Protocol):
         such context: it only keeps others from the same work meanwhile. It may end
         early, when a large note is written.
         """
-        ...
 
     def notes_at(self, paths: Sequence[NotePath]) -> dict[NotePath, IndexedNote]:
         """Return what the index knows of those of some notes that are indexed."""
-        ...
 
     def touch(self, touched: Sequence[TouchedNote]) -> None:
         """Record new signatures of notes whose bytes are still the indexed ones.
@@ -154,7 +148,6 @@ class NotesIndex(Protocol):
         Args:
             touched: Few enough notes for one transaction.
         """
-        ...
 
     def replace(
         self,
@@ -170,28 +163,23 @@ class NotesIndex(Protocol):
                 written only on what it has grown from, whose chunks stay.
             may_write: Decides about each note in the transaction that writes it.
         """
-        ...
 
     def remove(
         self, paths: Iterable[NotePath], may_write: MayWrite | None = None
     ) -> None:
         """Remove notes; their vectors stay in the cache."""
-        ...
 
     def mark_stale(self, holding: Collection[NotePath] | None = None) -> None:
         """Have these and all with a masked secret read again; None: every note."""
 
     def has_unfinished(self) -> bool:
         """Return whether a note is half written, by a live process or a killed one."""
-        ...
 
     def has_outdated(self) -> bool:
         """Return whether other rules or settings than those of today made some rows."""
-        ...
 
     def sweep(self) -> None:
         """Delete what a killed process left half written, unless one is writing."""
-        ...
 
     def count_chunks(self) -> int:
         """Return how many chunks can be found."""
@@ -308,8 +296,10 @@ class SearchIndex(Protocol):
         """Return where chunks stand; deleted ones are left out."""
         ...
 
-    def texts(self, chunks: Sequence[int]) -> dict[int, tuple[str, str]]:
-        """Return chunk -> (text, headings, one a line)."""
+    def texts(
+        self, chunks: Sequence[int], access: Access | None = None
+    ) -> dict[int, tuple[str, str]]:
+        """Return chunk -> (text, headings, one a line), as far as *access* goes."""
         ...
 
     def hit_source(self) -> HitSource:
@@ -329,6 +319,11 @@ class VectorIndex(VectorStore, Protocol):
     def known_texts(self, fingerprint: str, limit: int) -> list[tuple[str, bytes]]:
         """Return at most *limit* (text, vector) of that space."""
         ...
+
+    def near_notes(
+        self, fingerprint: str, paths: Collection[str], least: float
+    ) -> list[tuple[str, str]]:
+        """Return the pairs of some notes whose cosine is at least *least*."""
 
     def count_vectors(self, fingerprint: str) -> int:
         """Return how many chunks have a vector in that space."""

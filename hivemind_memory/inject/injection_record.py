@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
+from hivemind_memory.context.briefing import is_kept
 from hivemind_memory.context.facets import FOLDER, PROJECT
 from hivemind_memory.context.tokens import estimate_tokens
 from hivemind_memory.errors import StateUnusableError
@@ -20,11 +21,13 @@ from hivemind_memory.redaction import mask
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
     from hivemind_memory.access.rules import Caller
-    from hivemind_memory.model.injection import Excerpt, InjectionResult
+    from hivemind_memory.memory import Memory
+    from hivemind_memory.model.briefing import BriefingSource
+    from hivemind_memory.model.injection import Excerpt, InjectionResult, SectionPlan
     from hivemind_memory.state.injection_log import InjectionLog
 
 
@@ -67,11 +70,19 @@ def record_of(injection: InjectionResult, at: str) -> dict[str, Any]:
             {**_memory_record(memory.excerpt), "why": memory.why}
             for memory in plan.choice.left_out
         ],
+        "briefing": [
+            {"path": source.path, "type": source.type} for source in sources_of(plan)
+        ],
         _FACETS: [as_dict(facet) for facet in plan.facets],
         "why_empty": plan.why_empty,
         "warnings": [*injection.warnings, *plan.warnings],
     }
     return without_text(record)
+
+
+def sources_of(plan: SectionPlan) -> tuple[BriefingSource, ...]:
+    """Return the memories that the briefing of a section was made from."""
+    return plan.briefing.sources if plan.briefing else ()
 
 
 def without_text(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -185,9 +196,21 @@ class InjectionEntry:
         return {**record, GIT_FOLDER: self._git_folder}
 
 
-def are_there(notes: str, excerpts: Sequence[Excerpt]) -> bool:
-    """Return whether all memories of a section are still in their notes."""
-    for excerpt in excerpts:
+def quotes_hold(memory: Memory, plan: SectionPlan) -> bool:
+    """Return whether all that a section quotes is still there.
+
+    A briefing goes from ``state.db`` when one of its memories is forgotten; a purge
+    takes the notes first.
+    """
+    quoted: list[Excerpt | BriefingSource] = [*plan.choice.excerpts, *sources_of(plan)]
+    if not _are_there(memory.places.notes, quoted):
+        return False
+    return plan.briefing is None or is_kept(memory, plan.briefing)
+
+
+def _are_there(notes: str, memories: Iterable[Excerpt | BriefingSource]) -> bool:
+    """Return whether all memories are still in their notes."""
+    for excerpt in memories:
         try:
             with open(
                 os.path.join(notes, *excerpt.path.split("/")), "rb", opener=open_regular

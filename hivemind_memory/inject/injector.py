@@ -21,7 +21,7 @@ from hivemind_memory.inject.git_settings import GitSettings
 from hivemind_memory.inject.injection_record import (
     SCOPES,
     InjectionEntry,
-    are_there,
+    quotes_hold,
     readable_records,
     record_of,
 )
@@ -136,8 +136,9 @@ class Injector:
         caller = self._caller_of(state, is_dry_run)
         with self._memory.as_caller(caller) as memory:
             room = free_bytes(root, target.file, repository)
-            has_tools = self._has_tools(agent, root)
-            planned = plan_section(memory, state, room_bytes=room, has_tools=has_tools)
+            told = {"has_tools": self._has_tools(agent, root)}
+            told["has_briefing"] = attempts < _ATTEMPTS
+            planned = plan_section(memory, state, room_bytes=room, **told)
         done = replaced(done, planned=planned)
         had_guard = repository is None or CommitGuard(repository).exists()
         if is_dry_run:
@@ -151,7 +152,7 @@ class Injector:
             sweep_written(root, repository, target.file)
             if planned.body:
                 entry.begin({**record_of(done, self._now_iso()), **scopes})
-                if attempts < _ATTEMPTS and not are_there(self.notes, excerpts):
+                if attempts < _ATTEMPTS and not quotes_hold(self._memory, planned):
                     entry.cancel(root)
                     return None
             try:

@@ -7,7 +7,7 @@ the log of changes and from when it was last written, so nothing else is kept.
 
 from __future__ import annotations
 
-from hivemind_memory.access.rules import PRIVATE
+from hivemind_memory.access.visibility import is_kept_back
 from hivemind_memory.context.briefing import told_in
 from hivemind_memory.context.briefing_input import MIN_MEMORIES, choose_told
 from hivemind_memory.errors import ChatReplyError, ScopeError
@@ -124,9 +124,7 @@ class BriefingPlanner:
 
 def tell(memory: Memory, scope: str) -> list[ToldMemory]:
     """Return what the model is told of a scope; nothing: it is not to be asked."""
-    settings = memory.settings
-    is_private = settings.visibility_of(scope, "") == PRIVATE
-    if is_private and not settings.llm_send_private:
+    if is_kept_back(memory.settings, scope):
         return []
     return choose_told(memory, told_in(memory, scope))
 

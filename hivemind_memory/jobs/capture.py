@@ -7,19 +7,19 @@ left goes through the gates of any save.
 
 from __future__ import annotations
 
-from hivemind_memory.curation.refused_links import MODEL
+from hivemind_memory.access.visibility import is_kept_back
 from hivemind_memory.errors import HivemindError
+from hivemind_memory.jobs.capture_checks import ProposalChecks
 from hivemind_memory.jobs.compare import may_be_sent
 from hivemind_memory.jobs.proposals import (
     MAX_PROPOSALS,
     messages_about_session,
+    proposal_as_json,
+    proposal_of_json,
     proposal_schema,
     proposals_in,
 )
-from hivemind_memory.jobs.repository_texts import repository_parts
 from hivemind_memory.jobs.session_windows import windows_of
-from hivemind_memory.jobs.unfounded import find_unfounded
-from hivemind_memory.model.agents import SAVE_SURE
 from hivemind_memory.model.capture import (
     DROPPED,
     PROPOSED,
@@ -33,11 +33,8 @@ from hivemind_memory.model.filters import SearchFilter
 from hivemind_memory.model.memory_types import all_types
 from hivemind_memory.model.query import Query
 from hivemind_memory.model.scope import GLOBAL
-from hivemind_memory.model.trust import TOOL as FROM_TOOL
 from hivemind_memory.model.value import replaced, value
 from hivemind_memory.redaction import mask
-from hivemind_memory.redaction.redact import scrubbed
-from hivemind_memory.search.similarity import share_in
 from hivemind_memory.state.captures import Captures
 from hivemind_memory.state.erased_messages import ErasedMessages
 from hivemind_memory.transcripts.message import TOOL, USER
@@ -50,22 +47,8 @@ if TYPE_CHECKING:
     from hivemind_memory.model.capture import SessionLine, SessionTranscript
     from hivemind_memory.model.curation import StoredMemory
     from hivemind_memory.model.ports import Chat
+    from hivemind_memory.state.captures import KeptDraft
     from hivemind_memory.transcripts.one_session import FoundSession, SessionReader
-
-MIN_CONFIDENCE = 0.5
-"""How sure the model must be for a proposal to count."""
-
-SURE = 0.9
-"""How sure it must be for a memory to be saved at once, if the options allow it."""
-
-_SAID_IN_LINES = 0.3
-"""Share of its words that a memory must have from its lines to be saved at once."""
-
-_TAKEN_OVER = 0.7
-"""Share of its words from which a memory is taken from a tool's output."""
-
-_IN_REPOSITORY = 0.85
-"""Share of its words from which a part of a file says what a memory says."""
 
 _PURGED = "the session was purged"
 _KNOWN = 10
@@ -83,6 +66,9 @@ class Draft:
     requests: int = 0
     why: str = ""
     """Why the model was not asked; empty: it was."""
+
+    left: KeptDraft | None = None
+    """What it proposed for earlier lines before a crash, and no note says yet."""
 
 
 def draft_capture(
@@ -103,13 +89,16 @@ def draft_capture(
         HivemindError: The transcript cannot be read, or the model gave no usable reply.
     """
     agent = found.source.name
-    after = Captures(memory.state()).line_of(agent, found.session)
+    captures = Captures(memory.state())
+    after = captures.line_of(agent, found.session)
+    left = captures.find_draft(agent, found.session)
     transcript = sessions.read(found, after)
-    if why := _why_not(memory, sessions, transcript):
-        return Draft(transcript=transcript, why=why)
+    fresh = [line for line in transcript.lines if not left or line.number > left.line]
+    if why := _why_not(memory, sessions, transcript, fresh):
+        return Draft(transcript=transcript, why=why, left=left)
     types = list(all_types(memory.settings.own_types()))
     proposals: dict[str, Proposal] = {}
-    windows = windows_of(transcript.lines)
+    windows = windows_of(fresh)
     for window in windows:
         known = list(_known_nearby(memory, transcript.scope, window))
         reply = chat.ask(
@@ -124,6 +113,7 @@ def draft_capture(
         transcript=transcript,
         proposals=tuple(ordered[:MAX_PROPOSALS]),
         requests=len(windows),
+        left=left,
     )
 
 
@@ -142,14 +132,18 @@ def finish_capture(
         StateUnusableError: How far the session was read cannot be kept.
     """
     transcript = draft.transcript
+    agent, session = transcript.agent, transcript.session
     erased = ErasedMessages(memory.state())
     erased.load()
     # It may have been purged while the model was asked.
-    if not draft.why and erased.has(transcript.session, ""):
+    if draft.why == _PURGED or erased.has(session, ""):
         draft = Draft(transcript=transcript, why=_PURGED)
-    checks = _Checks(memory, transcript, erased)
+    kept = _KeptProposals(memory, draft)
+    if not is_dry_run:
+        kept.begin()
+    checks = ProposalChecks(memory, transcript, erased)
     done = []
-    for proposal in draft.proposals:
+    for proposal in kept.all:
         new, why = checks.prepare(proposal, model=model)
         if new is None:
             done.append(CapturedMemory(proposal, DROPPED, why))
@@ -158,16 +152,13 @@ def finish_capture(
             done.append(CapturedMemory(proposal, outcome, why))
         else:
             done.append(_write(memory, proposal, new, why))
-    if draft.requests and not is_dry_run:
-        Captures(memory.state()).keep_line(
-            transcript.agent,
-            transcript.session,
-            transcript.last_line,
-            now_s=memory.clocks.now(),
-        )
+        if not is_dry_run:
+            kept.drop(proposal)
+    if not is_dry_run:
+        kept.end()
     return CaptureResult(
-        agent=transcript.agent,
-        session=transcript.session,
+        agent=agent,
+        session=session,
         scope=transcript.scope,
         lines_read=len({line.number for line in transcript.lines}),
         requests=draft.requests,
@@ -177,17 +168,18 @@ def finish_capture(
 
 
 def _why_not(
-    memory: Memory, sessions: SessionReader, transcript: SessionTranscript
+    memory: Memory,
+    sessions: SessionReader,
+    transcript: SessionTranscript,
+    fresh: Sequence[SessionLine],
 ) -> str:
-    """Return why nothing of a session is sent; empty: it may be."""
-    settings = memory.settings
+    """Return why nothing new of a session is sent; empty: it may be."""
     if sessions.is_erased(transcript.session):
         return _PURGED
-    said = sum(line.role != TOOL for line in transcript.lines)
-    if said < _MIN_SAID or not any(line.role == USER for line in transcript.lines):
+    said = sum(line.role != TOOL for line in fresh)
+    if said < _MIN_SAID or not any(line.role == USER for line in fresh):
         return "nothing new was said"
-    is_private = settings.visibility_of(transcript.scope, "") == "private"
-    if is_private and not settings.llm_send_private:
+    if is_kept_back(memory.settings, transcript.scope):
         return f"{transcript.scope} is private, and llm_send_private is off"
     return ""
 
@@ -215,113 +207,59 @@ def _known_nearby(
                     yield found
 
 
-class _Checks:
-    """What a proposal of one session is checked against."""
+class _KeptProposals:
+    """What a model proposed for a session, kept until notes say it.
 
-    def __init__(
-        self, memory: Memory, transcript: SessionTranscript, erased: ErasedMessages
-    ) -> None:
+    A process may be killed in between. Who captures the session next finds what no note
+    says yet, and does not ask the model again for those lines: it would put the same
+    thing in other words. What has a secret in it is not kept.
+    """
+
+    def __init__(self, memory: Memory, draft: Draft) -> None:
+        """Take what an earlier capture left, and what this one proposes."""
         self._memory = memory
-        self._erased = erased
-        self._transcript = transcript
-        self._parts: list[str] | None = None
+        self._transcript = draft.transcript
+        self._is_asked = draft.requests > 0
+        self._line = draft.transcript.last_line
+        left = []
+        if draft.left is not None:
+            left = [proposal_of_json(text) for text in draft.left.proposals]
+            self._line = self._line if self._is_asked else draft.left.line
+        self.all = [*left, *draft.proposals]
+        self._is_needed = self._is_asked or bool(left)
 
-    def prepare(
-        self, proposal: Proposal, *, model: str
-    ) -> tuple[NewMemory | None, str]:
-        """Return what to save, and why it waits; or None, and why it is dropped."""
-        if why := self._why_dropped(proposal):
-            return None, why
-        source = FROM_TOOL if self._is_from_tool(proposal) else "agent"
-        why = self._why_waiting(proposal, source)
+    def begin(self) -> None:
+        """Keep all of them, before the first one is written."""
+        if self._is_asked:
+            self._keep(self.all)
+
+    def drop(self, proposal: Proposal) -> None:
+        """Say that a proposal is in a note, or is none."""
+        self._keep(self.all[self.all.index(proposal) + 1 :])
+
+    def end(self) -> None:
+        """Say that all are, and up to which line the session was read."""
+        if self._is_needed:
+            transcript = self._transcript
+            Captures(self._memory.state()).keep_line(
+                transcript.agent,
+                transcript.session,
+                self._line,
+                now_s=self._memory.clocks.now(),
+            )
+
+    def _keep(self, proposals: Iterable[Proposal]) -> None:
         transcript = self._transcript
-        lines = f"lines {proposal.start_line} to {proposal.end_line}"
-        new = NewMemory(
-            key=proposal.key,
-            content=proposal.content,
-            type=proposal.type,
-            scope=self._scope_of(proposal),
-            source=source,
-            by=f"{MODEL}: {model}",
-            session=transcript.session,
-            source_ref=f"transcript of {transcript.agent}, {lines}",
-            is_proposal=bool(why),
-        )
-        return new, why
+        texts = [proposal_as_json(each) for each in proposals if not _has_secret(each)]
+        if texts:  # the last one stays until ``end``: none left would mean none asked
+            Captures(self._memory.state()).keep_draft(
+                transcript.agent, transcript.session, self._line, texts
+            )
 
-    def _why_dropped(self, proposal: Proposal) -> str:
-        """Return why a proposal does not count; empty: it does."""
-        content = proposal.content
-        if proposal.confidence < MIN_CONFIDENCE:
-            return f"the model is not sure ({proposal.confidence:g})"
-        session = self._transcript.session
-        if any(self._erased.has(session, each.text) for each in self._cited(proposal)):
-            return "its lines were purged"
-        _, secrets = scrubbed(proposal.key, content)
-        if secrets or "[redacted" in content or "[redacted" in proposal.key:
-            return "it has a secret in it"
-        said = [line.text for line in self._transcript.lines]
-        if missing := find_unfounded(content, said):
-            return f"the session does not say {missing}"
-        if any(share_in(content, part) >= _IN_REPOSITORY for part in self._repository):
-            return "a file of the repository says so"
-        scope = self._folder_of(proposal)
-        curation = self._memory.curation
-        return curation.says_already(proposal.key, content, scope=scope)
 
-    def _why_waiting(self, proposal: Proposal, source: str) -> str:
-        """Return why a person has to decide; empty: the memory may be saved at once."""
-        cited = [line.text for line in self._cited(proposal)]
-        if self._memory.settings.capture != SAVE_SURE:
-            return "capture is not set to save"
-        if source == FROM_TOOL:
-            return "it comes from the output of a tool"
-        if proposal.confidence < SURE:
-            return f"the model is not sure enough ({proposal.confidence:g})"
-        if proposal.is_global and self._transcript.scope:
-            return "it would be global"
-        is_said = share_in(proposal.content, " ".join(cited)) >= _SAID_IN_LINES
-        if find_unfounded(proposal.content, cited) or not is_said:
-            return "its lines do not say all of it"
-        return ""
-
-    def _is_from_tool(self, proposal: Proposal) -> bool:
-        """Return whether a text rests on, or repeats, what a tool put out."""
-        if any(line.role == TOOL for line in self._cited(proposal)):
-            return True
-        transcript = self._transcript
-        said = [line.text for line in transcript.lines if line.role == USER]
-
-        def is_in(texts: Iterable[str]) -> bool:
-            return any(share_in(proposal.content, t) >= _TAKEN_OVER for t in texts)
-
-        return is_in(transcript.tool_texts) and not is_in(said)
-
-    def _cited(self, proposal: Proposal) -> Iterable[SessionLine]:
-        """Return the messages that a proposal rests on."""
-        return [
-            line
-            for line in self._transcript.lines
-            if proposal.start_line <= line.number <= proposal.end_line
-        ]
-
-    @property
-    def _repository(self) -> list[str]:
-        """Parts of the files that every agent of the repository reads anyway."""
-        if self._parts is None:
-            self._parts = repository_parts(self._transcript.folder)
-        return self._parts
-
-    def _folder_of(self, proposal: Proposal) -> str:
-        """Return the folder of the scope of a proposal, by the rule of any save."""
-        is_global = self._memory.settings.default_scope == "global"
-        if proposal.is_global or is_global:
-            return GLOBAL
-        return self._transcript.scope
-
-    def _scope_of(self, proposal: Proposal) -> str:
-        """Return the name of its scope."""
-        return self._folder_of(proposal) or "global"
+def _has_secret(proposal: Proposal) -> bool:
+    """Return whether a proposal has what looks like a secret in it."""
+    return any(mask(text) != text for text in (proposal.key, proposal.content))
 
 
 def _write(

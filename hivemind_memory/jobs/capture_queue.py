@@ -9,9 +9,8 @@ from __future__ import annotations
 import os
 
 from hivemind_memory.errors import UsageError
-from hivemind_memory.jobs.capture import draft_capture
 from hivemind_memory.model.agents import TRANSCRIPT_SOURCES
-from hivemind_memory.state.jobs import Jobs
+from hivemind_memory.state.jobs import INTERRUPTED, Jobs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +27,7 @@ SETTLES_S = 5.0
 """How long an agent may still write to a transcript after it said that it ended."""
 
 _MAX_CHARS = 200
+_MAX_TRIES = 5
 
 
 def queue_capture(memory: Memory, agent: str, session: str, transcript: str) -> bool:
@@ -57,6 +57,22 @@ def queue_capture(memory: Memory, agent: str, session: str, transcript: str) -> 
     return bool(jobs.add(CAPTURE, [ref], now_s=now_s + SETTLES_S))
 
 
+def requeue_kept(memory: Memory) -> None:
+    """Let interrupted captures wait again of which the proposals are kept.
+
+    The model is not asked again for those lines. One that is interrupted again and
+    again is left to a person.
+    """
+    from hivemind_memory.state.captures import Captures
+
+    jobs, captures = Jobs(memory.state()), Captures(memory.state())
+    for job in jobs.all():
+        if job.kind == CAPTURE and job.state == INTERRUPTED and job.tries < _MAX_TRIES:
+            agent = job.ref.partition(":")[0]
+            if captures.find_draft(agent, job.session):
+                jobs.resume(job.number)
+
+
 def draft_of_job(
     memory: Memory, sessions: SessionReader, job: Job, chat: Chat
 ) -> Draft:
@@ -65,6 +81,9 @@ def draft_of_job(
     Raises:
         HivemindError: As ``draft_capture``; or there is no such session any more.
     """
+    # Not at the top: an agent that ends waits for what adds a job.
+    from hivemind_memory.jobs.capture import draft_capture
+
     agent = job.ref.partition(":")[0]
     found = sessions.find(job.session, agent=agent)
     return draft_capture(memory, sessions, found, chat)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hivemind_memory.access.visibility import is_kept_back
 from hivemind_memory.curation.model_links import active_row
 from hivemind_memory.jobs.relations import (
     messages_about,
@@ -97,6 +98,6 @@ def _neighbors(memory: Memory, saved: StoredMemory) -> Iterator[StoredMemory]:
 
 def may_be_sent(memory: Memory, found: StoredMemory) -> bool:
     """Return whether a memory may leave: trusted, and not private unless allowed."""
-    settings = memory.settings
-    is_private = settings.visibility_of(found.scope, found.visibility) == "private"
-    return is_trusted(found.source) and (settings.llm_send_private or not is_private)
+    return is_trusted(found.source) and not is_kept_back(
+        memory.settings, found.scope, found.visibility
+    )

@@ -6,7 +6,7 @@ All of it is one session, so ``hm forget --session`` takes it back.
 
 from __future__ import annotations
 
-from hivemind_memory.access.rules import PRIVATE
+from hivemind_memory.access.visibility import PRIVATE
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.jobs.consolidation import hash_of
 from hivemind_memory.markdown.entry import new_ulid

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 
-from hivemind_memory.access.rules import PRIVATE
+from hivemind_memory.access.visibility import is_kept_back
 from hivemind_memory.context.briefing import told_in
 from hivemind_memory.jobs.unfounded import find_unfounded
 from hivemind_memory.markdown.entry import own_lines
+from hivemind_memory.memory.moved_spaces import fingerprint_in_use
 from hivemind_memory.model.chat import SYSTEM, USER, ChatMessage
 from hivemind_memory.model.value import value
 from hivemind_memory.redaction import mask
@@ -20,6 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
+    from hivemind_memory.index.port import Index
     from hivemind_memory.memory.memory import Memory
     from hivemind_memory.model.curation import StoredMemory
     from hivemind_memory.model.ports import Chat
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
 
 MIN_SIMILARITY = 0.6
 """Share of their words that two memories have in common."""
+
+NEAR_COSINE = 0.92
+"""Cosine of their vectors, where there are some, from which two are near copies too."""
 
 MAX_CLUSTER = 8
 """Memories of one proposal: what a person can compare."""
@@ -84,8 +89,25 @@ def find_clusters(
             if len(same) < MAX_COMPARED:
                 same.append(stored)
         for same in alike.values():
-            found += _clusters_of(same)
+            found += _clusters_of(same, _near_by_vector(memory, same))
     return found
+
+
+def _near_by_vector(memory: Memory, same: list[StoredMemory]) -> set[tuple[str, str]]:
+    """Return the pairs of paths that are near by their vectors; none without them.
+
+    Nothing is embedded for that, and no provider is asked.
+    """
+    space = memory.provider.space()
+    if space is None or len(same) < 2:
+        return set()
+    paths = [each.path for each in same]
+
+    def read(index: Index) -> set[tuple[str, str]]:
+        name = fingerprint_in_use(index, space)
+        return {*index.vector_store().near_notes(name, paths, NEAR_COSINE)}
+
+    return memory.index_handle.run_fresh(read)
 
 
 def ask_for_merges(
@@ -168,15 +190,21 @@ def _may_be_merged(memory: Memory, found: StoredMemory) -> bool:
 
     Another text would replace what the model was not shown, and hide entries below.
     """
-    settings = memory.settings
-    visibility = settings.visibility_of(found.scope, found.visibility)
     lines = found.text.split("\n")
     is_whole = own_lines(lines) == lines and len(found.text) <= MAX_CONTENT_CHARS
-    return is_whole and (settings.llm_send_private or visibility != PRIVATE)
+    return is_whole and not is_kept_back(memory.settings, found.scope, found.visibility)
 
 
-def _clusters_of(same: list[StoredMemory]) -> Iterator[list[StoredMemory]]:
-    """Yield the groups among memories of one type in one scope."""
+def _clusters_of(
+    same: list[StoredMemory], near: Collection[tuple[str, str]]
+) -> Iterator[list[StoredMemory]]:
+    """Yield the groups among memories of one type in one scope.
+
+    Args:
+        same: The memories.
+        near: Pairs of paths that are near copies whatever words they have.
+    """
+    numbers = {str(each.path): number for number, each in enumerate(same)}
     words = [words_in(text_of(each)) for each in same]
     group = list(range(len(same)))
 
@@ -191,6 +219,8 @@ def _clusters_of(same: list[StoredMemory]) -> Iterator[list[StoredMemory]]:
                 continue
             if similarity(own, words[other]) >= MIN_SIMILARITY:
                 group[first(newer)] = first(other)
+    for path, other_path in near:
+        group[first(numbers[path])] = first(numbers[other_path])
     members: dict[int, list[StoredMemory]] = {}
     for number, each in enumerate(same):
         members.setdefault(first(number), []).append(each)

@@ -153,6 +153,34 @@ def _proposal_of(row: object) -> Proposal | None:
     )
 
 
+def proposal_as_json(proposal: Proposal) -> str:
+    """Return a proposal as one line that ``proposal_of_json`` reads."""
+    span = [proposal.start_line, proposal.end_line]
+    row = {
+        "key": proposal.key,
+        "content": proposal.content,
+        "type": proposal.type,
+        "confidence": proposal.confidence,
+        "lines": span,
+        "scope": _GLOBAL if proposal.is_global else _PROJECT,
+    }
+    return json.dumps(row, ensure_ascii=False)
+
+
+def proposal_of_json(text: str) -> Proposal:
+    """Return the proposal that ``proposal_as_json`` wrote."""
+    row = json.loads(text)
+    return Proposal(
+        key=row["key"],
+        content=row["content"],
+        type=row["type"],
+        confidence=row["confidence"],
+        start_line=row["lines"][0],
+        end_line=row["lines"][1],
+        is_global=row["scope"] == _GLOBAL,
+    )
+
+
 def _text_of(row: Mapping[str, object], name: str) -> str:
     """Return a text of a row without blank edges; empty: it has none."""
     found = row.get(name)

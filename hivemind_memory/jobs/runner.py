@@ -25,7 +25,7 @@ from hivemind_memory.jobs.brief import (
     write_briefing,
 )
 from hivemind_memory.jobs.capture import finish_capture
-from hivemind_memory.jobs.capture_queue import CAPTURE, draft_of_job
+from hivemind_memory.jobs.capture_queue import CAPTURE, draft_of_job, requeue_kept
 from hivemind_memory.jobs.compare import LINKS, compare
 from hivemind_memory.markdown.entry import new_ulid
 from hivemind_memory.model.agents import NO_CAPTURE
@@ -111,6 +111,7 @@ class JobRunner:
         jobs = self._jobs
         if not self._has_begun:
             jobs.interrupt_others(self._runner)
+            requeue_kept(self._memory)
             self._has_begun = True
         self._add()
         while not self._should_end(should_stop):

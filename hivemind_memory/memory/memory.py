@@ -132,7 +132,8 @@ class Memory:
         from hivemind_memory.memory.chosen_reranker import find_reranker
         from hivemind_memory.memory.search import OFF, Asker, ask
 
-        if not self.settings.enabled:
+        settings = self.settings
+        if not settings.enabled:
             return OFF
         self.namespace_ends.carry_out(self)
         started = self.clocks.stopwatch()
@@ -144,8 +145,8 @@ class Memory:
             asker=Asker(self.access, self.caller, self.here),
             asked_at=self.clocks.asked_at(started),
             is_fresh=is_fresh,
-            reranker=find_reranker(self.provider, self.state, self.clocks),
-        ).with_warnings(self.settings.unusable.values())
+            reranker=find_reranker(self.provider, settings, self.state, self.clocks),
+        ).with_warnings(settings.unusable.values())
 
     def parse_filter(self, **words: Any) -> SearchFilter:
         """Return what a question is narrowed to; see ``filter_parser.parse_filter``."""

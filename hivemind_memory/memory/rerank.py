@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from hivemind_memory.index.port import Index
     from hivemind_memory.model.clocks import AskedAt
+    from hivemind_memory.model.filters import Access
     from hivemind_memory.model.ports import Reranker
     from hivemind_memory.model.query import SearchAnswer
     from hivemind_memory.search.ranking import Ranking
@@ -31,8 +32,16 @@ RERANK_CANDIDATES = 20
 class Reranking:
     """One query's way to the reranker and back."""
 
-    def __init__(self, reranker: Reranker) -> None:
+    def __init__(self, reranker: Reranker, access: Access | None = None) -> None:
+        """Read nothing yet.
+
+        Args:
+            reranker: Reads the candidates.
+            access: Which of them it may be sent; None: all. The others keep their
+                raw score.
+        """
         self._reranker = reranker
+        self._access = access
         self._texts: list[str] = []
         self._scores: dict[str, float] = {}
 
@@ -45,7 +54,7 @@ class Reranking:
         ids = [each.place.chunk_id for each in ranking.ranked[:RERANK_CANDIDATES]]
         texts = {
             chunk: _read_text(text, headings)
-            for chunk, (text, headings) in index.texts(ids).items()
+            for chunk, (text, headings) in index.texts(ids, self._access).items()
         }
         if not self._scores:
             self._texts = list(dict.fromkeys(texts.values()))

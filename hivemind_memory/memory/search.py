@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 
     from hivemind_memory.access.rules import Caller, ProjectHere
     from hivemind_memory.index.port import Index, IndexView
+    from hivemind_memory.memory.chosen_reranker import ChosenReranker
     from hivemind_memory.memory.index_fallback import OpenIndex
     from hivemind_memory.memory.open_index import IndexHandle
     from hivemind_memory.memory.rerank import Reranking
     from hivemind_memory.model.clocks import AskedAt, Clocks
     from hivemind_memory.model.filters import Access, SearchFilter
     from hivemind_memory.model.matches import WordMatches
-    from hivemind_memory.model.ports import Reranker
     from hivemind_memory.model.query import Query, SearchSettings
     from hivemind_memory.model.results import RecoveredEntry
     from hivemind_memory.model.time_spans import TimeSpan
@@ -95,7 +95,7 @@ def ask(
     asker: Asker,
     asked_at: AskedAt,
     is_fresh: bool,
-    reranker: Reranker | None = None,
+    reranker: ChosenReranker | None = None,
 ) -> SearchAnswer:
     """Return the answer to *query* from an index that is updated first.
 
@@ -114,7 +114,7 @@ def ask(
     if reranker is not None and not query.is_literal:
         from hivemind_memory.memory.rerank import Reranking
 
-        reranking = Reranking(reranker)
+        reranking = Reranking(reranker.reranker, reranker.access)
     if query.min_score is not None:
         settings = replaced(settings, min_score=query.min_score)
     answer_of = partial(

@@ -5,6 +5,10 @@ from __future__ import annotations
 from hivemind_memory.model.display import lines_text
 from hivemind_memory.model.value import value
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.model.briefing import Briefing
+
 OVERLAP = "overlap"
 """Why a text is not shown of its own: its lines are already quoted."""
 
@@ -113,6 +117,9 @@ class SectionPlan:
     """Estimated, of the whole section."""
 
     budget_tokens: int = 0
+    briefing: Briefing | None = None
+    """What a language model wrote of the scope; None: the section has none."""
+
     choice: Selection = Selection()
     facets: tuple[Facet, ...] = ()
     warnings: tuple[str, ...] = ()

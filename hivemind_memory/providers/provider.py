@@ -49,6 +49,9 @@ LOCAL = "local"
 CHAT = "chat"
 """Name of the reranker that asks the language model."""
 
+HTTP = "http"
+"""Name of the reranker that is a server of its own."""
+
 LOCAL_BATCH_TEXTS = 16
 """A local model takes seconds for so many; between batches it may be stopped."""
 

@@ -153,6 +153,17 @@ class Briefings:
             lambda connection: len(_scopes_of(connection, notes, refs)), PROMISE_WAIT_MS
         )
 
+    def bodies(self, refs: Collection[str]) -> set[str]:
+        """Return the texts of the briefings that were made from some memories."""
+        if not is_there(self._state.path):
+            return set()
+        notes = self._state.notes
+        scopes = self._state.run(
+            lambda connection: _scopes_of(connection, notes, refs), PROMISE_WAIT_MS
+        )
+        found = map(self.find, scopes)
+        return {written.body for written in found if written is not None}
+
     def drop(self, refs: Collection[str]) -> int:
         """Delete the briefings that were made from one of some memories, for a purge.
 

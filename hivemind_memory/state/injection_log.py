@@ -34,7 +34,7 @@ OLD_FILES = ("injections.jsonl.old", "injections.jsonl")
 MAX_RECORDS = 10_000
 """Kept in all; older ones are deleted."""
 
-MEMORY_LISTS = ("memories", "left_out")
+MEMORY_LISTS = ("memories", "left_out", "briefing")
 """Names of the lists of memories in a record."""
 
 _WAIT_MS = 5_000

@@ -218,6 +218,15 @@ class Jobs:
             sql, values = f"{sql} AND number = ?", (*values, number)
         return self._count_changes(sql, values)
 
+    def resume(self, number: int) -> None:
+        """Let an interrupted job wait again, as the same try."""
+        sql = (
+            "UPDATE jobs SET state = ?, problem = '' WHERE notes = ?"
+            " AND number = ? AND state = ?"
+        )
+        values = (WAITING, self._state.notes, number, INTERRUPTED)
+        self._count_changes(sql, values)
+
     def drop(self, refs: Collection[str], *, sessions: Collection[str] = ()) -> int:
         """Delete the jobs about some memories and sessions; return how many."""
         named = [

@@ -14,8 +14,8 @@ _SWITCH_WAIT_MS = 1_000
 """Only a new file is switched to WAL mode, and others do the same within moments."""
 
 _TABLES_OF_NOTES = (
-    *("activity", "briefing_sources", "briefings", "captures", "changes"),
-    *("embedding_days", "erased", "injections", "jobs", "key_values"),
+    *("activity", "briefing_sources", "briefings", "capture_drafts", "captures"),
+    *("changes", "embedding_days", "erased", "injections", "jobs", "key_values"),
     *("link_proposals", "namespaces", "recall_days", "recalls", "refused_links"),
     *("search_days", "skill_copies", "skills", "tokens", "tombstones"),
     *("unfinished", "uses"),
@@ -317,6 +317,17 @@ STEPS = (
       texts      INTEGER NOT NULL, -- that it made vectors of
       characters INTEGER NOT NULL, -- of these texts
       PRIMARY KEY (notes, day, provider)
+    ) WITHOUT ROWID;
+    """,
+    """
+    CREATE TABLE capture_drafts( -- what a model proposed and no note says yet
+      notes    TEXT    NOT NULL,
+      agent    TEXT    NOT NULL,
+      session  TEXT    NOT NULL,
+      place    INTEGER NOT NULL, -- in the order in which it is proposed
+      line     INTEGER NOT NULL, -- of the transcript, up to which the model read
+      proposal TEXT    NOT NULL, -- JSON
+      PRIMARY KEY (notes, agent, session, place)
     ) WITHOUT ROWID;
     """,
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from hivemind_memory.transcripts.message import (
     ASSISTANT,
+    TOOL,
     USER,
     Message,
     objects_in,
@@ -29,6 +30,8 @@ _ADDED = (
 )
 """So begins what versions without ``content_item_kinds`` add in the user's name."""
 
+_COMMAND_KIND, _COMMAND = "shell.user_command", "<user_shell_command>"
+
 _CALLS = frozenset({"function_call", "custom_tool_call"})
 _RESULTS = frozenset({"function_call_output", "custom_tool_call_output"})
 
@@ -45,8 +48,7 @@ def read_record(record: Record, state: FileState) -> Iterator[Message]:
     state.note(None, None, record.get("timestamp"))
     what = item.get("type")
     if what == "message" and item.get("role") in (USER, ASSISTANT):
-        for text in _texts(item):
-            yield Message(item["role"], text)
+        yield from _messages_in(item)
     elif what in _CALLS:
         arguments = item.get("arguments", item.get("input"))
         yield from state.call(item.get("name"), item.get("call_id"), arguments)
@@ -57,16 +59,24 @@ def read_record(record: Record, state: FileState) -> Iterator[Message]:
         yield from state.result(item.get("call_id"), text_in(output))
 
 
-def _texts(item: Record) -> Iterator[str]:
-    """Yield what the user or the model said, without what the program added."""
+def _messages_in(item: Record) -> Iterator[Message]:
+    """Yield what the user or the model said, without what the program added.
+
+    A command that the user ran with ``!`` and what it put out are of a tool.
+    """
     passed = item.get("internal_chat_message_metadata_passthrough")
     kinds = passed.get("content_item_kinds") if isinstance(passed, dict) else None
     for at, part in enumerate(objects_in(item.get("content"))):
-        text = text_in([part])
-        if item["role"] == USER and isinstance(kinds, list) and at < len(kinds):
-            if not str(kinds[at]).startswith("user."):
+        text, role = text_in([part]), item["role"]
+        if role == USER and isinstance(kinds, list) and at < len(kinds):
+            kind = str(kinds[at])
+            if kind == _COMMAND_KIND:
+                role = TOOL
+            elif not kind.startswith("user."):
                 continue
-        elif item["role"] == USER and text.lstrip().startswith(_ADDED):
+        elif role == USER and text.lstrip().startswith(_COMMAND):
+            role = TOOL
+        elif role == USER and text.lstrip().startswith(_ADDED):
             continue
         if text:
-            yield text
+            yield Message(role, text)

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 
-from hivemind_memory.transcripts.message import OWN_TOOLS, Message, objects_in
+from hivemind_memory.transcripts.message import (
+    OWN_TOOLS,
+    TOOL,
+    USER,
+    Message,
+    objects_in,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,13 +22,20 @@ if TYPE_CHECKING:
 _ADDED = ("<session_context>", "<hook_context>", "<system-reminder>")
 """So begins what the program says in the user's name."""
 
+_SHELL = re.compile(
+    r"\s*I ran the following shell command:\n```.*?\n```\s+This produced", re.DOTALL
+)
+"""So begins a command that the user ran with ``!``, before what it put out."""
+
 
 def read_parts(parts: object, role: str, state: FileState) -> Iterator[Message]:
     """Yield the messages of some parts."""
     for part in objects_in(parts):
         text, call = part.get("text"), part.get("functionCall")
         if isinstance(text, str) and not part.get("thought"):
-            if text and not text.lstrip().startswith(_ADDED):
+            if role == USER and _SHELL.match(text):
+                yield Message(TOOL, text)
+            elif text and not text.lstrip().startswith(_ADDED):
                 yield Message(role, text)
         elif isinstance(call, dict):
             yield from state.call(call.get("name"), call.get("id"), call.get("args"))

@@ -17,10 +17,13 @@ from hivemind_memory.jobs.consolidation import (
     merges_in,
 )
 from hivemind_memory.jobs.consolidation_file import parse_merges, render_merges
+from hivemind_memory.memory.leading import LeadingMemory
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import MemorySelector, NewMemory
 from hivemind_memory.model.memories import ACTIVE
-from hivemind_memory.testing import FakeChat
+from hivemind_memory.providers.vectors import pack
+from hivemind_memory.testing import FakeChat, FakeEmbedder
+from tests.support.fake_provider import FakeProvider
 from tests.support.sandbox import Sandbox, ask
 
 TEXTS = {
@@ -187,3 +190,38 @@ def test_no_memory_is_merged_of_which_the_model_is_shown_a_part(
         note.write("\nWe deploy the shop on Mondays at 10:30." * 120)
 
     assert find_clusters(memory, [""]) == []
+
+
+class Meaning(FakeEmbedder):
+    """Knows that wheels and tyres are the same."""
+
+    def _embed(self, text: str) -> bytes:
+        near = {"wheels": (1.0, 0.05), "tyres": (1.0, 0.0)}
+        found = (vector for word, vector in near.items() if word in text)
+        return pack(next(found, (0.0, 1.0)))
+
+
+def test_memories_without_a_common_word_are_found_by_their_vectors(
+    tmp_path: Path,
+) -> None:
+    """Where there are vectors; nothing is embedded for that."""
+    sandbox = Sandbox(tmp_path / "home")
+    texts = {
+        "wheels": "All wheels need exchange before snow falls in November.",
+        "tyres": "Winter tyres go onto each car early, ahead of ice and frost.",
+        "lunch": "Lunch is at noon in the kitchen on the second floor.",
+    }
+    with sandbox.memory() as memory:
+        for key, text in texts.items():
+            memory.save(NewMemory(key=key, content=text, type="fact"))
+        assert find_clusters(memory, [""]) == []
+
+    embedder = Meaning(dims=2)
+    sandbox.provider = FakeProvider(embedder)  # type: ignore[assignment]
+    with sandbox.memory() as memory:
+        LeadingMemory(memory).embed_pending(should_stop=lambda: False)
+        asked = [*embedder.documents, *embedder.queries]
+        [cluster] = find_clusters(memory, [""])
+
+        assert {each.key for each in cluster} == {"wheels", "tyres"}
+        assert [*embedder.documents, *embedder.queries] == asked

@@ -18,3 +18,4 @@ def test_the_model_is_asked_at_most_once_whoever_is_killed(tmp_path: Path) -> No
     assert result.asked.total() > 5
     assert result.briefings > 0
     assert result.captures > 0
+    assert result.merged > 0

@@ -16,6 +16,7 @@ from hivemind_memory.model.memories import EDGE_KINDS
 from hivemind_memory.model.relations import Relation
 from hivemind_memory.providers.chat_reply import NoObjectError, read_object
 from tests.support.capture_replies import try_capture_replies
+from tests.support.consolidation_replies import try_consolidation_replies
 from tests.support.cpu import cpu_s
 from tests.support.model_replies import try_replies
 from tests.support.tiers import examples
@@ -97,6 +98,11 @@ def test_no_reply_loses_a_memory(tmp_path: Path) -> None:
 def test_no_reply_about_a_session_loses_or_invents_anything(tmp_path: Path) -> None:
     """``benchmarks/model_replies.py`` tries thousands."""
     assert try_capture_replies(tmp_path, count=40, seed=3) == []
+
+
+def test_no_reply_to_a_consolidation_loses_a_memory(tmp_path: Path) -> None:
+    """``benchmarks/model_replies.py`` tries thousands."""
+    assert try_consolidation_replies(tmp_path, 40, 3, least_applied=5) == []
 
 
 def test_a_word_without_end_takes_no_time() -> None:

@@ -147,3 +147,68 @@ def test_searches_use_the_reranker_that_the_leader_has_loaded(
     assert paths(led) == ["second.md", "first.md"]
     assert led.report.warnings == ()
     assert "local tiny" in [part.note for part in led.hits[0].parts]
+
+
+PRIVATE_NOTE = f"---\nvisibility: private\n---\n{SECOND}"
+
+
+def test_a_private_candidate_is_not_sent_and_keeps_its_raw_score(
+    sandbox: Sandbox,
+) -> None:
+    """Whatever `llm_send_private` said, they were sent to the language model."""
+    sandbox.save("first.md", FIRST)
+    sandbox.save("second.md", PRIVATE_NOTE)
+    sandbox.save("third.md", "The database of staging has a port for metrics.\n")
+    fake = FakeReranker()
+    fake.liked = "metrics"
+    sandbox.provider = RerankingProvider(sandbox.home, fake)
+    sandbox.flags = {"rerank_provider": "chat"}
+    with sandbox.memory() as memory:
+        found = ask(memory, "database port", should_explain=True)
+
+    assert len(fake.texts) == 2
+    assert not [text for text in fake.texts if "zone" in text]
+    read = {
+        hit.path: "reranker" in [part.name for part in hit.parts] for hit in found.hits
+    }
+    assert read == {"first.md": True, "second.md": False, "third.md": True}
+
+
+@pytest.mark.parametrize(
+    ("flags", "is_sent"),
+    [
+        ({"rerank_provider": "chat"}, False),
+        ({"rerank_provider": "chat", "llm_send_private": True}, True),
+        ({"rerank_provider": "http", "rerank_url": "https://rank.example"}, False),
+        ({"rerank_provider": "http", "rerank_url": "http://192.0.2.7:80"}, False),
+        ({"rerank_provider": "http", "rerank_url": "http://127.0.0.1:1"}, True),
+        ({"rerank_provider": "local"}, True),
+    ],
+)
+def test_a_private_candidate_leaves_only_if_the_options_say_so(
+    sandbox: Sandbox, flags: dict[str, object], *, is_sent: bool
+) -> None:
+    sandbox.save("first.md", FIRST)
+    sandbox.save("second.md", PRIVATE_NOTE)
+    sandbox.save("third.md", "The port of the database.\n")
+    fake = FakeReranker()
+    sandbox.provider = RerankingProvider(sandbox.home, fake)
+    sandbox.flags = flags
+    with sandbox.memory() as memory:
+        ask(memory, "database port")
+
+    assert bool([text for text in fake.texts if "zone" in text]) is is_sent
+
+
+def test_nothing_of_a_private_project_is_sent(sandbox: Sandbox) -> None:
+    sandbox.save("projects/shop/first.md", FIRST)
+    sandbox.save("projects/shop/second.md", SECOND)
+    sandbox.save("projects/shop/open.md", f"---\nvisibility: public\n---\n{SECOND}")
+    fake = FakeReranker()
+    sandbox.provider = RerankingProvider(sandbox.home, fake)
+    projects = {"shop": {"visibility": "private"}}
+    sandbox.flags = {"rerank_provider": "chat", "projects": projects}
+    with sandbox.memory() as memory:
+        ask(memory, "database port")
+
+    assert fake.texts == []

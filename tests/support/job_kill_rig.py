@@ -1,8 +1,9 @@
 """Kills leaders that run jobs, and looks how often the model was asked.
 
-Each victim saves memories, ends sessions and runs their jobs. Whatever is killed: the
-model is asked at most once about a memory and a session, no more often than a day
-allows, and no memory is lost.
+Each victim saves memories, ends sessions and runs their jobs, and applies what the
+model made of near copies. Whatever is killed: the model is asked at most once about a
+memory and a session, no more often than a day allows, and no memory is lost. Of two
+that are merged, each is active, or is replaced by one that is.
 """
 
 from __future__ import annotations
@@ -18,8 +19,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hivemind_memory.context.briefing import told_in
 from hivemind_memory.jobs import brief, capture_queue
 from hivemind_memory.jobs.capture_queue import queue_capture
+from hivemind_memory.jobs.consolidate import apply_merges
+from hivemind_memory.jobs.consolidation import find_clusters, merges_in
 from hivemind_memory.jobs.runner import JobRunner, requests_of
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.chat import ChatMessage
@@ -42,6 +46,9 @@ STATEMENT_SHARE = 0.3
 
 SESSION_SHARE = 0.3
 """Of all rounds, in these a session ends."""
+
+MERGE_SHARE = 0.25
+"""Of all rounds, in these two near copies are saved and merged."""
 
 LATENCY_S = 0.004
 
@@ -67,6 +74,9 @@ class Result:
 
     captures: int = 0
     """Requests about a session, each of which is queued once."""
+
+    merged: int = 0
+    """Near copies that were replaced."""
 
     states: Counter[str] = field(default_factory=Counter)
     problems: list[str] = field(default_factory=list)
@@ -142,6 +152,8 @@ def _lead(sandbox: Sandbox, rng: random.Random, said: int, number: int) -> None:
             number += 1
             if rng.random() < SESSION_SHARE:
                 _end_session(memory, number)
+            if rng.random() < MERGE_SHARE:
+                _merge_twins(memory, said, number)
             key = f"key-{number}"
             new = NewMemory(key=key, content=_text(number), type="fact")
             memory.save(new)
@@ -149,6 +161,24 @@ def _lead(sandbox: Sandbox, rng: random.Random, said: int, number: int) -> None:
             runner.run(should_stop=lambda: False)
     except BaseException as error:  # noqa: BLE001 - the parent reports all of them
         os.write(said, f"! {type(error).__name__}: {error}\n".encode())
+
+
+def _merge_twins(memory: Memory, said: int, number: int) -> None:
+    """Save two near copies, and apply what merges them, as a person does."""
+    keys = [f"twin-{number}-{name}" for name in ("a", "b")]
+    for key, more in zip(keys, ("", " As said"), strict=True):
+        text = f"{_lesson(number)}{more}"
+        memory.save(NewMemory(key=key, content=text, type="decision"))
+    os.write(said, "".join(f"saved {key}\n" for key in keys).encode())
+    for cluster in find_clusters(memory, [""], ["decision"]):
+        if sorted(each.key for each in cluster) == keys:
+            row = {
+                "key": keys[0],
+                "content": f"{_lesson(number)} As said",
+                "from": [each.id for each in cluster],
+            }
+            merges = merges_in({"merged": [row], "keep": []}, cluster, memory.state())
+            apply_merges(memory, [(1, merge) for merge in merges])
 
 
 def _end_session(memory: Memory, number: int) -> None:
@@ -204,6 +234,7 @@ def _check(sandbox: Sandbox, result: Result, saved: set[str], per_day: int) -> N
         jobs = Jobs(memory.state()).all()
         result.states.update(job.state for job in jobs)
         known = {row.key for row in memory.memories() if row.status == ACTIVE}
+        told = {row.key for row in told_in(memory, "")}
         counted = requests_of(memory).count_today()
         kept = Briefings(memory.state()).find("")
         active = {row.memory_id for row in memory.memories() if row.status == ACTIVE}
@@ -216,6 +247,10 @@ def _check(sandbox: Sandbox, result: Result, saved: set[str], per_day: int) -> N
         result.problems.append(f"the briefing is made from {sorted(gone)}")
     if lost := saved - known:
         result.problems.append(f"lost: {sorted(lost)}")
+    twins = {key.rpartition("-")[0] for key in saved if key.startswith("twin-")}
+    if gone := [twin for twin in twins if not {f"{twin}-a", f"{twin}-b"} & told]:
+        result.problems.append(f"both are replaced: {sorted(gone)}")
+    result.merged = sum(f"{twin}-b" in saved - told for twin in twins)
     if counted < result.asked.total():
         result.problems.append(f"{counted} requests counted, {result.asked} made")
     usual = {DONE, INTERRUPTED, WAITING}

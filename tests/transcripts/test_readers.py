@@ -11,6 +11,7 @@ from hivemind_memory.files.marked_section import SECTION_HEADLINE
 from hivemind_memory.inject.section import guide_lines
 from hivemind_memory.mcp_server.server_description import first_answers
 from hivemind_memory.model.agents import TRANSCRIPT_SOURCES
+from hivemind_memory.transcripts.claude import read_record
 from hivemind_memory.transcripts.message import OWN_TOOLS, FileState
 from hivemind_memory.transcripts.sources import LineSource, all_sources
 from tests.support.sandbox import Sandbox
@@ -140,3 +141,77 @@ def test_the_headline_is_that_of_the_section() -> None:
     """A section without its marks is recognized by it."""
     for has_tools in (True, False):
         assert guide_lines(has_tools=has_tools)[0] == SECTION_HEADLINE
+
+
+TYPED = ["FIRST-TYPED prompt about lamps", "SECOND-TYPED prompt", "THIRD-TYPED prompt"]
+SHELL_OUTPUT = "BANG-42-OUTPUT"
+"""What `!echo BANG-$((40+2))-OUTPUT` put out in each of the agents."""
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex", "gemini"])
+def test_only_what_the_user_typed_is_the_users(
+    sandbox: Sandbox, user: Path, agent: str
+) -> None:
+    """Summaries of a compaction and what a `!` command put out counted as well.
+
+    In the recorded sessions of the real agents, the user typed three prompts, ran a
+    command with `!`, and had the session compacted.
+    """
+    recorded = RECORDED / f"{agent}-typed.jsonl"
+    assert SHELL_OUTPUT in recorded.read_text(encoding="utf-8")
+    put_recorded(user, agent)
+    (user / FILES[agent]).write_bytes(recorded.read_bytes())
+    read_all(sandbox, user)
+
+    found = [(row[7], row[9]) for row in rows(sandbox)]
+
+    assert [text for role, text in found if role == "user"] == TYPED
+    assert [role for role, text in found if SHELL_OUTPUT in text] == ["tool"]
+
+
+def claude_messages(**record: object) -> list[tuple[str, str]]:
+    """Return role and text of the messages of one line of Claude Code."""
+    line = {"type": "user", "sessionId": "s", "cwd": LAMP, **record}
+    return [(m.role, m.text) for m in read_record(line, FileState())]
+
+
+@pytest.mark.parametrize(
+    ("content", "more", "expected"),
+    [
+        ("Use tabs.", {}, [("user", "Use tabs.")]),
+        ("Use tabs.", {"promptSource": "sdk"}, [("user", "Use tabs.")]),
+        (
+            "<bash-stdout>I typed this tag.",
+            {"origin": {"kind": "human"}},
+            [("user", "<bash-stdout>I typed this tag.")],
+        ),
+        (
+            "<command-name>/fix</command-name><command-args>the lamp</command-args>",
+            {},
+            [("user", "the lamp")],
+        ),
+        (
+            "<command-name>/cost</command-name>\n<command-args></command-args>",
+            {},
+            [],
+        ),
+        ("<local-command-stdout>3 dollars</local-command-stdout>", {}, []),
+        ("[Request interrupted by user for tool use]", {}, []),
+        ("<task-notification>done</task-notification>", {}, []),
+        ("An agent has ended.", {"origin": {"kind": "task-notification"}}, []),
+        ("Search it.", {"isSidechain": True}, [("assistant", "Search it.")]),
+        (
+            "<bash-input>ls</bash-input>",
+            {},
+            [("tool", "ls")],
+        ),
+    ],
+)
+def test_what_stands_in_the_users_name_in_claude_code(
+    content: str, more: dict[str, object], expected: list[tuple[str, str]]
+) -> None:
+    """As a text, and as a list with one text."""
+    blocks = [{"type": "text", "text": content}]
+    for written in (content, blocks):
+        found = claude_messages(message={"role": "user", "content": written}, **more)
+        assert found == expected

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from shlex import quote
 
 from hivemind_memory.cli.command import CommandRequest, Flag, command
@@ -38,6 +39,12 @@ if TYPE_CHECKING:
         SCOPE,
         TYPE,
         DRY_RUN,
+        Flag(
+            ("-o", "--output"),
+            "path",
+            "Write the diff to this file, which must be new.",
+            metavar="FILE",
+        ),
         Flag(("--apply",), "path", "Apply the diff in this file.", metavar="FILE"),
         Flag(
             ("--only",),
@@ -50,7 +57,7 @@ if TYPE_CHECKING:
     ),
     examples=(
         "hm consolidate --dry-run",
-        "hm consolidate --scope global > merged.md",
+        "hm consolidate --scope global -o merged.md",
         "hm consolidate --apply merged.md --only 1,3",
     ),
 )
@@ -78,6 +85,12 @@ def _propose(request: CommandRequest, memory: Memory) -> int:
     merges: list[Merge] = []
     refused: list[str] = []
     is_asked = isinstance(target, ChatTarget) and not request.values["dry_run"]
+    if (
+        is_asked
+        and request.values["output"]
+        and os.path.lexists(request.values["output"])
+    ):
+        raise UsageError(f"{request.values['output']} is there already.")
     if is_asked and clusters:
         merges, refused = _ask(memory, clusters)
     memories = {each.id: each for cluster in clusters for each in cluster}
@@ -95,7 +108,9 @@ def _propose(request: CommandRequest, memory: Memory) -> int:
         ]
         print_json({"clusters": rows, "diff": diff, "refused": refused})
         return 0
-    if diff:
+    if diff and request.values["output"]:
+        _write(request.values["output"], diff)
+    elif diff:
         write_stdout(diff)
     elif not is_asked:
         for cluster in clusters:
@@ -110,8 +125,26 @@ def _propose(request: CommandRequest, memory: Memory) -> int:
         if not isinstance(target, ChatTarget):
             print_notices([str(target)])
     elif diff:
-        print_notices(["nothing was changed: `hm consolidate --apply FILE` applies it"])
+        file = quote(request.values["output"] or "") or "FILE"
+        notice = f"nothing was changed: `hm consolidate --apply {file}` applies it"
+        print_notices([notice])
     return 0
+
+
+def _write(path: str, diff: str) -> None:
+    """Write a diff to a new file, for its owner only.
+
+    Raises:
+        UsageError: It was not written.
+    """
+    from hivemind_memory.files.atomic import write_file
+
+    try:
+        is_written = write_file(os.path.abspath(path), diff.encode(), is_new=True)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}.") from None
+    if not is_written:
+        raise UsageError(f"{path} is there already. Nothing was written.")
 
 
 def _ask(
@@ -154,7 +187,7 @@ def _apply(request: CommandRequest, memory: Memory) -> int:
     if not parts:
         raise UsageError(
             f"{path} has no part to apply. Nothing was changed.",
-            hint="`hm consolidate > FILE` writes one.",
+            hint="`hm consolidate -o FILE` writes one.",
         )
     chosen = _numbers(request.values["only"] or "", set(parts))
     if request.values["dry_run"]:

@@ -214,6 +214,7 @@ def _capture(request: CommandRequest, answers: list[str]) -> None:
 
                 if settings.llm_provider != "none":
                     queue_capture(memory, agent, session, transcript)
+            if event == _END or settings.llm_provider != "none":
                 return
             from hivemind_memory.jobs.reminder import find_reminder
 

@@ -164,6 +164,7 @@ def _head(record: dict[str, Any]) -> str:
 def _short_lines(record: dict[str, Any]) -> Iterable[str]:
     """Return what was injected, and how much was left out for which reason."""
     yield from _state_lines(record)
+    yield from _briefing_lines(record)
     for memory in record["memories"]:
         yield f"injected: {_reason_line(memory)}"
     counts: dict[str, int] = {}
@@ -184,6 +185,7 @@ def _explained_lines(record: dict[str, Any]) -> Iterable[str]:
     if record["seen_at"]:
         yield f"checked again {minute_text(record['seen_at'])}: unchanged"
     yield from dict.fromkeys(map(_facet_line, record["facets"]))
+    yield from _briefing_lines(record)
     for memory in record["memories"]:
         yield f"injected: {_memory_line(memory)}"
     for memory in record["left_out"]:
@@ -191,6 +193,13 @@ def _explained_lines(record: dict[str, Any]) -> Iterable[str]:
         what = "quoted" if memory["why"] == OVERLAP else "left out"
         yield f"{what}: {_memory_line(memory)}: {reason}"
     yield from _last_lines(record)
+
+
+def _briefing_lines(record: dict[str, Any]) -> Iterable[str]:
+    """Return that a section begins with a briefing; earlier records say nothing."""
+    if sources := record.get("briefing"):
+        count = count_text(len(sources), "memory", "memories")
+        yield f"injected: the briefing, made from {count} (`hm bulletin` names them)"
 
 
 def _facet_line(facet: dict[str, Any]) -> str:

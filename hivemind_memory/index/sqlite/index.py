@@ -274,12 +274,15 @@ class SqliteIndex:
 
             return chunk_locations(self._connection, chunks)
 
-    def texts(self, chunks: Sequence[int]) -> dict[int, tuple[str, str]]:
-        """Return chunk -> (text, headings, one a line)."""
+    def texts(
+        self, chunks: Sequence[int], access: Access | None = None
+    ) -> dict[int, tuple[str, str]]:
+        """Return chunk -> (text, headings, one a line), as far as *access* goes."""
         with translated_errors(self.path):
             from hivemind_memory.index.sqlite.words import texts_of
 
-            return texts_of(self._connection, chunks)
+            visible = visibility_filter(access, self._contents())
+            return texts_of(self._connection, chunks, visible)
 
     def hit_source(self) -> SqliteHits:
         """Return the source of hits without a query, and of details of hits."""

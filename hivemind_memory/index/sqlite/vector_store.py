@@ -6,6 +6,8 @@ outlives every rebuild, and a chunk only links to it.
 
 from __future__ import annotations
 
+import json
+
 from hivemind_memory.errors import EmbeddingInvalidError
 from hivemind_memory.index.sqlite.lock import index_lock
 from hivemind_memory.index.sqlite.vector_blocks import has_many_unpacked, pack_new
@@ -46,6 +48,38 @@ class SqliteVectorStore:
             with read_transaction(self._connection):
                 places = self._first_pending(self._space(fingerprint), limit)
                 return self._texts_at(places)
+
+    def near_notes(
+        self, fingerprint: str, paths: Collection[str], least: float
+    ) -> list[tuple[str, str]]:
+        """Return the pairs of some notes whose cosine is at least *least*.
+
+        A note counts if it is one chunk that has a vector.
+        """
+        from hivemind_memory.index.sqlite.vectors import products_of
+
+        with translated_errors(self._path):
+            rows = self._connection.execute(
+                """
+                SELECT path, min(embedding) FROM spaces
+                JOIN chunks_vec ON chunks_vec.space_id = spaces.id AND subchunk = 0
+                JOIN chunks ON chunks.id = chunk_id
+                JOIN files ON files.id = file_id AND state = 0
+                JOIN embedding_cache ON embedding_cache.id = vector_id
+                WHERE fingerprint = ? AND path IN (SELECT value FROM json_each(?))
+                GROUP BY path HAVING count(*) = 1 ORDER BY path
+                """,
+                (fingerprint, json.dumps(list(paths))),
+            )
+            found = [(str(path), bytes(vector)) for path, vector in rows]
+        pairs = []
+        for at, (path, vector) in enumerate(found):
+            others = [other for other in found[:at] if len(other[1]) == len(vector)]
+            cosines = products_of(vector, [other for _, other in others])
+            for (other, _), cosine in zip(others, cosines, strict=True):
+                if least <= cosine:
+                    pairs.append((path, other))
+        return pairs
 
     def known_texts(self, fingerprint: str, limit: int) -> list[tuple[str, bytes]]:
         """Return at most *limit* (text, vector) of that space."""

@@ -170,7 +170,7 @@ class VectorRetriever:
         if len(vectors) < len(found):
             message = "a vector has another length than its space"
             raise ValueError(message)
-        cosines = _products(query, vectors)
+        cosines = products_of(query, vectors)
         for (chunk, subchunk, _), cosine in zip(found, cosines, strict=True):
             # A disk may turn bits; a number that is none is in no range.
             known = cosine if abs(cosine) <= 1 + SAME_COSINE * 100 else 0.0
@@ -350,7 +350,7 @@ def _below(distances: array[float], bound: float) -> list[tuple[float, int]]:
     ]
 
 
-def _products(query: bytes, vectors: Sequence[bytes]) -> list[float]:
+def products_of(query: bytes, vectors: Sequence[bytes]) -> list[float]:
     """Return the product of a query with each of some vectors, all float32."""
     if not vectors:
         return []

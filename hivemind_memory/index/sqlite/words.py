@@ -318,17 +318,16 @@ def chunk_locations(
 
 
 def texts_of(
-    connection: apsw.Connection, chunks: Sequence[int]
+    connection: apsw.Connection, chunks: Sequence[int], visible: SqlFilter
 ) -> dict[int, tuple[str, str]]:
     """Return chunk -> (text, headings, one a line)."""
+    sql = "SELECT chunks.id, text, headings FROM chunks"
     marks = ",".join("?" * len(chunks))
-    return {
-        chunk: (text, headings)
-        for chunk, text, headings in connection.execute(
-            f"SELECT id, text, headings FROM chunks WHERE id IN ({marks})",
-            tuple(chunks),
-        )
-    }
+    where = f" WHERE chunks.id IN ({marks})"
+    if visible.sql:
+        where = f" JOIN files ON files.id = file_id{where}{visible.sql}"
+    rows = connection.execute(f"{sql}{where}", (*chunks, *visible.values))
+    return {chunk: (text, headings) for chunk, text, headings in rows}
 
 
 def _place_of(candidate: WordCandidate) -> tuple[str, int]:

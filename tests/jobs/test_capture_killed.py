@@ -1,0 +1,216 @@
+"""A capture that is killed anywhere proposes each memory once, in the first words.
+
+Real processes die before and after each of their writes. Who captures the session next
+has a model that puts the same lessons in other words.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hivemind_memory.jobs.capture_queue import CAPTURE, queue_capture
+from hivemind_memory.jobs.runner import JobRunner
+from hivemind_memory.memory.memory import Memory
+from hivemind_memory.model.curation import MemorySelector
+from hivemind_memory.opening import open_injection_records
+from hivemind_memory.state.captures import Captures
+from hivemind_memory.state.jobs import DONE, INTERRUPTED, Jobs
+from tests.support.capture_home import CaptureHome, Lesson, proposal
+from tests.support.sessions import ASSISTANT, USER
+
+SAID = [
+    (USER, "The kiln is never opened above 90 degrees, the glaze would crack."),
+    (ASSISTANT, "Understood, the kiln stays shut above 90 degrees."),
+    (USER, "Clay comes from the quarry in Hoya, and nowhere else, it is free of lime."),
+    (ASSISTANT, "The order goes to the quarry in Hoya."),
+    (USER, "Orders are packed on Fridays by two people, one alone drops the vases."),
+    (ASSISTANT, "Two people pack on Fridays."),
+]
+FIRST = [
+    "The kiln is never opened above 90 degrees, because the glaze would crack.",
+    "Clay comes from the quarry in Hoya only, because it is free of lime.",
+    "Two people pack orders on Fridays, because one alone drops vases.",
+]
+AGAIN = [
+    "Above 90 degrees nobody opens the oven: cracks would appear in its enamel.",
+    "Hoya delivers all raw material; elsewhere too much calcium is found in the earth.",
+    "Packing needs a pair of workers at the end of the week, or pots break.",
+]
+KEYS = ("kiln", "clay", "packing")
+
+
+def rows(texts: list[str], prefix: str = "") -> list[Lesson]:
+    return [
+        proposal(text, 2 * at + 1, key=prefix + key)
+        for at, (key, text) in enumerate(zip(KEYS, texts, strict=True))
+    ]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> CaptureHome:
+    made = CaptureHome(tmp_path)
+    made.put(SAID)
+    made.with_memory(lambda memory: memory.state().run(lambda _: None))
+    return made
+
+
+def die_at(event: int) -> None:
+    """End this process at its event of a number: before or after a write."""
+    count = 0
+
+    def counted(real: Callable[..., Any]) -> Callable[..., Any]:
+        def write(*given: Any, **named: Any) -> Any:
+            nonlocal count
+            count += 1
+            if count == event:
+                os._exit(9)
+            done = real(*given, **named)
+            count += 1
+            if count == event:
+                os._exit(9)
+            return done
+
+        return write
+
+    for kind, name in (
+        (Captures, "keep_draft"),
+        (Captures, "keep_line"),
+        (Memory, "save"),
+        (Jobs, "end"),
+    ):
+        setattr(kind, name, counted(getattr(kind, name)))
+
+
+def killed(event: int, work: Callable[[], object]) -> bool:
+    """Let a process work, and die at an event; return whether it came so far."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            die_at(event)
+            work()
+            code = 0
+        finally:
+            os._exit(code)
+    _, status = os.waitpid(child, 0)
+    code = os.waitstatus_to_exitcode(status)
+    assert code in (0, 9)
+    return code == 9
+
+
+@pytest.mark.parametrize("event", range(1, 17))
+def test_a_command_that_is_killed_is_finished_by_the_next_one(
+    home: CaptureHome, event: int
+) -> None:
+    home.reply_with(*rows(FIRST))
+    was_killed = killed(event, home.capture)
+    home.reply_with(*rows(AGAIN, "other-"))
+    home.chat.asked.clear()
+
+    home.capture()
+    home.capture()
+
+    was_kept = event > 1
+    assert len(home.chat.asked) == (0 if was_kept else 1)
+    assert sorted(home.pending()) == sorted(FIRST if was_kept else AGAIN)
+    assert was_killed is (event <= 14)
+
+
+@pytest.mark.parametrize("event", range(1, 17))
+def test_a_leader_that_is_killed_is_finished_by_the_next_one(
+    home: CaptureHome, event: int
+) -> None:
+    """Its job goes on by itself, since the model is not asked again."""
+    file = home.put(SAID)
+    home.with_memory(lambda m: queue_capture(m, "claude", "session-one", str(file)))
+    home.sandbox.ahead_s += 60
+    home.reply_with(*rows(FIRST))
+
+    def lead() -> None:
+        with home.sandbox.memory() as memory:
+            runner = JobRunner(memory, lambda _: home.chat, open_sessions=home.sessions)
+            runner.run(should_stop=lambda: False)
+            runner.close()
+
+    assert killed(event, lead)
+    home.reply_with(*rows(AGAIN, "other-"))
+    home.chat.asked.clear()
+
+    lead()
+    lead()
+
+    jobs = home.with_memory(lambda memory: Jobs(memory.state()).all())
+    [state] = [job.state for job in jobs if job.kind == CAPTURE]
+    assert home.chat.asked == []
+    if event == 1:  # what it replied was lost, and it is not asked again unasked
+        assert (state, home.pending()) == (INTERRUPTED, [])
+    else:
+        assert sorted(home.pending()) == sorted(FIRST)
+    # Between the row and the end of its job, nothing is left to do.
+    assert state == (DONE if 1 < event < 14 or event == 16 else INTERRUPTED)
+
+
+def test_new_lines_are_asked_about_and_the_kept_ones_are_not(home: CaptureHome) -> None:
+    home.reply_with(*rows(FIRST))
+    assert killed(4, home.capture)
+    more = [(USER, "Red glaze is never mixed with blue, the result is mud.")]
+    home.put([*more, (ASSISTANT, "No red with blue, then.")])
+    red = "Red glaze is never mixed with blue, because the result is mud."
+    home.reply_with(proposal(red, 7, key="red"))
+    home.chat.asked.clear()
+
+    home.capture()
+
+    [asked] = home.chat.asked
+    lines = json.loads(asked[-1].text)["transcript"]
+    assert [line["line"] for line in lines] == [7, 8]
+    assert sorted(home.pending()) == sorted([*FIRST, red])
+
+
+def test_what_was_rejected_in_between_does_not_come_back(home: CaptureHome) -> None:
+    home.reply_with(*rows(FIRST))
+    assert killed(4, home.capture)
+    [claim] = home.with_memory(lambda memory: memory.curation.pending())
+    home.with_memory(lambda memory: memory.curation.reject(claim.id))
+
+    home.capture()
+
+    assert sorted(home.pending()) == sorted(FIRST[1:])
+
+
+@pytest.mark.parametrize("selector", [{"session": "session-one"}, {"name": "kiln"}])
+def test_a_purge_reaches_what_is_kept(
+    home: CaptureHome, selector: dict[str, str]
+) -> None:
+    """The text of a draft is in `state.db` until notes say it."""
+    home.reply_with(*rows(FIRST))
+    assert killed(4, home.capture)  # the first one is saved, and kept all the same
+    assert home.pending() == FIRST[:1]
+
+    with home.sandbox.memory() as memory:
+        traces = open_injection_records(memory)
+        memory.curation.purge(MemorySelector(**selector), traces)
+
+    for file in home.sandbox.home.rglob("*"):
+        if file.is_file():
+            assert b"kiln is never opened" not in file.read_bytes(), file
+    home.capture()
+    whole = selector.get("session")
+    assert sorted(home.pending()) == sorted([] if whole else FIRST[1:])
+
+
+def test_no_secret_is_kept(home: CaptureHome) -> None:
+    secret = "The password of the shop is Kiln-Vase-77-Hoya!, says the owner."
+    home.reply_with(proposal(secret, 1, key="secret"), *rows(FIRST))
+
+    assert killed(2, home.capture)
+
+    for file in home.sandbox.home.rglob("*"):
+        if file.is_file():
+            assert b"Vase-77" not in file.read_bytes(), file
