@@ -126,7 +126,6 @@ class Memory:
 
         Never raises because of what the query holds. An index that cannot be used
         is replaced for this answer by one in memory, and the report says so.
-
         Unless *is_fresh*, the index answers as it is, and no note is looked at.
         """
         from hivemind_memory.memory.chosen_reranker import find_reranker
