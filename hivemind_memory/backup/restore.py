@@ -149,12 +149,24 @@ def _read(file: str) -> tuple[dict[str, bytes], dict[str, Any]]:
             hint="Upgrade hivemind-memory.",
             effect=_EFFECT,
         )
+    if not _are_described(known):
+        raise _unusable("its list of contents is damaged")
     for name, data in members.items():
         if known.get(name, {}).get("sha256") != hashlib.sha256(data).hexdigest():
             raise _unusable(f"the checksum of {name} in it does not match")
     if members.keys() != known.keys():
         raise _unusable("a part of it is missing")
     return members, manifest
+
+
+def _are_described(known: object) -> bool:
+    """Return whether a manifest tells of each member what is needed of it."""
+    return isinstance(known, dict) and all(
+        isinstance(about, dict)
+        and isinstance(about.get("sha256"), str)
+        and type(about.get("mtime_ns")) is int
+        for about in known.values()
+    )
 
 
 def _targets(places: Places, members: Mapping[str, bytes]) -> dict[str, str]:
@@ -190,13 +202,15 @@ def _is_record(path: str) -> bool:
 def _refuse_replacing(
     places: Places, members: Mapping[str, bytes], targets: Mapping[str, str]
 ) -> None:
-    """Raise if the home holds something else under one of the names."""
+    """Raise if the home holds something else under one of the names.
+
+    An empty file counts as missing.
+    """
     folder = NotesFolder(places.notes)
     for name, data in members.items():
         if name in targets:
             path = targets[name]
-            has_bytes = os.path.exists(path) and os.stat(path).st_size > 0
-            is_there = has_bytes and not _is_same(path, data)
+            is_there = os.path.lexists(path) and not _may_be_replaced(path, data)
         else:
             note = parse_note_path(name.removeprefix(NOTES))
             path = os.path.join(places.notes, note)
@@ -232,8 +246,8 @@ def _write(
             folder.replace(note, data, expected=None)
         mtime_ns = int(manifest["members"][name]["mtime_ns"])
         os.utime(os.path.join(places.notes, note), ns=(mtime_ns, mtime_ns))
-    for name, path in targets.items():
-        data = members[name]
+    for name in sorted(targets, key=lambda name: name == STATE):
+        path, data = targets[name], members[name]
         make_private_folder(os.path.dirname(path))
         if not (os.path.exists(path) and _is_same(path, data)):
             written.files[path] = data
@@ -295,6 +309,16 @@ def _folders_above(path: str) -> Iterator[str]:
     """Yield the folders that a file is in, up to the root."""
     while path != (path := os.path.dirname(path)):
         yield path
+
+
+def _may_be_replaced(path: str, data: bytes) -> bool:
+    """Return whether what has the name of a member is as good as nothing, or the same.
+
+    A link that leads nowhere is neither.
+    """
+    if not os.path.exists(path):
+        return False
+    return os.stat(path).st_size == 0 or _is_same(path, data)
 
 
 def _is_same(path: str, data: bytes) -> bool:

@@ -55,7 +55,8 @@ class Listener:
         self._waiting: list[MemoryEvent] = []
         self.woken = asyncio.Event()
         self.is_over = False
-        """No more events come: the server ends, or the client reads too slowly."""
+        """No more events follow: the server is closing, the client reads too slowly, or
+        its token has changed."""
 
     def offer(self, events: Iterable[MemoryEvent]) -> None:
         """Keep what the client may read of some events."""
@@ -127,11 +128,13 @@ class EventFeed:
         async with self._lock:
             if self._task is None:
                 await anyio.to_thread.run_sync(self._begin)
-                self._task = asyncio.get_running_loop().create_task(self._watch())
             if after:
                 missed = await anyio.to_thread.run_sync(self._changes_after, after)
                 listener.offer(item for item in missed if item.number <= self._last)
             self._listeners.add(listener)
+            # The last of the others may have left meanwhile, and ended the watch.
+            if self._task is None:
+                self._task = asyncio.get_running_loop().create_task(self._watch())
 
     def remove(self, listener: Listener) -> None:
         """Give a listener nothing more; without any, nothing is watched."""

@@ -12,12 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from hivemind_memory.backup import restore
 from hivemind_memory.backup.restore import restore_backup
 from hivemind_memory.backup.write import write_backup
 from hivemind_memory.errors import UsageError
 from hivemind_memory.memory import Memory
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.opening import open_memory
+from hivemind_memory.projects.known_project import IDENTITY_FILE
 from hivemind_memory.state.namespaces import Namespace, Namespaces
 from hivemind_memory.state.recall_log import RecallLog
 from tests.support.sandbox import ask, paths
@@ -166,6 +168,39 @@ def test_nothing_is_ever_replaced(home: Path, tmp_path: Path) -> None:
         assert restore_backup(memory.places, str(file)).notes == 3
 
 
+def test_a_link_that_leads_nowhere_is_not_replaced(home: Path, tmp_path: Path) -> None:
+    """It was taken for a missing file, as it is nowhere else."""
+    file = backed_up(home, tmp_path / "b.tar.gz")
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "config.json").symlink_to(tmp_path / "elsewhere.json")
+
+    with opened(other) as memory, pytest.raises(UsageError, match="would overwrite"):
+        restore_backup(memory.places, str(file))
+
+    assert (other / "config.json").is_symlink()
+
+
+def test_the_state_is_restored_last(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It says that the rest is there; the records of projects came after it."""
+    (home / "memory" / "projects" / "shop" / IDENTITY_FILE).write_text("{}")
+    file = backed_up(home, tmp_path / "b.tar.gz")
+    written: list[str] = []
+    write = restore.write_file
+    monkeypatch.setattr(
+        restore,
+        "write_file",
+        lambda path, data: (written.append(path), write(path, data)),
+    )
+
+    with opened(tmp_path / "other") as memory:
+        restore_backup(memory.places, str(file))
+        assert written[-1] == memory.places.state_file
+    assert any(path.endswith(IDENTITY_FILE) for path in written)
+
+
 def test_a_file_that_is_no_sound_backup_restores_nothing(
     home: Path, tmp_path: Path
 ) -> None:
@@ -180,6 +215,8 @@ def test_a_file_that_is_no_sound_backup_restores_nothing(
         "notes/../../evil.md": manifest["members"]["notes/deploy.md"],
     }
     told = {"manifest.json": json.dumps({**manifest, "members": known}).encode()}
+    no_time = {name: {"sha256": one["sha256"]} for name, one in known.items()}
+    listed = list(manifest["members"])
     bad = {
         "cut": file.read_bytes()[: file.stat().st_size // 2],
         "text": b"not a backup",
@@ -187,6 +224,15 @@ def test_a_file_that_is_no_sound_backup_restores_nothing(
         "changed": _archive({**members, "notes/deploy.md": b"other"}),
         "lost": _archive({k: v for k, v in members.items() if k != "notes/deploy.md"}),
         "outside": _archive({**members, "notes/../../evil.md": evil, **told}),
+        **{
+            name: _archive({**members, "manifest.json": json.dumps(found).encode()})
+            for name, found in {
+                "no times": {**manifest, "members": no_time},
+                "a list": {**manifest, "members": listed},
+                "texts": {**manifest, "members": dict.fromkeys(listed, "x")},
+                "no object": listed,
+            }.items()
+        },
     }
 
     for name, data in bad.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -50,6 +51,23 @@ def test_the_last_session_is_captured_into_the_inbox(
     again = hm("capture", "--last")
     assert "nothing was asked, because nothing new was said" in again.err
     assert len(server.requests) == 2
+
+
+def test_the_last_session_is_that_of_the_project_here(
+    hm: Hm, server: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An owner has no project of their own: the newest session of any was sent."""
+    folders = [tmp_path / "shop", tmp_path / "bank"]
+    for folder in folders:
+        folder.mkdir()
+        subprocess.run(["git", "init", "-q", folder], check=True)
+        put_session(tmp_path / "user", "claude", folder.name, str(folder), SAID)
+    monkeypatch.chdir(folders[0])
+
+    captured = hm("capture", "--last", "--json")
+
+    assert json.loads(captured.out)["session"] == "shop"
+    assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize("words", [(), ("one", "--last")])

@@ -159,6 +159,22 @@ def test_what_is_wrong_with_a_block_is_not_said_as_if_it_were_so(
 
 
 @pytest.mark.thorough
+def test_the_file_that_is_checked_is_the_one_that_is_used(
+    hm: Hm, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`~` was taken for a folder by the check, and for the home folder after it."""
+    user = tmp_path / "user"
+    user.mkdir()
+    monkeypatch.setenv("HOME", str(user))
+    words = ("context", "add", "--type", "file", "cart.py")
+
+    assert hm(*words, "--blocks", "~/blocks.json").code == 0
+
+    assert (user / "blocks.json").is_file()
+    assert hm("context", "list", "--blocks=~/blocks.json").code == 0
+    assert not (project / "~").exists()
+
+
 def test_thirty_two_commands_add_to_one_file(hm: Hm, project: Path) -> None:
     """Each reads the file, adds its block and writes it; none is lost."""
     program = (

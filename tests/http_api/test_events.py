@@ -246,6 +246,34 @@ def test_a_change_while_a_client_is_added_is_told_it_once(home: Path) -> None:
         assert asyncio.run(told()) == ["first.md", "second.md"]
 
 
+def test_who_connects_while_the_last_one_leaves_is_still_told(home: Path) -> None:
+    """The watch ended with the one that left: the new stream was silent for good."""
+    assert home.is_dir()
+    save("known", "Long before.")
+    with opening.open_memory() as memory:
+        known = memory.curation.events.after(0)[0].change_id
+
+        async def told() -> list[str]:
+            feed = EventFeed(lambda: nullcontext(memory))
+            old, new = Listener(memory.caller), Listener(memory.caller)
+            await feed.add(old, "")
+            loop, changes_after = asyncio.get_running_loop(), feed._changes_after
+
+            def leave(after: str) -> tuple[MemoryEvent, ...]:
+                loop.call_soon_threadsafe(feed.remove, old)
+                time.sleep(POLL_S / 4)
+                return changes_after(after)
+
+            feed._changes_after = leave  # type: ignore[method-assign]
+            await feed.add(new, known)
+            save("later", "After both.")
+            await asyncio.wait_for(new.woken.wait(), 60)
+            feed.remove(new)
+            return [item.path for item in new.take() if item.kind == "saved"]
+
+        assert asyncio.run(told()) == ["later.md"]
+
+
 def test_a_memory_that_is_saved_during_a_look_is_not_told_as_indexed_first(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

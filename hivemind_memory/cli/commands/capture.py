@@ -69,7 +69,7 @@ def capture(request: CommandRequest) -> int:
 
 
 def _capture(memory: Memory, session: str, *, is_dry_run: bool) -> CaptureResult:
-    """Capture a session; without an id, the last one of the project."""
+    """Capture a session; without an id, the last one of the project here, or of any."""
     from hivemind_memory import opening
     from hivemind_memory.access.rules import check_enabled
     from hivemind_memory.jobs.capture_now import capture_now
@@ -80,7 +80,7 @@ def _capture(memory: Memory, session: str, *, is_dry_run: bool) -> CaptureResult
     if session:
         found = sessions.find(session)
     else:
-        found = sessions.newest(memory.caller.project)
+        found = sessions.newest(memory.here.find(False))
     return capture_now(memory, sessions, found, is_dry_run=is_dry_run)
 
 

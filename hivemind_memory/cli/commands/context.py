@@ -132,7 +132,7 @@ def build(request: CommandRequest) -> int:
                 max_tokens=values["max_tokens"] or 8_000,
                 root=root,
                 task=task,
-                blocks_file=values["blocks"] or "",
+                blocks_file=_given_blocks(request),
                 strategy=values["strategy"] or "",
             ),
             environ=environment.git_environ(),
@@ -315,8 +315,8 @@ def _checked_root(memory: Memory, request: CommandRequest) -> str:
     if not os.path.isdir(root):
         raise UsageError(f"There is no folder {root}.")
     opening.check_worktree(memory, root)
-    if blocks := request.values["blocks"]:
-        above = os.path.dirname(os.path.realpath(blocks))
+    if blocks := _given_blocks(request):
+        above = os.path.dirname(blocks)
         if not os.path.isdir(above):
             raise UsageError(f"There is no folder {above}.")
         if above != os.path.realpath(root):
@@ -330,10 +330,18 @@ def _blocks_file(request: CommandRequest) -> str:
     Raises:
         UsageError: It names none.
     """
-    path: str | None = request.values["blocks"]
-    if not path:
-        raise UsageError("Name the file with --blocks FILE.")
-    return os.path.expanduser(path)
+    if path := _given_blocks(request):
+        return path
+    raise UsageError("Name the file with --blocks FILE.")
+
+
+def _given_blocks(request: CommandRequest) -> str:
+    """Return the path of the file with blocks, links resolved; empty: none is given.
+
+    The one that is checked is the one that is used.
+    """
+    given: str | None = request.values["blocks"]
+    return os.path.realpath(os.path.expanduser(given)) if given else ""
 
 
 def _unreadable(working: WorkingMemory, blocks: Iterable[MemoryBlock]) -> list[str]:
