@@ -88,7 +88,7 @@ class Failure(Exception):  # noqa: N818 - it is an answer, not a defect
         super().__init__(message)
         self.status = status
         self.message = mask(message)
-        self.hint = hint
+        self.hint = mask(hint)
         self.details = [
             {name: mask(text) for name, text in each.items()} for each in details
         ]
@@ -166,7 +166,9 @@ def clean_sentence(text: str) -> str:
     return mask_short(text, _MAX_CHARS)
 
 
-def failure_of_fields(error: ValidationError, fields: type[BaseModel]) -> Failure:
+def failure_of_fields(
+    error: ValidationError, fields: type[BaseModel], whole: str
+) -> Failure:
     """Return how a body or a query of the wrong form is answered, without its values.
 
     The first problem is the sentence, all of them are the details.
@@ -174,6 +176,7 @@ def failure_of_fields(error: ValidationError, fields: type[BaseModel]) -> Failur
     Args:
         error: What was found.
         fields: What the request takes.
+        whole: What is wrong where no field is: ``body`` or ``query``.
     """
     found = error.errors(include_url=False, include_context=False, include_input=False)
     if found[0]["type"] == "json_invalid":
@@ -181,7 +184,7 @@ def failure_of_fields(error: ValidationError, fields: type[BaseModel]) -> Failur
     schema = fields.model_json_schema()
     details = [
         {
-            "field": _field(problem["loc"]),
+            "field": _field(problem["loc"], whole),
             "problem": _problem(problem["type"], problem["msg"])
             or f"must be {allowed_by(schema_at(schema, problem['loc']))}",
         }
@@ -193,9 +196,9 @@ def failure_of_fields(error: ValidationError, fields: type[BaseModel]) -> Failur
     return Failure(400, f"{named}{first['problem']}", details=details)
 
 
-def _field(place: Sequence[int | str]) -> str:
-    """Return the name of a field, ``body`` for the whole."""
-    return mask_short(".".join(str(part) for part in place) or "body", 60)
+def _field(place: Sequence[int | str], whole: str) -> str:
+    """Return the name of a field; without one, that of the whole."""
+    return mask_short(".".join(str(part) for part in place) or whole, 60)
 
 
 def _problem(kind: str, message: str) -> str:

@@ -197,7 +197,7 @@ def _query_of(text: bytes, fields: type[Fields] | None) -> Fields | None:
     try:
         return fields.model_validate(named)
     except ValidationError as error:
-        raise failure_of_fields(error, fields) from error
+        raise failure_of_fields(error, fields, "query") from error
 
 
 def _field_failure(name: str, problem: str) -> Failure:
@@ -216,7 +216,7 @@ def _checked_body(body: bytes, fields: type[Fields]) -> Fields:
     try:
         return fields.model_validate_json(body, strict=True)
     except ValidationError as error:
-        raise failure_of_fields(error, fields) from error
+        raise failure_of_fields(error, fields, "body") from error
 
 
 async def body_of(scope: Scope, receive: Receive, error: str) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, JsonValue
 
@@ -65,7 +65,7 @@ class SetFields(Fields):
 class WrittenKey(Answer):
     """What a write has made."""
 
-    status: str
+    status: Literal["ok"]
     key: str
     version: int
 
@@ -73,14 +73,15 @@ class WrittenKey(Answer):
 class DeletedKey(Answer):
     """What a deletion has done."""
 
-    status: str
+    status: Literal["deleted"]
 
 
 @routes.get("/memory", example=[_ROW_EXAMPLE], if_no_workspace=[])
 def list_keys(call: Call) -> list[KeyRow]:
     """List the keys of a workspace with their values, by key.
 
-    Values are shown without what looks like a secret; one key alone is given as it is.
+    In the list, secrets are masked; a single key is returned as stored, except for
+    values of the vault.
     """
     return [_row(found) for found in call.memory.curation.key_values.all()]
 

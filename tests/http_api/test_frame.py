@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from hivemind_memory.http_api.failures import Failure, plain_envelope
 from tests.http_api.served import Served, add_token, save, serving
 from tests.support.forked import HM, finish
 
@@ -221,3 +222,18 @@ def test_where_a_person_looks_first_leads_to_the_documents(
     page = served.ask("GET", "/api/v1/docs", token=None)
     assert page.status_code == 200
     assert served.ask("POST", path, token=None).status_code != 307
+
+
+def test_what_is_wrong_with_a_whole_query_is_not_said_of_a_body(served: Served) -> None:
+    answer = served.ask("GET", f"{ROUTE}?limit=1&max_results=2")
+
+    assert [each["field"] for each in answer.json()["details"]] == ["query"]
+
+
+def test_a_hint_tells_no_secret() -> None:
+    """As no sentence and no detail does."""
+    token = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+    failure = Failure(400, "wrong", hint=f"Did you mean {token}?")
+
+    assert token not in str(plain_envelope(failure))
+    assert "Did you mean " in str(plain_envelope(failure)["hint"])
