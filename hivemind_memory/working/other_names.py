@@ -23,7 +23,7 @@ from hivemind_memory.working.janitor import clean_up
 from hivemind_memory.working.loading import ContentLoader, own_text
 from hivemind_memory.working.scoring import BALANCED, RelevanceScorer, sort_key
 from hivemind_memory.working.selection import Selection, select_blocks
-from hivemind_memory.working.working_memory import MAX_TOKENS, WorkingMemory
+from hivemind_memory.working.working_memory import DEFAULT_MAX_TOKENS, WorkingMemory
 
 _BYTES_PER_TOKEN = 3
 
@@ -31,7 +31,7 @@ _BYTES_PER_TOKEN = 3
 class WorkingMemoryManager:
     """Keeps blocks by id."""
 
-    def __init__(self, max_tokens: int = MAX_TOKENS) -> None:
+    def __init__(self, max_tokens: int = DEFAULT_MAX_TOKENS) -> None:
         self.max_tokens = max_tokens
         self.memory_index: dict[str, MemoryBlock] = {}
         self.context_memory: list[Entry] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 
 from hivemind_memory.errors import HivemindError, NotesMissingError
 from hivemind_memory.markdown.front_matter import split_front_matter
@@ -16,7 +16,8 @@ from hivemind_memory.working.loading import MEMORY_PREFIX
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.memory import Memory
-    from hivemind_memory.model.query import Hit
+    from hivemind_memory.model.clocks import Clocks
+    from hivemind_memory.model.query import Hit, SearchAnswer
 
 MAX_MEMORIES = 20
 MAX_WEAK_MEMORIES = 5
@@ -43,28 +44,41 @@ def find_memories(
 ) -> tuple[list[MemoryBlock], list[str]]:
     """Return blocks of the memories about a task, and what should be said of them."""
     try:
-        answer = memory.search(Query(text=task, max_results=MAX_MEMORIES))
+        answer, blocks = _search(memory, task, now)
     except NotesMissingError:
         return [], ["there are no notes yet"]
-    notes = list(answer.report.warnings)
+    remarks = list(answer.report.warnings)
     if answer.is_unknown:
-        weak = [_as_weak(_block(hit, now)) for hit in answer.hits[:MAX_WEAK_MEMORIES]]
-        return weak, [*notes, "no memory is about this task"]
+        weak = [_as_weak(block) for block in blocks[:MAX_WEAK_MEMORIES]]
+        return weak, [*remarks, "no memory is about this task"]
     if answer.is_weak:
-        notes.append("the memories match the task only weakly")
+        remarks.append("the memories match the task only weakly")
     if not answer.hits and answer.report.why_empty:
-        notes.append(answer.report.why_empty)
-    return [_block(hit, now) for hit in answer.hits], notes
+        remarks.append(answer.report.why_empty)
+    return blocks, remarks
 
 
 def memories_about(memory: Memory, subject: str, now: datetime) -> list[MemoryBlock]:
     """Return blocks of the memories that are clearly about a subject, best first."""
     try:
-        answer = memory.search(Query(text=subject, max_results=MAX_MEMORIES))
+        answer, blocks = _search(memory, subject, now)
     except HivemindError:
         return []  # the rest of the context does without
-    is_clear = not (answer.is_unknown or answer.is_weak)
-    return [_block(hit, now) for hit in answer.hits] if is_clear else []
+    return [] if answer.is_unknown or answer.is_weak else blocks
+
+
+def _search(
+    memory: Memory, text: str, now: datetime
+) -> tuple[SearchAnswer, list[MemoryBlock]]:
+    """Return the answer to a text, and the block of each hit, best first.
+
+    What has no date, such as ``global.md``, does not age: it counts as written today.
+    """
+    answer = memory.search(Query(text=text, max_results=MAX_MEMORIES))
+    today = memory.clocks.local_iso(now.timestamp())[:10]
+    return answer, [
+        _block(hit, _midnight(hit.date or today, memory.clocks)) for hit in answer.hits
+    ]
 
 
 def _as_weak(block: MemoryBlock) -> MemoryBlock:
@@ -73,7 +87,7 @@ def _as_weak(block: MemoryBlock) -> MemoryBlock:
     return replace(block, priority=Priority.LOW, metadata=metadata)
 
 
-def _block(hit: Hit, now: datetime) -> KnowledgeMemoryBlock:
+def _block(hit: Hit, start: datetime) -> MemoryBlock:
     """Return the block of one hit; its text is read when it is selected."""
     metadata: dict[str, object] = {"why": "a search for the task finds it"}
     for name in ("key", "status", "source", "disputed_by"):
@@ -89,14 +103,15 @@ def _block(hit: Hit, now: datetime) -> KnowledgeMemoryBlock:
         location=MEMORY_PREFIX + place,
         confidence=round(min(1.0, max(0.0, hit.confidence)), 4),
         relevance_score=round(min(1.0, max(0.0, hit.relevance)), 4),
-        timestamp=_day(hit.date, now),
+        timestamp=start,
         metadata=metadata,
     )
 
 
-def _day(text: str, now: datetime) -> datetime:
-    """Return a day as a time; the memory's own, else now."""
-    try:
-        return datetime.fromisoformat(text).replace(tzinfo=UTC)
-    except ValueError:
-        return now
+def _midnight(day: str, clocks: Clocks) -> datetime:
+    """Return when a day begins in the user's time zone."""
+    start = datetime.fromisoformat(day).replace(tzinfo=UTC)
+    offset_s = clocks.local_offset_s(start.timestamp())
+    # At the local midnight the offset may be another one than at that of UTC.
+    offset_s = clocks.local_offset_s(start.timestamp() - offset_s)
+    return start.replace(tzinfo=timezone(timedelta(seconds=offset_s)))

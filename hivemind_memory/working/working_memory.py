@@ -53,7 +53,7 @@ from hivemind_memory.working.snapshot import (
     write_snapshot,
 )
 
-MAX_TOKENS = 100_000
+DEFAULT_MAX_TOKENS = 100_000
 JSON = "json"
 
 _LEAST_ENTRY: Entry = {
@@ -85,7 +85,7 @@ class WorkingMemory:
     def __init__(
         self,
         root: str | None,
-        max_tokens: int = MAX_TOKENS,
+        max_tokens: int = DEFAULT_MAX_TOKENS,
         cache_ttl: float = CACHE_TTL_S,
         *,
         count_tokens: Callable[[str], int] = estimate_tokens,
@@ -145,7 +145,7 @@ class WorkingMemory:
         return tuple(self._blocks.values())
 
     def add(self, block: MemoryBlock) -> MemoryBlock:
-        """Add a block, in the place of one with the same id; return it as it is kept.
+        """Add a block, replacing any with the same id; return it as stored.
 
         Its location becomes one below the root.
 
@@ -153,12 +153,13 @@ class WorkingMemory:
             UsageError: The location is not below the root.
         """
         kept = self._located(block)
-        self._blocks.pop(kept.id, None)
+        self.remove(kept.id)
         self._blocks[kept.id] = kept
         return kept
 
     def remove(self, memory_id: str) -> bool:
         """Remove a block; return whether there was one."""
+        self.opened_changes.pop(memory_id, None)
         return self._blocks.pop(memory_id, None) is not None
 
     def update_confidence(self, memory_id: str, confidence: float) -> bool:
@@ -259,7 +260,8 @@ class WorkingMemory:
     def cleanup(self, now: datetime | None = None) -> Cleanup:
         """Remove blocks that no longer count; return what was kept and removed."""
         done = clean_up(self._blocks.values(), now or utc_now())
-        self._blocks = {block.id: block for block in done.kept}
+        for removal in done.removed:
+            self.remove(removal.block.id)
         return done
 
     def moment(self) -> Moment:
@@ -293,7 +295,7 @@ class WorkingMemory:
         saved, recent = read_snapshot(path)
         located = [(self._located(block), old) for old, block in saved.blocks.items()]
         for block, old in located:
-            self._blocks.pop(block.id, None)
+            self.remove(block.id)
             self._blocks[block.id] = block
             if old in saved.digests and (location := _path_of(block)):
                 now = self.loader.digest_of(location)
@@ -303,7 +305,9 @@ class WorkingMemory:
             self.scorer.add_recent_file(location)
 
     @classmethod
-    def open(cls, path: str, root: str, max_tokens: int = MAX_TOKENS) -> WorkingMemory:
+    def open(
+        cls, path: str, root: str, max_tokens: int = DEFAULT_MAX_TOKENS
+    ) -> WorkingMemory:
         """Return a working memory as a file holds it; see ``load``."""
         memory = cls(root, max_tokens)
         memory.load(path)

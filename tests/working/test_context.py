@@ -361,3 +361,33 @@ def test_what_cannot_be_read_or_written_is_said(root: Path) -> None:
         memory.load(str(root / "missing.json"))
     with pytest.raises(NotSavedError, match="Nothing was saved"):
         memory.save(str(root / "missing" / "blocks.json"))
+
+
+def test_a_block_that_is_gone_or_replaced_is_not_called_changed(root: Path) -> None:
+    """Whether it is removed, cleaned up, added or loaded again."""
+    path, gone = str(root / "blocks.json"), "file:gone.py"
+    memory = WorkingMemory(str(root))
+
+    def reopened() -> WorkingMemory:
+        (root / "gone.py").write_text("a = 1\n")
+        memory.add(
+            FileMemoryBlock(location="gone.py", priority=Priority.LOW, confidence=0.01)
+        )
+        memory.save(path)
+        (root / "gone.py").unlink()
+        opened = WorkingMemory.open(path, str(root))
+        assert opened.opened_changes == {gone: "missing"}
+        return opened
+
+    removed, cleaned, added, loaded = (reopened() for _ in range(4))
+    removed.remove(gone)
+    cleaned.cleanup()
+    added.add(FileMemoryBlock(location="gone.py"))
+    (root / "gone.py").write_text("a = 1\n")
+    loaded.load(path)
+
+    assert [block.id for block in added.blocks] == [gone]
+    assert [block.id for block in loaded.blocks] == [gone]
+    assert removed.blocks == cleaned.blocks == ()
+    for one in (removed, cleaned, added, loaded):
+        assert one.opened_changes == {}

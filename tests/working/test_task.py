@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -13,11 +15,14 @@ import pytest
 from hivemind_memory import NewMemory, environment, open_memory
 from hivemind_memory.errors import UsageError
 from hivemind_memory.memory import Memory
+from hivemind_memory.model.query import Query
+from hivemind_memory.working.blocks import utc_now
 from hivemind_memory.working.task_context import (
     ContextRequest,
     TaskContext,
     build_context,
 )
+from hivemind_memory.working.task_memories import find_memories
 from hivemind_memory.working.task_words import Coverage, TaskWords, named_files
 
 CART = '''\
@@ -61,6 +66,19 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HIVEMIND_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("HIVEMIND_EMBEDDING_PROVIDER", "none")
     return tmp_path / "home"
+
+
+@pytest.fixture
+def travel(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+    """Return a function that goes to a time zone."""
+
+    def go(zone: str) -> None:
+        monkeypatch.setenv("TZ", zone)
+        time.tzset()
+
+    yield go
+    monkeypatch.undo()
+    time.tzset()
 
 
 @pytest.fixture
@@ -232,6 +250,37 @@ def test_memories_are_those_that_the_caller_sees(
     assert "rate is 7" not in seen.built.text
     assert "rounded half up" in seen.built.text
     assert "rate is 7" in owned.built.text
+
+
+@pytest.mark.parametrize(
+    ("zone", "offset"), [("UTC-14", "+14:00"), ("UTC+11", "-11:00")]
+)
+def test_a_memory_begins_at_midnight_where_the_user_is(
+    memory: Memory, travel: Callable[[str], None], zone: str, offset: str
+) -> None:
+    """A day began at midnight UTC, which was up to 14 hours off."""
+    travel(zone)
+    memory.save(NewMemory(key="tea", content="Tea is sold loose.", scope="global"))
+    (hit,) = memory.search(Query(text="is tea sold loose")).hits
+
+    (block,), _ = find_memories(memory, "is tea sold loose", utc_now())
+
+    assert block.timestamp.isoformat() == f"{hit.date}T00:00:00{offset}"
+
+
+def test_what_has_no_date_is_no_newer_than_what_was_written_today(
+    home: Path, memory: Memory
+) -> None:
+    """It counted as written now, and was up to 24 times as relevant."""
+    (home / "memory" / "global.md").write_text("Tea is sold loose in tins.\n")
+    memory.save(NewMemory(key="tea", content="Tea is sold loose.", scope="global"))
+    hits = memory.search(Query(text="is tea sold loose")).hits
+    now = datetime.fromisoformat(memory.clocks.local_iso(memory.clocks.now()))
+
+    blocks, _ = find_memories(memory, "is tea sold loose", now)
+
+    assert {hit.date for hit in hits} == {"", now.date().isoformat()}
+    assert len({block.timestamp for block in blocks}) == 1
 
 
 def test_a_task_that_nothing_is_about_says_so(memory: Memory, tmp_path: Path) -> None:
