@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from hivemind_memory.config.option import is_writable
+from hivemind_memory.model.json_text import (
+    InvalidJsonError,
+    begins_like_json,
+    parse_json,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,7 +54,7 @@ def parse_value(option: Option, text: str) -> object:
         elif option.kind == "float":
             value = float(text)
         elif option.kind == "dict":
-            value = _parse_json(text)
+            value = parse_json(text)
         elif option.kind == "list":
             value = _parse_list(text)
         elif option.kind == "str | None" and text == "null":
@@ -68,13 +73,12 @@ def parse_part(text: str) -> object:
     Raises:
         InvalidPartError: It begins like JSON but is not.
     """
-    if text.lstrip()[:1] not in ("{", "[", '"'):
+    if not begins_like_json(text):
         return text
     try:
-        return _parse_json(text)
-    except ValueError as error:
-        message = f"The value begins like JSON, but is not valid: {error}."
-        raise InvalidPartError(message) from error
+        return parse_json(text)
+    except InvalidJsonError as error:
+        raise InvalidPartError(str(error)) from error
 
 
 def allowed_values(option: Option) -> str:
@@ -154,16 +158,6 @@ def _is_address(text: str) -> bool:
     )
 
 
-def _parse_json(text: str) -> object:
-    """Return the JSON value that a text is."""
-    import json
-
-    try:
-        return json.loads(text)
-    except RecursionError as error:
-        raise ValueError(text[:60]) from error
-
-
 def _parse_list(text: str) -> object:
     """Return names that are separated by commas, or a JSON array.
 
@@ -171,7 +165,7 @@ def _parse_list(text: str) -> object:
     (['context'], ['context'])
     """
     if text.lstrip().startswith("["):
-        return _parse_json(text)
+        return parse_json(text)
     return [name for part in text.split(",") if (name := part.strip())]
 
 

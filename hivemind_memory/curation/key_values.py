@@ -19,6 +19,12 @@ from hivemind_memory.errors import (
     VersionMismatchError,
 )
 from hivemind_memory.model.display import escape_line
+from hivemind_memory.model.key_values import (
+    MAX_KEY_CHARS,
+    MAX_TTL_S,
+    MAX_VALUE_BYTES,
+    MAX_VERSION,
+)
 from hivemind_memory.model.note_path import GLOBAL_NOTE
 from hivemind_memory.model.value import value
 from hivemind_memory.projects.move_lock import no_moves
@@ -33,11 +39,6 @@ if TYPE_CHECKING:
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.state.key_values import StoredValue
 
-MAX_KEY_CHARS = 256
-MAX_VALUE_BYTES = 262_144
-"""Of the JSON text, in UTF-8."""
-
-MAX_TTL_S = 315_360_000  # ten years
 _MS = 1_000
 _SHOWN_CHARS = 60
 _EFFECT = "Nothing was saved"
@@ -108,8 +109,8 @@ class KeyValues:
         """Give a key a value; it is on the disk when this returns its new version.
 
         Args:
-            key: 1 to 256 characters without control characters.
-            content: Any JSON, at most 256 KiB.
+            key: Up to ``MAX_KEY_CHARS``, without control characters; not empty.
+            content: Any JSON, of at most ``MAX_VALUE_BYTES``.
             scope: See ``get``.
             ttl_s: Seconds until it is gone; None: it stays.
             if_version: Only if the key has this version; 0: only if there is none.
@@ -122,7 +123,7 @@ class KeyValues:
         """
         _check_key(key)
         _check_number("The time to live, in seconds,", ttl_s, 1, MAX_TTL_S)
-        _check_number("The expected version", if_version, 0, 2**62)
+        _check_number("The expected version", if_version, 0, MAX_VERSION)
         text = _json_text(content)
         if holds_known(text) or holds_known(key):
             raise UsageError(
@@ -234,8 +235,7 @@ def _check_number(what: str, number: int | None, low: int, high: int) -> None:
     """Raise a ``UsageError`` unless a number is within its bounds."""
     if number is None or low <= number <= high:
         return
-    bounds = f"from {low} to {high}" if high < 2**40 else f"{low} or more"
-    raise UsageError(f"{what} must be {bounds}.", effect=_EFFECT)
+    raise UsageError(f"{what} must be from {low} to {high}.", effect=_EFFECT)
 
 
 def _json_text(content: object) -> str:

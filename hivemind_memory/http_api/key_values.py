@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 from pydantic import Field, JsonValue
 
-from hivemind_memory.curation.key_values import MAX_KEY_CHARS, MAX_TTL_S
 from hivemind_memory.errors import (
     KeyNotFoundError,
     TooManyKeysError,
@@ -15,6 +14,12 @@ from hivemind_memory.errors import (
 from hivemind_memory.http_api.failures import Failure
 from hivemind_memory.http_api.routes import Answer, Call, Fields, RouteGroup
 from hivemind_memory.model.clocks import utc_iso
+from hivemind_memory.model.key_values import (
+    MAX_KEY_CHARS,
+    MAX_TTL_S,
+    MAX_VALUE_BYTES,
+    MAX_VERSION,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,14 +55,16 @@ class SetFields(Fields):
         max_length=MAX_KEY_CHARS,
         description="without control characters",
     )
-    value: JsonValue = Field(description="any JSON of at most 256 KiB")
+    value: JsonValue = Field(
+        description=f"any JSON of at most {MAX_VALUE_BYTES // 1024} KiB"
+    )
     ttl_seconds: int | None = Field(
         None, ge=1, le=MAX_TTL_S, description="seconds until it is gone"
     )
     if_match_version: int | None = Field(
         None,
         ge=0,
-        le=2**53,
+        le=MAX_VERSION,
         description="only if the key has this version; 0: only if there is no such key",
     )
 

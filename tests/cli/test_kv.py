@@ -22,7 +22,7 @@ def test_a_key_is_set_read_listed_and_deleted(hm: Hm) -> None:
     assert hm("kv", "get", "o").out == '{"a": [1, null, "ü"]}\n'
     assert hm("kv", "get", "t").out == "two words\n"
     row = json.loads(hm("kv", "get", "--json", "n").out)
-    assert (row["value"], row["version"], row["expires_at"]) == (5, 1, "")
+    assert (row["value"], row["version"], row["expires_at"]) == (5, 1, None)
     assert [one["key"] for one in json.loads(hm("kv", "--json").out)] == [
         *("day", "n", "o", "t")
     ]
@@ -39,7 +39,10 @@ def test_a_key_is_set_read_listed_and_deleted(hm: Hm) -> None:
         (("set", "k" * 257, "1"), 2, "A key has 1 to 256 characters"),
         (("set", "a\tb", "1"), 2, "A key has 1 to 256 characters"),
         (("set", "a", "{"), 2, "begins like JSON, but is not valid"),
-        (("set", "a", "[" * 100_000), 2, "begins like JSON, but is not valid"),
+        (("set", "a", "[" * 100_000), 2, "not valid: it is nested too deeply."),
+        (("set", "a", '{"a": NaN}'), 2, "not valid: JSON has no NaN."),
+        (("set", "a", f"[{'1' * 5_000}]"), 2, "valid: a number has too many digits."),
+        (("set", "--if-version", str(2**60), "a", "1"), 2, "`--if-version`"),
         (("set", "a", "x" * 262_143), 2, "the limit is 262,144"),
         (("set", "--ttl", "0", "a", "1"), 2, "`--ttl` takes a duration of at least 1"),
         (("set", "--if-version", "-1", "a", "1"), 2, "`--if-version`"),

@@ -17,19 +17,22 @@ from hivemind_memory.cli.output import (
 from hivemind_memory.cli.text_input import read_content
 from hivemind_memory.errors import UsageError
 from hivemind_memory.model.display import escape_line, escape_text
+from hivemind_memory.model.json_text import (
+    InvalidJsonError,
+    begins_like_json,
+    parse_json,
+)
+from hivemind_memory.model.key_values import MAX_KEY_CHARS, MAX_TTL_S, MAX_VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import NoReturn
-
     from hivemind_memory.curation.key_values import KeyValue
     from hivemind_memory.memory.memory import Memory
 
-_KEY = Argument("key", "Key, 1 to 256 characters.")
+_KEY = Argument("key", f"Key, 1 to {MAX_KEY_CHARS} characters.")
 _WORKSPACE = Flag(
     ("--workspace",), "text", "Same as --scope workspace/NAME.", metavar="NAME"
 )
-_MAX_TTL_S = 315_360_000  # ten years
 
 
 @command(
@@ -76,7 +79,7 @@ def get(request: CommandRequest) -> int:
             "Time until the key expires: 30s, 10m, 2h, 7d; without a unit, seconds.",
             metavar="TIME",
             low=1,
-            high=_MAX_TTL_S,
+            high=MAX_TTL_S,
         ),
         Flag(
             ("--if-version",),
@@ -84,6 +87,7 @@ def get(request: CommandRequest) -> int:
             "Only if the key has this version; 0: only if there is no such key.",
             metavar="N",
             low=0,
+            high=MAX_VERSION,
         ),
         _WORKSPACE,
         SCOPE,
@@ -178,20 +182,12 @@ def _parsed(text: str) -> object:
     Raises:
         UsageError: It begins as JSON does, but is none.
     """
-
-    def refuse(name: str) -> NoReturn:
-        raise ValueError(name)  # Python reads NaN, which is no JSON
-
     try:
-        return json.loads(text, parse_constant=refuse)
-    except (ValueError, RecursionError) as error:
-        if text.lstrip()[:1] not in ("{", "[", '"'):
-            return text.removesuffix("\n")
-        why = str(error) if isinstance(error, json.JSONDecodeError) else "too deep"
-        raise UsageError(
-            f"The value begins like JSON, but is not valid: {why}.",
-            effect="Nothing was saved",
-        ) from error
+        return parse_json(text)
+    except InvalidJsonError as error:
+        if begins_like_json(text):
+            raise UsageError(str(error), effect="Nothing was saved") from error
+        return text.removesuffix("\n")
 
 
 def _text(content: object) -> str:
@@ -208,6 +204,6 @@ def _row(found: KeyValue, memory: Memory) -> dict[str, object]:
         "key": found.key,
         "value": found.value,
         "version": found.version,
-        "expires_at": local_iso(found.expires_at) if found.expires_at else "",
+        "expires_at": local_iso(found.expires_at) if found.expires_at else None,
         "updated_at": local_iso(found.updated_at),
     }
