@@ -30,14 +30,26 @@ def report_missing(program: str, environ: Mapping[str, str]) -> int:
 def become(
     words: Sequence[str], environ: Mapping[str, str], *, folder: str | None = None
 ) -> int:
-    """Become a command; return what a shell would if it cannot be run."""
-    from hivemind_memory.launch.agents import exec_process, exit_code_of
+    """Replace this process with a command.
+
+    If that fails, print why and return the exit code that a shell would.
+    """
+    from hivemind_memory.launch.agents import (
+        NOT_RUNNABLE,
+        exec_process,
+        exit_code_of,
+    )
 
     if code := report_missing(words[0], environ):
         return code
-    try:
-        if folder is not None:
+    if folder is not None:
+        try:
             os.chdir(folder)
+        except OSError as error:
+            why = error.strerror
+            _report(f"The folder {folder} cannot be opened: {why}.")
+            return NOT_RUNNABLE
+    try:
         exec_process(words, environ)
     except OSError as error:
         why = error.strerror
@@ -47,7 +59,7 @@ def become(
         return exit_code_of(error)
     except ValueError as error:  # such as a NUL in an argument of config.json
         _report(f"{words[0]} cannot be run: {error}.")
-        return exit_code_of(OSError())
+        return NOT_RUNNABLE
 
 
 def _report(problem: str) -> None:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 
+NOT_FOUND, NOT_RUNNABLE = 127, 126
+"""A shell's exit codes for a command that it cannot start."""
+
 _FLAGS = {"aider": "--read"}
 """Agents that read a file only if their command line names it -> the option."""
 
@@ -147,24 +150,25 @@ def find_problem(program: str, path: str) -> tuple[str, int]:
     (('', 0), ("There is no program 'no-such-agent' on the PATH.", 127))
     """
     if not program:
-        return "The name of the program is empty.", 127
+        return "The name of the program is empty.", NOT_FOUND
     if os.path.dirname(program):
         if not os.path.exists(program):
-            return f"There is no program {program}.", 127
+            return f"There is no program {program}.", NOT_FOUND
         found = program
     else:
         places = (os.path.join(folder, program) for folder in path.split(os.pathsep))
         files = [place for place in places if os.path.isfile(place)]
         if not files:
-            return f"There is no program '{program}' on the PATH.", 127
+            return f"There is no program '{program}' on the PATH.", NOT_FOUND
         found = next((file for file in files if os.access(file, os.X_OK)), files[0])
     if os.path.isdir(found):
-        return f"{program} is a folder, not a program.", 126
+        return f"{program} is a folder, not a program.", NOT_RUNNABLE
     if not os.access(found, os.X_OK):
-        return f"{found} is not executable.", 126
+        return f"{found} is not executable.", NOT_RUNNABLE
     return "", 0
 
 
 def exit_code_of(error: OSError) -> int:
     """Return a shell's exit code for a command that cannot be run: 127 or 126."""
-    return 127 if isinstance(error, (FileNotFoundError, NotADirectoryError)) else 126
+    is_missing = isinstance(error, (FileNotFoundError, NotADirectoryError))
+    return NOT_FOUND if is_missing else NOT_RUNNABLE

@@ -166,6 +166,27 @@ def test_an_argument_that_no_program_can_take_is_reported() -> None:
     assert ran.stderr == "error: true cannot be run: embedded null byte.\n"
 
 
+def test_a_folder_that_is_gone_is_named_and_not_the_program(tmp_path) -> None:
+    """It said that the program which the first line of "true" names is missing."""
+    gone = str(tmp_path / "gone")
+    program = (
+        "import os, sys\n"
+        "from hivemind_memory.cli.become import become\n"
+        "raise SystemExit(become(['true'], os.environ, folder=sys.argv[1]))"
+    )
+
+    ran = subprocess.run(
+        [sys.executable, "-c", program, gone],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert ran.returncode == 126
+    sentence = f"The folder {gone} cannot be opened: No such file or directory."
+    assert ran.stderr == f"error: {sentence}\n"
+
+
 def test_signals_reach_the_command_and_end_it(machine) -> None:
     """It is the same process, and nothing that Python ignored stays ignored."""
     started = subprocess.Popen(
