@@ -7,6 +7,9 @@ from hivemind_memory.cli.command import Argument, Flag
 SOURCES = ("human", "agent", "tool", "external")
 """Those of ``model.trust``, which ``hm --version`` does not load; a test compares."""
 
+PORT = 8737
+"""Of a server on this machine, if no option names another."""
+
 MEMORY_DIR = Flag(
     ("--memory-dir",),
     "path",

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.cli.commands import context as context_command
+from hivemind_memory.working.janitor import HISTORY_S, LEAST_CONFIDENCE
 from hivemind_memory.working.scoring import STRATEGIES
+from hivemind_memory.working.selection import SHARES
 from tests.cli.conftest import Hm, hm, home
 
 __all__ = ["hm", "home"]
@@ -33,6 +35,17 @@ def project(
 
 def test_the_strategies_of_help_are_those_of_the_program() -> None:
     assert context_command._STRATEGIES == STRATEGIES
+
+
+def test_the_figures_of_help_are_those_of_the_program(hm: Hm) -> None:
+    high, medium, low = SHARES.values()
+
+    told = " ".join(hm("context", "add", "--help").out.split())
+    assert f"up to {high}, {medium} and {low} %" in told
+    told = " ".join(hm("context", "clean", "--help").out.split())
+    assert f"a confidence below {LEAST_CONFIDENCE}" in told
+    assert HISTORY_S == 3600
+    assert "older than an hour" in told
 
 
 def test_a_task_is_answered_within_its_budget(hm: Hm, project: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from hivemind_memory.cli.help import help_text
 from hivemind_memory.cli.table import FIRST, GROUPS, all_commands, command_names
 from hivemind_memory.config import load_settings, options
+from hivemind_memory.model.query import DEFAULT_HITS, SearchSettings
 from tests.cli.conftest import Hm
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -97,3 +98,11 @@ def test_help_on_nothing_known_is_an_error(hm: Hm) -> None:
 
     assert (ran.code, ran.out) == (2, "")
     assert "Did you mean `hm search`?" in ran.err
+
+
+def test_the_figures_of_search_are_those_of_the_program(hm: Hm) -> None:
+    """Help does not load what knows them."""
+    told = " ".join(hm("search", "--help").out.split())
+
+    assert f"else {DEFAULT_HITS}, or as config.json says" in told
+    assert f"({SearchSettings().min_score}, or as config.json says)" in told

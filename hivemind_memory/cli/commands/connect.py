@@ -6,7 +6,7 @@ import os
 import shlex
 
 from hivemind_memory.cli.command import PLAIN, Argument, CommandRequest, Flag, command
-from hivemind_memory.cli.options import DRY_RUN, JSON, YES
+from hivemind_memory.cli.options import DRY_RUN, JSON, PORT, YES
 from hivemind_memory.cli.output import print_notices, write_stderr
 from hivemind_memory.cli.own_command import is_on_path, own_command
 from hivemind_memory.errors import HivemindError, NotConnectedError, UsageError
@@ -80,7 +80,7 @@ _PROJECT = Flag(
         Flag(
             ("--port",),
             "int",
-            "Port for --http (8737).",
+            f"Port for --http ({PORT}).",
             metavar="N",
             low=1,
             high=65535,
@@ -314,7 +314,6 @@ def _repository(*, is_needed: bool) -> str:
 
 def _registration(request: CommandRequest) -> Registration:
     """Return what is to be registered."""
-    from hivemind_memory.cli.commands.mcp import PORT
     from hivemind_memory.config.resolve import WORKSPACE_VARIABLE
     from hivemind_memory.connect.entries import LocalServer, RemoteServer
     from hivemind_memory.connect.plans import Registration

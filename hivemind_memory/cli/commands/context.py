@@ -37,6 +37,7 @@ _STRATEGIES = ("balanced", "recent", "relevant")
 
 _PRIORITIES = ("critical", "high", "medium", "low")
 _MAX_LEFT_OUT = 10
+_MAX_TOKENS = 8_000
 _ID_CHARS = 60
 
 _ROOT = Flag(
@@ -61,7 +62,7 @@ _BLOCKS = Flag(
         " blocks of --blocks are candidates, too. Prints what fits into the budget,"
         " each with its cost and its reason, and what was left out. Only files below"
         " --root are read; links are not followed, and secrets are masked."
-        " `hm context TASK` is the short form."
+        " `hm context WHAT` is the short form."
     ),
     arguments=(
         Argument(
@@ -77,12 +78,12 @@ _BLOCKS = Flag(
         Flag(
             ("--max-tokens",),
             "int",
-            "Budget of the context, in tokens (8000).",
+            f"Budget of the context, in tokens ({_MAX_TOKENS}).",
             metavar="N",
             low=1,
             high=10_000_000,
         ),
-        Flag(("--task",), "text", "Same as TASK.", metavar="TEXT"),
+        Flag(("--task",), "text", "Same as WHAT.", metavar="TEXT"),
         Flag(
             ("--strategy",),
             "text",
@@ -129,7 +130,7 @@ def build(request: CommandRequest) -> int:
         built = build_context(
             memory,
             ContextRequest(
-                max_tokens=values["max_tokens"] or 8_000,
+                max_tokens=values["max_tokens"] or _MAX_TOKENS,
                 root=root,
                 task=task,
                 blocks_file=_given_blocks(request),

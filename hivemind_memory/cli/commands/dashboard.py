@@ -7,6 +7,7 @@ import socket
 from shlex import quote
 
 from hivemind_memory.cli.command import CommandRequest, Flag, command
+from hivemind_memory.cli.options import PORT
 from hivemind_memory.cli.output import print_line, print_notices
 from hivemind_memory.errors import UsageError
 
@@ -26,7 +27,7 @@ _WHAT = "`hm dashboard`"
         Flag(
             ("--port",),
             "int",
-            "Port of the server (8737).",
+            f"Port of the server ({PORT}).",
             metavar="N",
             low=1,
             high=65535,
@@ -40,7 +41,6 @@ def dashboard(request: CommandRequest) -> int:
     """Open the pages."""
     from hivemind_memory import environment, opening
     from hivemind_memory.access.rules import check_owner, check_person
-    from hivemind_memory.cli.commands.mcp import PORT
     from hivemind_memory.cli.dashboard_server import (
         ask_for_link,
         start_server,

@@ -7,6 +7,7 @@ import sys
 from contextlib import suppress
 
 from hivemind_memory.cli.command import CommandRequest, Flag, command
+from hivemind_memory.cli.options import PORT
 from hivemind_memory.cli.output import is_terminal, write_stderr
 from hivemind_memory.errors import HivemindError, NotLaunchedError, UsageError
 from hivemind_memory.model.display import escape_line
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from hivemind_memory.state.tokens import Token
     from hivemind_memory.transcripts.activity import Activity
 
-PORT = 8737
 CLOSE_S = 0.8
 """How long closing may take; the client has left, and nothing depends on it."""
 
@@ -39,7 +39,7 @@ CLOSE_S = 0.8
         Flag(
             ("--port",),
             "int",
-            "Port for --http (8737); 0 takes any free one.",
+            f"Port for --http ({PORT}); 0 takes any free one.",
             metavar="N",
             low=0,
             high=65535,

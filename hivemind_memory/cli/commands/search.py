@@ -21,6 +21,7 @@ from hivemind_memory.cli.options import (
     TYPE,
 )
 from hivemind_memory.cli.output import (
+    answer_value,
     is_terminal,
     print_json,
     print_notices,
@@ -53,6 +54,7 @@ _TERMINAL_HITS = 5
 _MAX_HITS = 1000
 _NARROWING = ("type", "scope", "since", "until", "tag", "in", "source_ref")
 """Options that select what to list if there is no query."""
+*_MOST, _LAST = (f"--{name.replace('_', '-')}" for name in _NARROWING)
 
 
 @command(
@@ -62,15 +64,15 @@ _NARROWING = ("type", "scope", "since", "until", "tag", "in", "source_ref")
         " by spaces; quotes and operators are not needed. Options can go anywhere; any"
         " other word that begins with a dash is part of the query, and so is"
         " everything after --. With - the query is read from standard input. Without"
-        " a query, --type, --scope, --since, --until, --tag, --in and --source-ref list"
-        " what matches, newest first."
+        f" a query, {', '.join(_MOST)} and {_LAST} list what matches, newest first."
     ),
     arguments=(Argument("query", "What to look for.", is_required=False, reads=QUERY),),
     flags=(
         Flag(
             ("-n", "--limit", "--max-results"),
             "int",
-            "Maximum number of hits (terminal: 5, else 10, or as config.json says).",
+            f"Maximum number of hits (terminal: {_TERMINAL_HITS}, else 10, or as"
+            " config.json says).",
             metavar="N",
             low=1,
             high=_MAX_HITS,
@@ -153,8 +155,7 @@ def search(request: CommandRequest) -> int:
 def _check_narrows(values: Mapping[str, Any]) -> None:
     """Raise if the options alone do not say what to list."""
     if not any(values[name] for name in _NARROWING):
-        *names, last = (f"--{name.replace('_', '-')}" for name in _NARROWING)
-        hint = f"{', '.join(names)} and {last} also work without one."
+        hint = f"{', '.join(_MOST)} and {_LAST} also work without one."
         if values["inbox"]:
             hint = "`hm inbox` lists the claims that are pending."
         raise UsageError("`hm search` needs a query.", hint=hint)
@@ -195,26 +196,27 @@ def print_answer(
         more: How to get more hits, for the footer of a terminal.
     """
     if as_json:
-        from hivemind_memory.cli.output import answer_value
-
-        return print_json(answer_value(answer))
+        print_json(answer_value(answer))
+        return
+    has_footer = False
     if answer.is_unknown and not any(hit.parts for hit in answer.hits):
         write_stdout(_nearest_text(answer.hits))
-        return print_notices(report_lines(answer))
-    if not is_terminal(sys.stdout):
-        write_stdout("\n".join(map(_hit_text, answer.hits)))
-        return print_notices(report_lines(answer))
-    from hivemind_memory.cli.terminal_hits import hits_text
+    elif is_terminal(sys.stdout):
+        from hivemind_memory.cli.terminal_hits import hits_text
 
-    write_stdout(hits_text(list(map(_shown, answer.hits)), query))
-    if not (answer.hits and is_terminal(sys.stderr)):
-        return print_notices(report_lines(answer))
+        write_stdout(hits_text(list(map(_shown, answer.hits)), query))
+        has_footer = bool(answer.hits) and is_terminal(sys.stderr)
+    else:
+        write_stdout("\n".join(map(_hit_text, answer.hits)))
+    if not has_footer:
+        print_notices(report_lines(answer))
+        return
     from hivemind_memory.cli.terminal import Text, rendered
 
     first, *rest = _summary_lines(answer)
     footer = "; ".join(line for line in (first, more, *rest) if line)
     write_stderr(rendered([Text(escape_line(footer), "dim")]))
-    return print_notices(answer.report.warnings)
+    print_notices(answer.report.warnings)
 
 
 def report_lines(answer: SearchAnswer) -> list[str]:
@@ -305,30 +307,28 @@ def _weaknesses(report: SearchReport) -> Iterable[str]:
 
 def _hit_text(hit: Hit) -> str:
     """Return one hit for a pipe: a line that says where, then its lines, indented."""
-    place = escape_line(lines_text(hit.path, hit.start_line, hit.end_line))
-    breadcrumbs = f"  {escape_line(' > '.join(hit.headings))}" if hit.headings else ""
     snippet = escape_text(hit.snippet).rstrip("\n").replace("\n", "\n    ")
     parts = "".join(f"    {line}\n" for line in _part_lines(hit))
     label = f"  {escape_line(labels)}" if (labels := label_text(hit)) else ""
-    head = f"{place}{_score_text(hit)}{label}{breadcrumbs}"
     origin = "".join(f"    {line}\n" for line in _origin_lines(hit))
-    return f"{head}\n{parts}{origin}    {snippet}\n"
+    return f"{_head(hit, label)}\n{parts}{origin}    {snippet}\n"
+
+
+def _head(hit: Hit, label: str = "") -> str:
+    """Return where a hit is, its score, its label, and the headings above it."""
+    place = escape_line(lines_text(hit.path, hit.start_line, hit.end_line))
+    breadcrumbs = f"  {escape_line(' > '.join(hit.headings))}" if hit.headings else ""
+    return f"{place}{_score_text(hit)}{label}{breadcrumbs}"
 
 
 def _nearest_text(hits: Iterable[Hit]) -> str:
     """Return where the nearest notes stand, without their text: they are no answer."""
-    lines = ["No answer found. Closest passages:"]
+    title = "No answer found. Closest passages:"
     if is_terminal(sys.stdout):
         from hivemind_memory.cli import terminal_hits
 
-        return terminal_hits.places_text(lines[0], map(_shown, hits))
-    for hit in hits:
-        place = escape_line(lines_text(hit.path, hit.start_line, hit.end_line))
-        breadcrumbs = (
-            f"  {escape_line(' > '.join(hit.headings))}" if hit.headings else ""
-        )
-        lines.append(f"    {place}{_score_text(hit)}{breadcrumbs}")
-    return "".join(f"{line}\n" for line in lines)
+        return terminal_hits.places_text(title, map(_shown, hits))
+    return f"{title}\n" + "".join(f"    {_head(hit)}\n" for hit in hits)
 
 
 def _score_text(hit: Hit) -> str:

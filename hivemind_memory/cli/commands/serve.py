@@ -6,6 +6,7 @@ import sys
 from contextlib import ExitStack
 
 from hivemind_memory.cli.command import CommandRequest, Flag, command
+from hivemind_memory.cli.options import PORT
 from hivemind_memory.cli.output import write_stderr
 from hivemind_memory.errors import UsageError
 from hivemind_memory.model.display import escape_line
@@ -37,7 +38,7 @@ _LOCAL = ("127.0.0.1", "localhost")
         Flag(
             ("--port",),
             "int",
-            "Port (8737); 0 takes any free one.",
+            f"Port ({PORT}); 0 takes any free one.",
             metavar="N",
             low=0,
             high=65535,
@@ -85,7 +86,6 @@ def serve(request: CommandRequest) -> int:
     from hivemind_memory import environment, opening
     from hivemind_memory.cli.commands.mcp import (
         CLOSE_S,
-        PORT,
         activity_of,
         find_token,
         leave,
@@ -215,7 +215,7 @@ def _check_address(address: str) -> None:
             f"hm serve listens on 127.0.0.1 only, not on {address[:100]}: it has no"
             " TLS, so a token and every note would cross the network readable.",
             hint="To reach it from another machine, use an SSH tunnel:"
-            " ssh -L 8737:127.0.0.1:8737 HOST.",
+            f" ssh -L {PORT}:127.0.0.1:{PORT} HOST.",
         )
 
 
