@@ -40,8 +40,8 @@ _LIMIT = Flag(
     high=200,
 )
 _OFF = (
-    "Nothing is read or recorded: set the option session_sources to agents, as in"
-    " `hm config set session_sources claude,codex`, or activity to true."
+    "nothing is read or recorded: set the option session_sources to agents, as in"
+    " `hm config set session_sources claude,codex`, or activity to true"
 )
 
 
@@ -78,16 +78,16 @@ def search(request: CommandRequest) -> int:
     text = read_stdin().strip() if words == ("-",) else " ".join(words)
     with request.open_memory() as memory, opening.open_activity(memory) as activity:
         answer = activity.search(_query(request, text))
-        is_off = not activity.status().is_on
+        is_off = not answer.hits and not activity.status().is_on
     if values["json"]:
         print_json(answer)
     else:
         write_stdout("\n".join(map(_hit_text, answer.hits)))
         notices = list(answer.warnings)
         if answer.is_partial:
-            notices.append("No message has all the words; these have the most.")
+            notices.append("no message has all the words; these have the most")
         if not answer.hits:
-            notices.append(_OFF if is_off else "Nothing was found.")
+            notices.append(_OFF if is_off else "nothing found")
         print_notices(notices)
     return 1 if values["fail_empty"] and not answer.hits else 0
 
@@ -185,7 +185,7 @@ def list_(request: CommandRequest) -> int:
     )
     notices = list(report.problems)
     if not rows:
-        notices.append("No session was found." if status.is_on else _OFF)
+        notices.append("no session found" if status.is_on else _OFF)
     print_notices(notices)
     return 0
 
@@ -216,7 +216,7 @@ def read_rest(memory: Memory) -> list[str]:
         report = activity.read()
     lines = list(report.problems)
     if report.is_busy:
-        lines.append("Another process is reading the transcripts.")
+        lines.append("another process is reading the transcripts")
     elif report.messages:
         messages = count_text(report.messages, "message")
         lines.append(f"{messages} of transcripts added")

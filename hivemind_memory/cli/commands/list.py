@@ -39,7 +39,8 @@ from hivemind_memory.model.display import behind_text, lines_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
+    from typing import Any
 
     from hivemind_memory.model.results import ListedNote
 
@@ -97,19 +98,18 @@ def list_(request: CommandRequest) -> int:
     from hivemind_memory.cli.list_order import newest_first
 
     values = request.values
-    if values["in"]:
-        if values["folder"]:
-            message = "FOLDER and --in both name a folder."
-            raise UsageError(message, hint="Give one of them.")
-        values["folder"] = values["in"]
+    if values["in"] and values["folder"]:
+        message = "FOLDER and --in both name a folder."
+        raise UsageError(message, hint="Give one of them.")
+    folder = values["in"] or values["folder"] or ""
     filters = ("type", "scope", "since", "tag", "agent", "source", "source_ref")
     names = (*filters, "status")
     is_asked = any(values[name] for name in (*STATUS_FLAGS, "memories"))
     if is_asked or any(values[name] is not None for name in names):
-        return _list_memories(request)
+        return _list_memories(request, {**values, "folder": folder})
     with request.open_memory() as memory:
         catch_up(memory)
-        notes = memory.list(values["folder"] or "")
+        notes = memory.list(folder)
         created = {row.path: row.created for row in memory.memories()} if notes else {}
         behind = behind_text(memory.index_handle.why_behind)
     print_notices([behind] if behind else [])
@@ -129,15 +129,15 @@ def list_(request: CommandRequest) -> int:
     return 0
 
 
-def _list_memories(request: CommandRequest) -> int:
-    """List typed memories."""
+def _list_memories(request: CommandRequest, values: Mapping[str, Any]) -> int:
+    """List the typed memories that some values of options select."""
     with request.open_memory() as memory:
-        memories = memory.curation.list_memories(memory_filter(request.values))
+        memories = memory.curation.list_memories(memory_filter(values))
         behind = behind_text(memory.index_handle.why_behind)
-        meant = "" if memories else suggest_filter(memory, request.values)
+        meant = "" if memories else suggest_filter(memory, values)
     print_notices([behind] if behind else [])
-    count = row_count(request.values, len(memories))
-    if request.values["json"]:
+    count = row_count(values, len(memories))
+    if values["json"]:
         print_json(memories[:count])
         return 0
     rows = [
@@ -155,7 +155,7 @@ def _list_memories(request: CommandRequest) -> int:
     print_table(heads, rows, is_cut=True)
     if not memories:
         entries = "`hm log` also lists entries of notes"
-        if request.values["tag"]:
+        if values["tag"]:
             entries = "`hm search` with the same --tag also finds entries of notes"
         said = f"no typed memory matches{meant}"
         print_notices([said, entries] if meant else [f"{said}; {entries}"])
