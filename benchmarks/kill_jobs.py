@@ -20,6 +20,8 @@ from pathlib import Path
 
 from tests.support.job_kill_rig import kill_leaders
 
+MERGE_SHARE = 0.25
+
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -29,7 +31,9 @@ def main() -> int:
     given = parser.parse_args()
     started = time.monotonic()
     with tempfile.TemporaryDirectory(dir=given.dir) as base:
-        result = kill_leaders(Path(base), given.kills, given.seed)
+        result = kill_leaders(
+            Path(base), given.kills, given.seed, merge_share=MERGE_SHARE
+        )
     for problem in result.problems:
         print(problem[:1000])
     states = ", ".join(f"{count} {state}" for state, count in result.states.items())

@@ -47,9 +47,6 @@ STATEMENT_SHARE = 0.3
 SESSION_SHARE = 0.3
 """Of all rounds, in these a session ends."""
 
-MERGE_SHARE = 0.25
-"""Of all rounds, in these two near copies are saved and merged."""
-
 LATENCY_S = 0.004
 
 PROSE = (
@@ -82,8 +79,17 @@ class Result:
     problems: list[str] = field(default_factory=list)
 
 
-def kill_leaders(base: Path, kills: int, seed: int) -> Result:
-    """Kill *kills* leaders; return what was found."""
+def kill_leaders(
+    base: Path, kills: int, seed: int, *, merge_share: float = 0.0
+) -> Result:
+    """Kill *kills* leaders; return what was found.
+
+    Args:
+        base: An empty folder.
+        kills: How many.
+        seed: Of what is chosen by chance.
+        merge_share: Of all rounds, in these two near copies are saved and merged.
+    """
     rng = random.Random(seed)
     result = Result()
     sandbox = Sandbox(base / "home")
@@ -93,7 +99,7 @@ def kill_leaders(base: Path, kills: int, seed: int) -> Result:
     with sandbox.memory() as memory:
         memory.save(NewMemory(key="first", content=_text(0), type="fact"))
     for number in range(kills):
-        for line in _kill_one(sandbox, rng, 1_000 * (number + 1)):
+        for line in _kill_one(sandbox, rng, 1_000 * (number + 1), merge_share):
             what, _, key = line.partition(" ")
             if what == "asked":
                 result.asked[key] += 1
@@ -105,14 +111,16 @@ def kill_leaders(base: Path, kills: int, seed: int) -> Result:
     return result
 
 
-def _kill_one(sandbox: Sandbox, rng: random.Random, first: int) -> list[str]:
+def _kill_one(
+    sandbox: Sandbox, rng: random.Random, first: int, merge_share: float
+) -> list[str]:
     """Let a leader work until it is killed; return what it said."""
     stops_between_statements = rng.random() < STATEMENT_SHARE
 
     def work(victim: random.Random, said: int) -> None:
         if stops_between_statements:
             die_between_statements(victim)
-        _lead(sandbox, victim, said, first)
+        _lead(sandbox, victim, said, first, merge_share)
 
     lines = kill_victim(rng, work)
     if errors := [line for line in lines if line.startswith("!")]:
@@ -120,7 +128,13 @@ def _kill_one(sandbox: Sandbox, rng: random.Random, first: int) -> list[str]:
     return lines
 
 
-def _lead(sandbox: Sandbox, rng: random.Random, said: int, number: int) -> None:
+def _lead(
+    sandbox: Sandbox,
+    rng: random.Random,
+    said: int,
+    number: int,
+    merge_share: float,
+) -> None:
     """Save and run jobs again and again."""
     try:
         brief.QUIET_S = rng.random() * LATENCY_S
@@ -152,7 +166,7 @@ def _lead(sandbox: Sandbox, rng: random.Random, said: int, number: int) -> None:
             number += 1
             if rng.random() < SESSION_SHARE:
                 _end_session(memory, number)
-            if rng.random() < MERGE_SHARE:
+            if merge_share and rng.random() < merge_share:
                 _merge_twins(memory, said, number)
             key = f"key-{number}"
             new = NewMemory(key=key, content=_text(number), type="fact")
