@@ -29,7 +29,6 @@ from hivemind_memory.cli.output import (
     write_stderr,
     write_stdout,
 )
-from hivemind_memory.environment import agent_of_shell
 from hivemind_memory.errors import IndexUnusableError, UsageError
 from hivemind_memory.model.display import (
     count_text,
@@ -112,6 +111,7 @@ _NARROWING = ("type", "scope", "since", "until", "tag", "in", "source_ref")
 def search(request: CommandRequest) -> int:
     """Answer a query."""
     from hivemind_memory.cli.indexing import catch_up, finish_indexing
+    from hivemind_memory.environment import agent_of_shell
     from hivemind_memory.model.query import Query
 
     values = request.values
