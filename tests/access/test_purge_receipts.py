@@ -229,8 +229,11 @@ def ask(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> str:
     return f"{code}\n{said.out}\n{said.err}"
 
 
-_BY_SCOPE = {"tombstones", "earlier versions", "pending claims", "notes"}
-"""Counts of what a receipt lists by name, and of tombstones, which are of a scope."""
+_BY_SCOPE = {
+    *("tombstones", "recalls by day"),
+    *("earlier versions", "pending claims", "notes"),
+}
+"""Counts of what a receipt lists by name, and of what is of a scope."""
 
 FORMS = (("--dry-run",), ("--dry-run", "--json"), ("--yes",), ("--yes", "--json"))
 

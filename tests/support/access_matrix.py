@@ -73,7 +73,9 @@ _THEN_NS = 20_000 * 86_400 * 10**9
 _ULID = re.compile(r"\b01[0-9A-HJKMNP-TV-Z]{24}\b")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d([+-]\d\d:\d\d|Z))?")
 _LISTED = ("Forgotten:", "Restored:", "forgot", "restored", "purged")
-_TOKENS = re.compile(r'\(\d+ tokens|[\d,]+ of [\d,]+ tokens|"\w*tokens\w*": \d+')
+_TOKENS = re.compile(
+    r'\(\d+ tokens|[\d,]+ of [\d,]+ tokens|"(\w*tokens\w*|knowledge:[^"]*)": \d+'
+)
 """Of a context: the ids of new entries are in it, which have more tokens or fewer."""
 
 _TOOK = re.compile(r'("took_ms": |"took_s": )[0-9.e-]+')

@@ -144,7 +144,9 @@ def _fill(
         )
     )
     links.refuse(own, other, "updates")
-    Captures(state).keep_line(_WHO, session, 12, now_s=at_s)
+    captures = Captures(state)
+    captures.keep_line(_WHO, session, 12, now_s=at_s)
+    captures.keep_draft(_WHO, session, 14, [f'{{"content": "{word} is told."}}'])
     briefings = Briefings(state)
     [(newest,)] = state.run(
         lambda c: c.execute("SELECT coalesce(max(number), 0) FROM changes").fetchall()
