@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
 import yaml
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 from hivemind_memory.errors import UsageError
 from hivemind_memory.model.curation import StoredMemory
 from hivemind_memory.model.note_path import NotePath
+from hivemind_memory.model.value import replaced
 from hivemind_memory.skills.package import (
     MAX_DESCRIPTION_CHARS,
     MAX_NAME_CHARS,
@@ -44,7 +44,7 @@ def memory(text: str = STEPS, **more: object) -> StoredMemory:
         end_line=5,
         source="agent",
     )
-    return replace(usual, **more)  # type: ignore[arg-type]
+    return replaced(usual, **more)
 
 
 def head_of(text: str) -> dict[str, object]:
