@@ -10,6 +10,7 @@ import os
 
 from hivemind_memory.errors import (
     IndexBusyError,
+    IndexDamagedError,
     IndexTooNewError,
     IndexUnusableError,
     NotesMissingError,
@@ -127,9 +128,13 @@ def without_copy(
     places: Places, now: Callable[[], float], opened: OpenIndex
 ) -> OpenIndex:
     """Return the index file in the place of its copy, once it is free."""
+    if opened.file is None:
+        return opened
     try:
-        if opened.file is None or index_engine(places, now).is_locked():
+        if opened.file.is_still_there() and index_engine(places, now).is_locked():
             return opened
+    except IndexDamagedError:
+        pass  # who asks the file notices it, and repairs it
     except IndexUnusableError:
         return opened
     return OpenIndex(index=opened.file)

@@ -80,14 +80,17 @@ class KeptIndex:
     def _opened_for_answer(self) -> OpenIndex:
         """Return the open index; instead of a copy its file, once that is free."""
         if self._open is not None and self._open.file is not None:
-            self._open = without_copy(self._places, self._clocks.now, self._open)
+            copy = self._open
+            self._open = without_copy(self._places, self._clocks.now, copy)
+            if self._open is not copy:
+                copy.index.close()
         return self.opened()
 
     def _opened_file(self) -> OpenIndex:
         """Return the open index, not a copy: other processes have to see a change."""
-        if self._open is not None and self._open.file is not None:
-            self._open = OpenIndex(index=self._open.file)
-        return self.opened()
+        opened = self._opened_for_answer()
+        self._refuse_copy()
+        return opened
 
     def ensure_fresh(
         self,

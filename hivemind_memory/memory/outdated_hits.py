@@ -67,6 +67,33 @@ def replace_outdated_text(
     return replaced(answer, hits=tuple(hits), report=report)
 
 
+def changed_notes(
+    answer: SearchAnswer, index: Index, folder: NotesFolder
+) -> frozenset[str]:
+    """Return the notes of an answer that are gone or aren't as they were indexed.
+
+    Args:
+        answer: Of one state of the index that was not compared with the notes.
+        index: That state.
+        folder: The notes.
+    """
+    paths = {hit.path for hit in answer.hits}
+    indexed = index.hit_source().signatures(paths, only_outdated=False)
+    return frozenset(
+        path
+        for path in paths
+        if path not in indexed or _signature(path, folder) != indexed[path]
+    )
+
+
+def _signature(path: str, folder: NotesFolder) -> FileSignature | None:
+    """Return the signature of a note; None: it is gone or cannot be read."""
+    try:
+        return folder.signature(NotePath(path))
+    except HivemindError:
+        return None
+
+
 def without_unsaid(
     answer: SearchAnswer, stale: Collection[str], folder: NotesFolder
 ) -> SearchAnswer:

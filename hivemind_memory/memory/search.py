@@ -187,10 +187,16 @@ def _ask(
             if not is_verified and not freshness.warning:
                 freshness = replaced(freshness, is_verified=False)
             found = answer_of(opened, replaced(freshness, recovered=recovered))
-            if freshness.stale and freshness.warning:
-                from hivemind_memory.memory.outdated_hits import without_unsaid
+            if not is_fresh or (freshness.stale and freshness.warning):
+                from hivemind_memory.memory import outdated_hits
 
-                found = without_unsaid(found, freshness.stale, handle.syncer.folder)
+                folder = handle.syncer.folder
+                stale = (
+                    freshness.stale
+                    if is_fresh
+                    else outdated_hits.changed_notes(found, opened.index, folder)
+                )
+                found = outdated_hits.without_unsaid(found, stale, folder)
             if freshness.outdated or freshness.warning or not is_fresh:
                 from hivemind_memory.memory.outdated_hits import replace_outdated_text
 
