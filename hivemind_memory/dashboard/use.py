@@ -50,6 +50,8 @@ def use_of(call: PageCall, rows: Sequence[MemoryRow]) -> dict[str, Any]:
     by_day, by_agent = Counter[int](), Counter[str]()
     by_type, cells = Counter[str](), Counter[tuple[str, int]]()
     for (day, agent, name), count in found.items():
+        if not _is_past(day, today):
+            continue
         kind = name or "note"
         by_day[day] += count
         by_agent[agent] += count
@@ -119,6 +121,7 @@ def times_of(call: PageCall) -> list[dict[str, Any]]:
             "p95": percentile_ms(steps, 0.95),
         }
         for day, steps in sorted(found.items())
+        if _is_past(day, today)
     ]
 
 
@@ -129,6 +132,8 @@ def sent_of(call: PageCall) -> dict[str, Any]:
     by_day = Counter[int]()
     sent = UseDays(call.memory.state()).sent(today - _DAYS + 1)
     for (day, provider), (texts, characters) in sent.items():
+        if not _is_past(day, today):
+            continue
         before = totals.get(provider, (0, 0))
         totals[provider] = before[0] + texts, before[1] + characters
         by_day[day] += characters
@@ -140,6 +145,14 @@ def sent_of(call: PageCall) -> dict[str, Any]:
         ],
         "most": max(by_day.values(), default=0),
     }
+
+
+def _is_past(day: int, today: int) -> bool:
+    """Return whether a day can have been: a clock that was ahead counted later ones.
+
+    Tomorrow can: it is that already in another time zone.
+    """
+    return day <= today + 1
 
 
 def _date_of(day: int) -> date:

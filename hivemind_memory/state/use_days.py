@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     """Takes a project and a workspace that asked; see ``access.activity_rules``."""
 
 KEPT_DAYS = 90
-"""Older rows are deleted."""
+"""Older rows are deleted, see ``_oldest_kept``."""
 
 MAX_AGENT_CHARS = 64
 _STEPS_A_DOUBLING = 4
@@ -113,11 +113,23 @@ def count_search(
     step = step_of(answer.report.took_ms)
     [(count,)] = connection.execute(_COUNT_SEARCH, (*where, step, 1))
     if count == 1:  # the first of its kind today: as good a moment as any
+        oldest = _oldest_kept(connection, notes, asked.day)
         for table in _TABLES:
             connection.execute(
-                f"DELETE FROM {table} WHERE notes = ? AND day < ?",
-                (notes, asked.day - KEPT_DAYS),
+                f"DELETE FROM {table} WHERE notes = ? AND day < ?", (notes, oldest)
             )
+
+
+def _oldest_kept(connection: apsw.Connection, notes: str, today: int) -> int:
+    """Return the first day that is kept, counted from the day of the last search.
+
+    A clock that is ahead for one search must not take all days away. After a longer
+    time without searches, the days before it go with the second day of searches.
+    """
+    [(last,)] = connection.execute(
+        "SELECT max(day) FROM search_days WHERE notes = ? AND day < ?", (notes, today)
+    )
+    return (today if last is None else last + 1) - KEPT_DAYS
 
 
 def count_sent(connection: apsw.Connection, notes: str, day: int, sent: Sent) -> None:

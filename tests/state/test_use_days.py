@@ -9,6 +9,15 @@ import pytest
 
 from hivemind_memory.access.activity_rules import VisibleActivity
 from hivemind_memory.access.rules import Caller
+from hivemind_memory.dashboard.page import PageCall
+from hivemind_memory.dashboard.use import (
+    WEEKS,
+    active_rows,
+    sent_of,
+    times_of,
+    use_of,
+)
+from hivemind_memory.http_api.callers import Client
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.clocks import SECONDS_PER_DAY
 from hivemind_memory.model.curation import MemorySelector, NewMemory
@@ -73,17 +82,43 @@ def test_a_caller_finds_its_own_searches_only(memory: Memory) -> None:
 
 
 def test_old_days_are_deleted(sandbox: Sandbox, memory: Memory) -> None:
-    """The first search of a later day takes them away."""
+    """The first search of a later day takes them away; after a gap, of the second."""
     memory.save(NewMemory(key="kettle", content="The kettle is blue.", type="fact"))
     answer, today = ask(memory, "kettle"), memory.clocks.today()
     memory.record_recall(answer)
     days = UseDays(memory.state())
     days.count_sent({"openai small": (3, 90)}, today)
-    sandbox.ahead_s = (KEPT_DAYS + 1) * SECONDS_PER_DAY
-    memory.record_recall(answer)
-    assert {day for day, _, _ in days.recalls(ALL, 0)} == {today + KEPT_DAYS + 1}
-    assert set(days.searches(ALL, 0)) == {today + KEPT_DAYS + 1}
+    for later in (KEPT_DAYS, KEPT_DAYS + 1):
+        sandbox.ahead_s = later * SECONDS_PER_DAY
+        memory.record_recall(answer)
+    left = {today + KEPT_DAYS, today + KEPT_DAYS + 1}
+    assert {day for day, _, _ in days.recalls(ALL, 0)} == left
+    assert set(days.searches(ALL, 0)) == left
     assert days.sent(0) == {}
+
+
+def test_one_search_with_a_clock_that_is_ahead_deletes_no_figures(
+    sandbox: Sandbox, memory: Memory
+) -> None:
+    """It deleted all. What it counts is on no page: that day has not been."""
+    memory.save(NewMemory(key="kettle", content="The kettle is blue.", type="fact"))
+    answer, today = ask(memory, "kettle"), memory.clocks.today()
+    memory.record_recall(answer)
+    days = UseDays(memory.state())
+    days.count_sent({"openai small": (3, 90)}, today)
+    sandbox.ahead_s = 1000 * SECONDS_PER_DAY
+    memory.record_recall(answer)
+    days.count_sent({"openai small": (1, 5)}, today + 1000)
+    sandbox.ahead_s = 0
+    assert days.recalls(ALL, 0)[today, "", "fact"] == 1
+    assert days.searches(ALL, 0)[today].total() == 1
+    client = Client(is_person=True)
+    call = PageCall(
+        memory=memory, client=client, session="", path={}, query={}, form={}
+    )
+    assert use_of(call, active_rows(call))["recalled"] == 1
+    assert [time["at"] for time in times_of(call)] == [7 * WEEKS - 1]
+    assert sent_of(call)["providers"] == [("openai small", (3, 90))]
 
 
 def test_a_purge_takes_the_recalls_of_its_scope(memory: Memory) -> None:
