@@ -179,7 +179,7 @@ def test_a_purge_while_the_index_is_locked_says_what_is_left_and_is_finished_lat
         assert receipt.finish
 
     name = receipt.finish.rpartition(" ")[2]
-    finished = memory.curation.purge(UnfinishedPurge(name))
+    finished = memory.curation.purge(UnfinishedPurge(id=name))
 
     assert finished.is_complete
     left = [
