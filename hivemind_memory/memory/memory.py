@@ -126,8 +126,7 @@ class Memory:
 
         Never raises because of what the query holds. An index that cannot be used
         is replaced for this answer by one in memory, and the report says so.
-        Unless *is_fresh*, the index answers as it is; of the notes, only those of the
-        hits are looked at, so that nothing is shown that they no longer say.
+        Unless *is_fresh*, the index as it is answers; only notes of hits are read.
         """
         from hivemind_memory.memory.chosen_reranker import find_reranker
         from hivemind_memory.memory.search import OFF, Asker, ask
