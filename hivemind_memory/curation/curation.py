@@ -284,24 +284,22 @@ class Curation:
         record_edited(self._context, path)
 
     def restore(self, selector: MemorySelector) -> RestoreResult:
-        """Show again what one forget hid.
-
-        Args:
-            selector: The id of a forget, or a choice of memories: then only what the
-                newest forget of them hid.
-
-        Raises:
-            HivemindError: Nothing was changed; the message says why.
-        """
+        """Show again what one forget hid; see ``hide.show_again``."""
         from hivemind_memory.curation.hide import show_again
 
         return show_again(self._context, selector)
 
-    def undo(self, change_id: str = "", *, is_dry_run: bool = False) -> UndoResult:
-        """Take back a change; see ``undo.undo``."""
+    def undo(
+        self,
+        change_id: str = "",
+        injected: InjectionRecords | None = None,
+        *,
+        is_dry_run: bool = False,
+    ) -> UndoResult:
+        """Take back a change; see ``undo.undo``, and ``forget`` for *injected*."""
         from hivemind_memory.curation.hide import take_back
 
-        return take_back(self._context, change_id, is_dry_run=is_dry_run)
+        return take_back(self._context, change_id, injected, is_dry_run=is_dry_run)
 
     def changes(self) -> tuple[Change, ...]:
         """Return the changes that the caller may take back, newest first.

@@ -14,9 +14,13 @@ from hivemind_memory.model.value import replaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.model.changes import UndoResult
     from hivemind_memory.model.curation import (
+        AffectedItem,
+        FailedItem,
         ForgetResult,
         MemorySelector,
         RestoreResult,
@@ -39,18 +43,21 @@ def hide(
         forgotten = record_forgotten(context, forgotten)
         left = (*forgotten.failed, *follow_skills(context))
         forgotten = replaced(forgotten, failed=left)
-    if injected is None or not forgotten.memories:
-        return forgotten
-    quoting = find_injections(
-        context, injected, {memory.path for memory in forgotten.memories}
-    )
-    failed = quoting.seen_of(refresh_sections(injected, quoting))
-    left = (*forgotten.failed, *quoting.unread, *failed)
-    return replaced(forgotten, failed=left)
+    left = _refresh_quoting(context, injected, forgotten.memories)
+    return replaced(forgotten, failed=(*forgotten.failed, *left))
 
 
 def show_again(context: CurationContext, selector: MemorySelector) -> RestoreResult:
-    """Restore memories; see ``Curation.restore``."""
+    """Show again what one forget hid.
+
+    Args:
+        context: Of the caller.
+        selector: The id of a forget, or a choice of memories: then only what the newest
+            forget of them hid.
+
+    Raises:
+        HivemindError: Nothing was changed; the message says why.
+    """
     with context.changing():
         change = find_forget(context, selector.name)
         if change is not None:
@@ -62,11 +69,31 @@ def show_again(context: CurationContext, selector: MemorySelector) -> RestoreRes
 
 
 def take_back(
-    context: CurationContext, change_id: str, *, is_dry_run: bool
+    context: CurationContext,
+    change_id: str,
+    injected: InjectionRecords | None,
+    *,
+    is_dry_run: bool,
 ) -> UndoResult:
-    """Take back a change; see ``undo.undo``."""
+    """Take back a change; see ``undo.undo``, and ``Curation.forget`` for *injected*."""
     with context.changing():
         undone = undo(context, change_id, is_dry_run=is_dry_run)
-        if not is_dry_run:
-            follow_skills(context)
-        return undone
+        if is_dry_run:
+            return undone
+        follow_skills(context)
+    hidden = (*undone.forgotten, *undone.superseded, *undone.pending)
+    left = _refresh_quoting(context, injected, hidden)
+    return replaced(undone, failed=(*undone.failed, *left))
+
+
+def _refresh_quoting(
+    context: CurationContext,
+    injected: InjectionRecords | None,
+    hidden: Sequence[AffectedItem],
+) -> tuple[FailedItem, ...]:
+    """Write the sections again that quote hidden memories; return what failed."""
+    if injected is None or not hidden:
+        return ()
+    quoting = find_injections(context, injected, {item.path for item in hidden})
+    failed = quoting.seen_of(refresh_sections(injected, quoting))
+    return (*quoting.unread, *failed)

@@ -156,7 +156,8 @@ def undo(call: PageCall) -> Redirect:
     change = call.form.get("change", "")
     if not change:  # it would take back the newest change, whichever that is
         raise Failure(400, "The form names no change. Nothing was taken back.")
-    call.memory.curation.undo(change)
+    injected = opening.open_injection_records(call.memory)
+    call.memory.curation.undo(change, injected)
     return Redirect(path=_back(call), notice="Taken back.")
 
 

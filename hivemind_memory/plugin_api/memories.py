@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from hivemind_memory.memory.memory import Memory
     from hivemind_memory.model.memories import MemoryRow
+    from hivemind_memory.model.ports import InjectionRecords
     from hivemind_memory.plugin_api.rows import NewRow, Row
 
 NO_NAMESPACES = "namespaces is empty (workspace-server must intersect, not the plugin)"
@@ -185,8 +186,20 @@ def search_rows(memory: Memory, question: RowQuestion) -> list[Row]:
     return found[: question.limit]
 
 
-def forget_row(memory: Memory, row_id: str, *, requested_by: str) -> None:
+def forget_row(
+    memory: Memory,
+    row_id: str,
+    injected: InjectionRecords | None = None,
+    *,
+    requested_by: str,
+) -> None:
     """Forget a memory, if it is in the namespace that asks for it.
+
+    Args:
+        memory: As the caller sees it.
+        row_id: Its id.
+        injected: See ``Curation.forget``.
+        requested_by: The namespace.
 
     Raises:
         RefusedError: There is no such memory there, or it is not the caller's.
@@ -198,11 +211,16 @@ def forget_row(memory: Memory, row_id: str, *, requested_by: str) -> None:
     if namespace is None or not find_row(memory, namespace.scope, row_id):
         raise RefusedError(NO_MEMORY, NOT_FOUND)
     check_writable_scope(memory, namespace.scope)
-    forget_in_scope(memory, namespace.scope, row_id)
+    forget_in_scope(memory, namespace.scope, row_id, injected)
 
 
-def forget_in_scope(memory: Memory, scope: str, row_id: str) -> None:
-    """Forget a memory of a scope.
+def forget_in_scope(
+    memory: Memory,
+    scope: str,
+    row_id: str,
+    injected: InjectionRecords | None = None,
+) -> None:
+    """Forget a memory of a scope; see ``Curation.forget`` for *injected*.
 
     Raises:
         RefusedError: There is none.
@@ -211,7 +229,7 @@ def forget_in_scope(memory: Memory, scope: str, row_id: str) -> None:
     found = find_row(memory, scope, row_id)
     if found is None:
         raise RefusedError(NO_MEMORY, NOT_FOUND)
-    memory.forget(MemorySelector(name=found.path))
+    memory.curation.forget(MemorySelector(name=found.path), injected)
 
 
 def find_row(memory: Memory, scope: str, row_id: str) -> MemoryRow | None:

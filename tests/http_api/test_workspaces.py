@@ -11,7 +11,9 @@ from typing import Any
 import httpx
 import pytest
 
+from hivemind_memory import opening
 from tests.http_api.served import Served, add_token, serving
+from tests.inject.repos import make_repo
 
 TREE = {"memory": {"workspaces": {"web": {"parent": "office"}, "alone": {}}}}
 
@@ -197,3 +199,38 @@ def test_v2_names_what_may_be_read_and_written(office: Office) -> None:
     gone = office.ask("web", "DELETE", f"{path}/{saved['id']}")
     assert (gone.status_code, gone.json()) == (200, {"status": "deleted"})
     assert office.facts_of("web") == ["Releases are on Mondays."]
+
+
+def test_a_memory_that_a_route_forgets_goes_from_the_section(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``DELETE`` of a workspace and of the plugin, as that of the owner's own route."""
+    (home / "config.json").write_text(json.dumps(TREE), encoding="utf-8")
+    worktree = make_repo(tmp_path / "site")
+    vault = "The vault is opened on Mondays by two people."
+    stairs = "The stairs are swept by the baker every morning."
+
+    def section() -> str:
+        return (worktree / "CLAUDE.md").read_text(encoding="utf-8")
+
+    with serving("--plugin") as served:
+        put = {"kind": "workspace"}
+        served.ask("PUT", "/v1/namespaces/workspace:web", json=put)
+        office = Office(served, {"web": add_token("web", workspace="web")})
+        path = "/workspaces/:id/v2/memories"
+        made = office.ask("web", "POST", path, json={"content": vault, "pin": True})
+        fields = {"content": stairs, "kind": "fact", "source": "user", "pin": True}
+        path_v1 = "/v1/namespaces/workspace:web/memories"
+        put_v1 = served.ask("POST", path_v1, json=fields)
+        monkeypatch.setenv("HIVEMIND_WORKSPACE", "web")
+        with opening.open_memory() as memory:
+            opening.open_injector(memory).inject(str(worktree))
+        assert vault in section()
+        assert stairs in section(), put_v1.text
+
+        office.ask("web", "DELETE", f"{path}/{made.json()['id']}")
+        assert vault not in section()
+        by = {"requested_by_namespace": "workspace:web"}
+        gone = served.ask("DELETE", f"/v1/memories/{put_v1.json()['id']}", json=by)
+        assert gone.status_code == 204, gone.text
+        assert stairs not in section()

@@ -193,6 +193,29 @@ def test_it_goes_from_every_section_when_a_memory_is_forgotten(
     assert "scaffold" not in section_of(worktree) + section_of(second)
 
 
+def test_a_save_that_is_undone_goes_from_the_section(
+    shop: PaintShop, worktree: Path
+) -> None:
+    def save(memory: Memory) -> None:
+        text = "A rope of twelve meters is tied to the gutter first."
+        new = NewMemory(key="rope", content=text, type="fact", scope="projects/shop")
+        memory.save(new)
+
+    shop.with_memory(save)
+    shop.text = f"{SAID} Ropes come first."
+    shop.write("projects/shop")
+    shop.inject(worktree)
+    assert "Ropes come first" in section_of(worktree)
+
+    with shop.sandbox.memory() as memory:
+        memory.curation.undo("", open_injection_records(memory), is_dry_run=True)
+        assert "Ropes come first" in section_of(worktree)
+        undone = memory.curation.undo("", open_injection_records(memory))
+
+    assert [item.key for item in undone.forgotten] == ["rope"]
+    assert "Ropes come first" not in section_of(worktree)
+
+
 def make_linked(worktree: Path, folder: Path) -> None:
     """Make another worktree of a repository."""
     from tests.inject.repos import git
