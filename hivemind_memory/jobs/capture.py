@@ -7,8 +7,10 @@ left goes through the gates of any save.
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from hivemind_memory.access.visibility import is_kept_back
-from hivemind_memory.errors import HivemindError
+from hivemind_memory.errors import HivemindError, MemoryNotFoundError
 from hivemind_memory.jobs.capture_checks import ProposalChecks
 from hivemind_memory.jobs.compare import may_be_sent
 from hivemind_memory.jobs.proposals import (
@@ -28,7 +30,7 @@ from hivemind_memory.model.capture import (
     CaptureResult,
     Proposal,
 )
-from hivemind_memory.model.curation import NewMemory
+from hivemind_memory.model.curation import MemorySelector, NewMemory
 from hivemind_memory.model.filters import SearchFilter
 from hivemind_memory.model.memory_types import all_types
 from hivemind_memory.model.query import Query
@@ -140,10 +142,16 @@ def finish_capture(
         draft = Draft(transcript=transcript, why=_PURGED)
     kept = _KeptProposals(memory, draft)
     if not is_dry_run:
+        if draft.why == _PURGED:
+            kept.forget()
         kept.begin()
     checks = ProposalChecks(memory, transcript, erased)
     done = []
     for proposal in kept.all:
+        erased.load()  # by another process, at any time
+        if erased.has(session, ""):
+            done.append(CapturedMemory(proposal, DROPPED, _PURGED))
+            continue
         new, why = checks.prepare(proposal, model=model)
         if new is None:
             done.append(CapturedMemory(proposal, DROPPED, why))
@@ -156,6 +164,10 @@ def finish_capture(
             kept.drop(proposal)
     if not is_dry_run:
         kept.end()
+        erased.load()
+        if erased.has(session, ""):
+            done = [_purged(memory, each) for each in done]
+            kept.forget()
     return CaptureResult(
         agent=agent,
         session=session,
@@ -237,6 +249,10 @@ class _KeptProposals:
         """Say that a proposal is in a note, or is none."""
         self._keep(self.all[self.all.index(proposal) + 1 :])
 
+    def forget(self) -> None:
+        """Keep nothing of a session that was purged."""
+        Captures(self._memory.state()).drop({self._transcript.session})
+
     def end(self) -> None:
         """Say that all are, and up to which line the session was read."""
         if self._is_needed:
@@ -281,3 +297,14 @@ def _write(
         return CapturedMemory(proposal, DROPPED, f"{saved.path} says so already")
     outcome = SAVED if saved.status == "active" else PROPOSED
     return CapturedMemory(proposal, outcome, why, path=saved.path, id=saved.id)
+
+
+def _purged(memory: Memory, captured: CapturedMemory) -> CapturedMemory:
+    """Purge what was written while its session was being purged.
+
+    The purge had chosen its memories before this one was there.
+    """
+    if captured.path:
+        with suppress(MemoryNotFoundError):  # that purge reached it
+            memory.curation.purge(MemorySelector(name=captured.path))
+    return CapturedMemory(captured.proposal, DROPPED, _PURGED)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from hivemind_memory.files.descriptors import is_there
 from hivemind_memory.sqlite.connection import synced_transaction, write_transaction
+from hivemind_memory.state.erased_messages import is_erased_session
 from hivemind_memory.state.state_file import PROMISE_WAIT_MS
 
 TYPE_CHECKING = False
@@ -66,26 +67,34 @@ class Captures:
     def keep_line(self, agent: str, session: str, line: int, *, now_s: float) -> None:
         """Remember up to which line a session was captured; never an earlier one.
 
-        Its draft goes in the same transaction.
+        Its draft goes in the same transaction. Of a purged session nothing is kept.
         """
         key = (self._state.notes, agent, session)
 
         def keep(connection: apsw.Connection) -> None:
             with synced_transaction(connection):
-                connection.execute(_KEEP_LINE, (*key, line, now_s))
                 connection.execute(f"DELETE FROM capture_drafts {_OF_SESSION}", key)
+                if is_erased_session(connection, self._state.notes, session):
+                    connection.execute(f"DELETE FROM captures {_OF_SESSION}", key)
+                else:
+                    connection.execute(_KEEP_LINE, (*key, line, now_s))
 
         self._state.run(keep, PROMISE_WAIT_MS)
 
     def keep_draft(
         self, agent: str, session: str, line: int, proposals: Sequence[str]
     ) -> None:
-        """Keep what a model proposed, in the place of what was kept of the session."""
+        """Keep what a model proposed, in the place of what was kept of the session.
+
+        Of a purged session nothing is kept.
+        """
         key = (self._state.notes, agent, session)
 
         def keep(connection: apsw.Connection) -> None:
             with synced_transaction(connection):
                 connection.execute(f"DELETE FROM capture_drafts {_OF_SESSION}", key)
+                if is_erased_session(connection, self._state.notes, session):
+                    return
                 connection.executemany(
                     "INSERT INTO capture_drafts"
                     "(notes, agent, session, place, line, proposal)"

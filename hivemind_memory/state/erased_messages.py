@@ -73,6 +73,15 @@ class ErasedMessages:
         )
 
 
+def is_erased_session(connection: apsw.Connection, notes: str, session: str) -> bool:
+    """Return whether a whole session was purged, for who holds a transaction."""
+    found = connection.execute(
+        "SELECT 1 FROM erased WHERE notes = ? AND hash = ?",
+        (notes, _hash(_key_of(connection), session, "")),
+    )
+    return bool(found.fetchall())
+
+
 def _key_of(connection: apsw.Connection) -> bytes:
     """Return the key that only this home has."""
     [(key,)] = connection.execute("SELECT value FROM meta WHERE key = 'key'")

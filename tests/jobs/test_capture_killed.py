@@ -20,6 +20,7 @@ from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import MemorySelector
 from hivemind_memory.opening import open_injection_records
 from hivemind_memory.state.captures import Captures
+from hivemind_memory.state.erased_messages import ErasedMessages
 from hivemind_memory.state.jobs import DONE, INTERRUPTED, Jobs
 from tests.support.capture_home import CaptureHome, Lesson, proposal
 from tests.support.sessions import ASSISTANT, USER
@@ -214,3 +215,97 @@ def test_no_secret_is_kept(home: CaptureHome) -> None:
     for file in home.sandbox.home.rglob("*"):
         if file.is_file():
             assert b"Vase-77" not in file.read_bytes(), file
+
+
+def purge_in_another_process(home: CaptureHome) -> None:
+    """Purge the session, as ``hm forget --purge --session`` does."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            with home.sandbox.memory() as memory:
+                traces = open_injection_records(memory)
+                memory.curation.purge(MemorySelector(session="session-one"), traces)
+            code = 0
+        finally:
+            os._exit(code)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+
+
+@pytest.mark.parametrize(
+    ("written", "is_before"), [(1, False), (2, True), (2, False), (3, True), (3, False)]
+)
+def test_a_session_that_is_purged_while_its_capture_writes_leaves_nothing(
+    home: CaptureHome,
+    monkeypatch: pytest.MonkeyPatch,
+    written: int,
+    *,
+    is_before: bool,
+) -> None:
+    """Neither a proposal, nor a row that says how far it was read, nor its draft.
+
+    The purge comes after a memory was saved, or when the next one is about to be.
+    """
+    home.reply_with(*rows(FIRST))
+    real, count = Memory.save, 0
+
+    def save(memory: Memory, *given: Any, **named: Any) -> Any:
+        nonlocal count
+        count += 1
+        is_now = count == written
+        if is_now and is_before:
+            purge_in_another_process(home)
+        done = real(memory, *given, **named)
+        if is_now and not is_before:
+            purge_in_another_process(home)
+        return done
+
+    monkeypatch.setattr(Memory, "save", save)
+
+    home.capture()
+
+    assert home.pending() == []
+    assert rows_kept(home) == 0
+    for file in home.sandbox.notes.rglob("*.md"):
+        text = file.read_text(encoding="utf-8")
+        assert not any(each in text for each in FIRST)
+
+
+def rows_kept(home: CaptureHome) -> int:
+    """Return how many rows there are of the session."""
+    count: int = home.with_memory(
+        lambda memory: Captures(memory.state()).count({"session-one"})
+    )
+    return count
+
+
+def test_the_draft_of_a_purged_session_is_dropped_by_the_next_capture(
+    home: CaptureHome,
+) -> None:
+    home.reply_with(*rows(FIRST))
+    assert killed(4, home.capture)
+    assert rows_kept(home) > 0
+    home.with_memory(
+        lambda memory: ErasedMessages(memory.state()).add([("session-one", "")])
+    )
+
+    home.capture()
+
+    assert rows_kept(home) == 0
+
+
+def test_a_purged_session_keeps_no_row(home: CaptureHome) -> None:
+    """Whoever writes one asks in the same transaction."""
+
+    def keep(memory: Memory) -> None:
+        captures = Captures(memory.state())
+        ErasedMessages(memory.state()).add([("session-one", "")])
+        captures.keep_draft("claude", "session-one", 4, ["a proposal"])
+        assert captures.count({"session-one"}) == 0
+        captures.keep_line("claude", "session-one", 4, now_s=1.0)
+        assert captures.count({"session-one"}) == 0
+        captures.keep_line("claude", "session-two", 4, now_s=1.0)
+        assert captures.count({"session-two"}) == 1
+
+    home.with_memory(keep)
