@@ -31,7 +31,7 @@ MARKS = (b'"user"', b'"assistant"')
 _HUMAN = "human"
 _SHELL = re.compile(r"\s*<bash-(?:input|stdout|stderr)>")
 _COMMAND = re.compile(r"\s*<command-(?:name|message)>")
-_ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
+_ARGUMENTS, _END_OF_ARGUMENTS = "<command-args>", "</command-args>"
 _ADDED = re.compile(
     r"\s*(?:<(?:local-command-|system-reminder|task-notification|ide_)"
     r"|\[Request interrupted by user)"
@@ -82,8 +82,9 @@ def _said_as_user(text: str, record: Record) -> Iterator[Message]:
     elif _SHELL.match(text):
         yield Message(TOOL, _TAGS.sub("", text))
     elif _COMMAND.match(text):
-        arguments = _ARGUMENTS.search(text)
-        if arguments is not None and arguments[1].strip():
-            yield Message(USER, arguments[1].strip())
+        _, _, rest = text.partition(_ARGUMENTS)
+        arguments, end, _ = rest.partition(_END_OF_ARGUMENTS)
+        if end and arguments.strip():
+            yield Message(USER, arguments.strip())
     elif kind is None and not _ADDED.match(text):
         yield Message(USER, text)

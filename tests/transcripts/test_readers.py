@@ -195,6 +195,11 @@ def claude_messages(**record: object) -> list[tuple[str, str]]:
             {},
             [],
         ),
+        (
+            "<command-name>/x\n<command-args>a\nb</command-args></command-args>",
+            {},
+            [("user", "a\nb")],
+        ),
         ("<local-command-stdout>3 dollars</local-command-stdout>", {}, []),
         ("[Request interrupted by user for tool use]", {}, []),
         ("<task-notification>done</task-notification>", {}, []),
@@ -215,3 +220,10 @@ def test_what_stands_in_the_users_name_in_claude_code(
     for written in (content, blocks):
         found = claude_messages(message={"role": "user", "content": written}, **more)
         assert found == expected
+
+
+def test_arguments_that_never_end_are_read_once() -> None:
+    """The rest of the text was searched again at each beginning, for hours in all."""
+    content = "<command-name>" + "<command-args>" * 300_000
+
+    assert claude_messages(message={"role": "user", "content": content}) == []
