@@ -49,7 +49,8 @@ ALWAYS_CAP = 50
 """Maximum number of memories that are always shown."""
 
 PREFERENCE_SHARE = 0.5
-"""Of the budget, as long as there is anything else to show."""
+"""Of what is left of the budget after what is always shown, as long as there is
+anything else to show. So no number of lessons removes all preferences."""
 
 
 def select_excerpts(
@@ -97,11 +98,9 @@ def select_excerpts(
             has_share = _has_share(excerpt.agent, lessons, ALWAYS_CAP)
             builder.take_turn(excerpt, offer_lesson, has_share=has_share)
     share = PREFERENCE_SHARE if rivals and count else 1.0
+    most = builder.spent + int((budget_tokens - builder.spent) * share)
     for excerpt in preferences:
-        builder.take_turn(
-            excerpt,
-            lambda preference: builder.offer(preference, int(budget_tokens * share)),
-        )
+        builder.take_turn(excerpt, lambda preference: builder.offer(preference, most))
     taken: Counter[str] = Counter()
 
     def offer_rival(excerpt: Excerpt) -> None:
@@ -147,7 +146,8 @@ class _SelectionBuilder:
         self.left_out: list[LeftOut] = []
         self._cost = cost
         self._budget_tokens = budget_tokens
-        self._spent = 0
+        self.spent = 0
+        """Tokens of what was taken."""
         self._session_spent: Counter[str] = Counter()
         self._session_count: Counter[str] = Counter()
         self._agent_spent: Counter[str] = Counter()
@@ -233,7 +233,7 @@ class _SelectionBuilder:
             excerpt: Pinned, or an identity.
             rest: How many are to be kept from here on, this one included.
         """
-        tokens = (self._budget_tokens - self._spent) // rest
+        tokens = (self._budget_tokens - self.spent) // rest
         if excerpt.session:
             left_tokens = self._left_for(excerpt.session)
             if not left_tokens:
@@ -252,7 +252,7 @@ class _SelectionBuilder:
         self.excerpts.append(excerpt)
         self._places[self._turn] = excerpt
         self.texts.add(excerpt.text)
-        self._spent += tokens
+        self.spent += tokens
         self._session_spent[excerpt.session] += tokens
         self._session_count[excerpt.session] += 1
         if excerpt.agent:
@@ -264,7 +264,7 @@ class _SelectionBuilder:
             self.leave_out(excerpt, OVERLAP)
         elif self.texts.nearest(excerpt.text) >= NEAR_DUPLICATE:
             self.leave_out(excerpt, "copy")
-        elif self._spent + self._cost(excerpt) > budget_tokens:
+        elif self.spent + self._cost(excerpt) > budget_tokens:
             self.leave_out(excerpt, "budget")
         elif excerpt.session and self._cost(excerpt) > self._left_for(excerpt.session):
             self.leave_out(excerpt, "session")

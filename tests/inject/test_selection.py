@@ -116,6 +116,28 @@ def test_preferences_leave_half_of_the_budget_to_the_others() -> None:
     assert reasons(choice) == ["budget"] * 6
 
 
+def test_lessons_of_an_agent_leave_preferences_their_room() -> None:
+    """They took half of the budget, and all preferences had to fit in that half."""
+    lessons = [
+        replaced(excerpt(n, text=f"lesson {n} {n * 7}"), agent="bot", session=f"s{n}")
+        for n in range(12)
+    ]
+    preferences = [excerpt(n, text=f"preference {n}" * n) for n in range(20, 26)]
+
+    choice = select_excerpts(
+        preferences,
+        [excerpt(40)],
+        count=5,
+        budget_tokens=120,
+        cost=lambda _: 10,
+        always=lessons,
+    )
+
+    shown = paths(choice)
+    assert {"note-20.md", "note-21.md", "note-22.md", "note-40.md"} <= set(shown)
+    assert "note-23.md" not in shown
+
+
 def test_what_does_not_fit_is_skipped_and_counted() -> None:
     """A shorter memory after it may still fit."""
     others = [excerpt(0, score=0.9), excerpt(1, score=0.5)]
