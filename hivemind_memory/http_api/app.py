@@ -21,7 +21,7 @@ from hivemind_memory.mcp_server.http_checks import (
 )
 from hivemind_memory.mcp_server.http_sessions import App, Receive, Scope, Send
 from hivemind_memory.mcp_server.http_tokens import FindToken, KnownClients
-from hivemind_memory.mcp_server.open_requests import BoundedClients
+from hivemind_memory.mcp_server.open_requests import BoundedClients, is_mcp_stream
 
 HEALTH = "/healthz"
 MCP = "/mcp"
@@ -71,12 +71,15 @@ def make_app(
         is_reading = method in {"GET", "HEAD"}
         return is_public and is_reading and _mount_of(path, (MCP,)) is None
 
+    def is_stream(scope: Scope) -> bool:
+        return scope["path"] == EVENTS or is_mcp_stream(scope, MCP)
+
     inside = Mounts(mounts)
     known: App = KnownClients(
         BoundedClients(
             inside,
             refuse,
-            is_stream=lambda scope: scope["path"] == EVENTS,
+            is_stream=is_stream,
             is_free=is_page,
         ),
         token,

@@ -27,7 +27,7 @@ from hivemind_memory.mcp_server.http_sessions import (
     SessionLimit,
 )
 from hivemind_memory.mcp_server.http_tokens import FindToken, KnownClients
-from hivemind_memory.mcp_server.open_requests import BoundedClients
+from hivemind_memory.mcp_server.open_requests import BoundedClients, is_mcp_stream
 from hivemind_memory.mcp_server.server import MemoryServer
 from hivemind_memory.mcp_server.streams import MAX_LINE_BYTES
 from hivemind_memory.mcp_server.token_file import read_token
@@ -91,7 +91,7 @@ def make_app(
         max_idle=max_idle,
         max_streams=max_streams,
     )
-    bounded = BoundedClients(app)
+    bounded = BoundedClients(app, is_stream=lambda scope: is_mcp_stream(scope, PATH))
     known = KnownClients(bounded, token, find_token, takes_scopes=takes_scopes(server))
     return LocalClients(known, port)
 

@@ -76,6 +76,17 @@ def _refusal(name: str, what: str) -> str:
     return f"this token has {what} open; close some, or try again later"
 
 
+def is_mcp_stream(scope: Scope, path: str) -> bool:
+    """Return whether a request holds open the stream of an MCP session.
+
+    Args:
+        scope: The request.
+        path: Where MCP is served.
+    """
+    is_mcp = f"{scope['path']}/".startswith(f"{path}/")
+    return is_mcp and scope["method"] == "GET"
+
+
 class BoundedClients:
     """An application that refuses what a client has open beyond its share."""
 

@@ -11,11 +11,15 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
+import anyio
+import httpx
 import pytest
 import uvicorn
 
+from hivemind_memory.http_api import app as api
 from hivemind_memory.mcp_server.http import make_app
 from hivemind_memory.mcp_server.http_listen import listen, make_config
+from hivemind_memory.mcp_server.open_requests import OpenRequests
 from hivemind_memory.mcp_server.server import MemoryServer
 from tests.mcp_server.agents import initialize_request
 
@@ -282,3 +286,35 @@ def test_a_session_goes_on_after_a_restart_of_the_server(server: MemoryServer) -
     assert (forged, answer.status, *gone) == (404, 404, 404, 404)
     assert "Nothing was saved" in text
     assert "Restart the agent" in text
+
+
+@pytest.mark.parametrize("is_api", [True, False])
+def test_streams_of_mcp_count_as_streams_of_a_client(
+    server: MemoryServer, monkeypatch: pytest.MonkeyPatch, *, is_api: bool
+) -> None:
+    """They took the room for its requests, and it could ask nothing more."""
+    counted: list[bool] = []
+
+    @contextmanager
+    def note(_: OpenRequests, name: object, *, is_stream: bool) -> Iterator[str]:
+        assert name is None
+        counted.append(is_stream)
+        yield "enough"
+
+    monkeypatch.setattr(OpenRequests, "counted", note)
+    app = api.make_app({}, 8737, TOKEN) if is_api else make_app(server, 8737, TOKEN)
+
+    async def ask() -> list[int]:
+        async with httpx.AsyncClient(
+            transport=httpx.ASGITransport(app),  # type: ignore[arg-type]
+            base_url="http://127.0.0.1:8737",
+            headers={"Authorization": f"Bearer {TOKEN}"},
+        ) as client:
+            return [
+                (await client.request(method, path)).status_code
+                for method in ("GET", "POST", "DELETE")
+                for path in ("/mcp", "/mcp/")
+            ]
+
+    assert anyio.run(ask) == [429] * 6
+    assert counted == [True, True, False, False, False, False]
