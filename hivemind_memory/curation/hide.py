@@ -94,6 +94,11 @@ def _refresh_quoting(
     """Write the sections again that quote hidden memories; return what failed."""
     if injected is None or not hidden:
         return ()
-    quoting = find_injections(context, injected, {item.path for item in hidden})
+    quoting = find_injections(
+        context,
+        injected,
+        {item.path for item in hidden},
+        ids={item.id for item in hidden if item.id},
+    )
     failed = quoting.seen_of(refresh_sections(injected, quoting))
     return (*quoting.unread, *failed)

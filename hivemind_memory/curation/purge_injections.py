@@ -56,9 +56,10 @@ def find_injections(
     injected: InjectionRecords,
     paths: Collection[str],
     *,
+    ids: Collection[str] = (),
     kept: Collection[str] = (),
 ) -> QuotingInjections:
-    """Return what the injection log says about some notes.
+    """Return what the injection log says about some notes and the ids of memories.
 
     A worktree whose agents see other scopes than the caller is kept apart: neither its
     name nor its records may be told. Called once notes were changed, so a log that
@@ -66,7 +67,7 @@ def find_injections(
     """
     try:
         # It was injected under the name that it had.
-        found = injected.count_quoting({*paths, *map(own_path, paths)})
+        found = injected.count_quoting({*paths, *map(own_path, paths)}, ids)
     except (HivemindError, OSError) as error:
         unread = FailedItem(what="injection log", why=str(error))
         return QuotingInjections(unread=(unread,))

@@ -128,6 +128,10 @@ class PurgeReport:
         self._places: list[PurgeCount] = []
         self._targets_at = 0
 
+    def target_ids(self) -> set[str]:
+        """Return the ids of the targets."""
+        return {target.id for target in self.targets if target.id}
+
     def measure(self, *, is_shown: bool) -> None:
         """Count what the index and the injection log hold.
 
@@ -147,7 +151,9 @@ class PurgeReport:
         self._find_same_ids()
         if self.injected is None or not self.plan.notes:
             return
-        self.injections = find_injections(self.context, self.injected, self.plan.notes)
+        self.injections = find_injections(
+            self.context, self.injected, self.plan.notes, ids=self.target_ids()
+        )
         self.left += self.injections.unread
         self.hashed = count_hashed(
             self.context,

@@ -184,7 +184,9 @@ def clean_injections(report: PurgeReport) -> None:
     injected = report.injected
     if injected is not None and report.plan.notes:
         # Other processes have injected since the beginning.
-        found = find_injections(report.context, injected, report.plan.notes)
+        found = find_injections(
+            report.context, injected, report.plan.notes, ids=report.target_ids()
+        )
         report.injections = found
     found = report.injections
     failed = refresh_sections(injected, found) if injected is not None else {}

@@ -44,6 +44,9 @@ _NAMED_FACETS = frozenset({PROJECT, FOLDER})
 """Their text is the name of a folder or a repository. That of others is not kept."""
 
 _IN_LOG_ONLY = (SCOPES, GIT_FOLDER)
+_QUOTED = ("memories", "briefing")
+"""The lists of what a section says."""
+
 _KEPT = ("at", "worktree", "agent", "outcome", "file")
 """What the log tells of a section that is as it was."""
 
@@ -71,7 +74,8 @@ def record_of(injection: InjectionResult, at: str) -> dict[str, Any]:
             for memory in plan.choice.left_out
         ],
         "briefing": [
-            {"path": source.path, "type": source.type} for source in sources_of(plan)
+            {"id": source.id, "path": source.path, "type": source.type}
+            for source in sources_of(plan)
         ],
         _FACETS: [as_dict(facet) for facet in plan.facets],
         "why_empty": plan.why_empty,
@@ -185,6 +189,7 @@ class InjectionEntry:
             known["file"] == record["file"]
             and known.get(SCOPES) == record[SCOPES]
             and not known["begun_at"]
+            and _quoted_in(known) == _quoted_in(record)
             for known in self._known
         )
         told = {key: record[key] for key in _KEPT} if is_known else record
@@ -194,6 +199,15 @@ class InjectionEntry:
     def _complete(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """Return a record as it is logged."""
         return {**record, GIT_FOLDER: self._git_folder}
+
+
+def _quoted_in(record: Mapping[str, Any]) -> set[tuple[str, str]]:
+    """Return the ids and paths of what a section quotes: a note may have moved."""
+    return {
+        (str(memory.get("id", "")), str(memory.get("path", "")))
+        for kind in _QUOTED
+        for memory in record.get(kind) or ()
+    }
 
 
 def quotes_hold(memory: Memory, plan: SectionPlan) -> bool:
@@ -227,6 +241,7 @@ def _are_there(notes: str, memories: Iterable[Excerpt | BriefingSource]) -> bool
 def _memory_record(excerpt: Excerpt) -> dict[str, Any]:
     """Return a memory without its text."""
     return {
+        "id": excerpt.id,
         "path": excerpt.path,
         "start_line": excerpt.start_line,
         "end_line": excerpt.end_line,

@@ -43,15 +43,23 @@ class InjectionTraces:
         self._agents: dict[str, dict[str, set[str]]] = {}
         """Worktree -> agent -> the files into which its sections went."""
 
-    def count_quoting(self, paths: Collection[str]) -> Mapping[str, int]:
-        """Return worktree -> how many of its records name the notes."""
+    def count_quoting(
+        self, paths: Collection[str], ids: Collection[str] = ()
+    ) -> Mapping[str, int]:
+        """Return worktree -> how many of its records name the notes, or the ids.
+
+        A record has the path that a note had then; it may have moved since.
+        """
         quoting: dict[str, int] = {}
         for record in self._log.records():
             worktree = str(record.get("worktree", ""))
             agents = self._agents.setdefault(worktree, {})
             files = agents.setdefault(str(record.get("agent", "")), set())
             files.add(str(record.get("file", "")))
-            if any(listed.get("path") in paths for listed in _memory_records(record)):
+            if any(
+                listed.get("path") in paths or listed.get("id") in ids
+                for listed in _memory_records(record)
+            ):
                 quoting[worktree] = quoting.get(worktree, 0) + 1
         return quoting
 

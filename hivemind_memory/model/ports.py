@@ -326,8 +326,10 @@ class InjectionRecords(Protocol):
     A folder above the memory keeps it; a purge has to reach it all the same.
     """
 
-    def count_quoting(self, paths: Collection[str]) -> Mapping[str, int]:
-        """Return worktree -> how many of its records name some notes."""
+    def count_quoting(
+        self, paths: Collection[str], ids: Collection[str] = ()
+    ) -> Mapping[str, int]:
+        """Return worktree -> how many of its records name some notes, or some ids."""
         ...
 
     def is_within(self, worktree: str, scopes: frozenset[str]) -> bool:

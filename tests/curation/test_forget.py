@@ -60,7 +60,7 @@ def test_an_unreadable_injection_log_is_reported_and_is_no_error(
     """The memory is forgotten by then: an error would say that nothing was."""
 
     class Unreadable:
-        def count_quoting(self, paths: object) -> dict[str, int]:
+        def count_quoting(self, paths: object, ids: object) -> dict[str, int]:
             raise PermissionError(13, "Permission denied")
 
     bench.save("deploy", "Never deploy on Fridays.")

@@ -162,7 +162,7 @@ def test_a_purge_looks_for_sections_under_the_name_before(memory: Memory) -> Non
     class Log:
         """The log of injections."""
 
-        def count_quoting(self, paths: set[str]) -> dict[str, int]:
+        def count_quoting(self, paths: set[str], ids: object) -> dict[str, int]:
             """Note which paths are asked for."""
             asked.update(paths)
             return {}

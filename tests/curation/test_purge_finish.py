@@ -205,7 +205,7 @@ def test_the_plan_of_one_purge_does_not_replace_that_of_another(
     left = stop_at(bench, "secretk")
     bench.save("secretk", NEWER)
     bench.injected = mock.Mock(
-        count_quoting=lambda paths: {str(tmp_path / "tree"): 1},
+        count_quoting=lambda paths, ids: {str(tmp_path / "tree"): 1},
         erase_copies=lambda _worktree: (0, {}),
         git_folders=dict,
         is_within=lambda *_: False,

@@ -314,3 +314,28 @@ def test_a_session_that_is_told_by_a_hook_is_told_the_briefing_too(
     told: Callable[[Memory], str] = lambda memory: section(open_injector(memory))  # noqa: E731
 
     assert SAID in shop.with_memory(told)
+
+
+@pytest.mark.parametrize("is_injected_again", [False, True])
+@pytest.mark.parametrize("is_purge", [False, True])
+def test_a_source_that_moved_is_found_in_the_section(
+    shop: PaintShop, worktree: Path, *, is_injected_again: bool, is_purge: bool
+) -> None:
+    """The record named the path that it had, also after the section was looked at."""
+    shop.inject(worktree)
+    note = next(shop.sandbox.notes.rglob("eyes*.md"))
+    folder = note.parent / "safety"
+    folder.mkdir()
+    note.rename(folder / note.name)
+    shop.with_memory(lambda memory: memory.sync())
+    if is_injected_again:
+        shop.inject(worktree)
+    assert SAID in section_of(worktree)
+
+    with shop.sandbox.memory() as memory:
+        traces = open_injection_records(memory)
+        [known] = [row.memory_id for row in memory.memories() if row.key == "eyes"]
+        remove = memory.curation.purge if is_purge else memory.curation.forget
+        remove(MemorySelector(name=known), traces)
+
+    assert SAID not in section_of(worktree)
