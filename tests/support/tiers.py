@@ -145,7 +145,10 @@ class _Tiers:
         if told is None:
             self._say(config, *counts)
         elif told["workerid"] == "gw0":
-            _file_of(told).write_text("{} {}".format(*counts), encoding="utf-8")
+            # Whole or not at all: another process may look for it at any moment.
+            partial = _file_of(told).with_suffix(".partial")
+            partial.write_text("{} {}".format(*counts), encoding="utf-8")
+            partial.replace(_file_of(told))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(
