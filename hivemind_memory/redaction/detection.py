@@ -144,6 +144,11 @@ def find_secrets_in_part(text: str, known: Iterable[str] = ()) -> tuple[Secret, 
         from hivemind_memory.redaction.in_code.literals import joined
 
         spans += joined(hidden, lambda whole: _spans(whole, values))
+    if "\\u00" in hidden or "&" in hidden:
+        from hivemind_memory.redaction.in_formats.escapes import has_escape, in_escaped
+
+        if has_escape(hidden):
+            spans += in_escaped(hidden, lambda line: _spans(line, values))
     if not text.isascii():
         from hivemind_memory.redaction.in_formats.layouts import has_zero_width
 
@@ -245,6 +250,9 @@ def _by_layout(there: LineWords, gate: WordGate) -> list[TextSpan]:
         suspects = suspect_lines(there)
         if suspects is not None:
             spans += suspects.original(_on_lines(suspects.lines, there))
+    from hivemind_memory.redaction.in_prose.handed_over import handed_over
+
+    spans += handed_over(there)
     if there.has_any(_OF_NUMBERS):
         from hivemind_memory.redaction.in_code.literals import keys_as_numbers
 

@@ -213,6 +213,17 @@ def _is_spelt_out(value: str) -> bool:
 
 
 @asked_once
+def says_what_it_is(word: str) -> bool:
+    """Whether a word names a secret, or says something of one, as documents do.
+
+    >>> says_what_it_is("Username"), says_what_it_is("tulip")
+    (True, False)
+    """
+    low = word.lower()
+    return low in _NAMES or low in _DOC_WORDS or low in _SPOKEN_OF_IT
+
+
+@asked_once
 def may_be_any(value: str) -> bool:
     """Whether a value, with digits or not, is a password where only one can stand."""
     if may_be_letters(value):

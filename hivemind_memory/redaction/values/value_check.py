@@ -23,12 +23,12 @@ _CODE = lazy_re(
     r"|[A-Za-z_$]\w*(?:(?:\.|->|::)[A-Za-z_$]\w*)+[,;]?"
 )
 _TECHNICAL = lazy_re(
-    r"(?i)(?:[a-z]+[_-])?(?:argon2\w*|sha-?\d{1,3}\w*|base\d\d\w*|utf-?\d+|pbkdf2\w*"
+    r"(?i)(?:[a-z]+[_-](?!\d+[a-z]{1,3}\Z))?(?:argon2\w*|sha-?\d{1,3}\w*|base\d\d\w*|utf-?\d+|pbkdf2\w*"
     r"|[hrep]s\d{3}|oauth\d?|ed25519|x25519|aes[-_]?\d{3}\w*|md5|bcrypt\d*|scrypt\d*|rsa\d*|rsa\w*-pkcs\S*|ecdsa\S*|hmac-sha\S*"
     r"|v\d+(?:\.\d+)*|(?:param|value|input|field|test|user|name|column|option|arg|str|var"
     r"|example|item|step|line|page|part|row|key|token|secret|pass(?:word|wd)?|pwd)_?\d+"
     r"|id_\w+|varchar\d*|char\d+|u?int\d+|float\d+|python\d*|1password|auth0|k8s|s3|ec2"
-    r"|http[23]?|ipv[46]|i18n|a11y|\d+[a-z]{1,3})"
+    r"|http[23]?|ipv[46]|i18n|a11y|\d+[a-z]{1,3})|(?-i:[a-z]+|[A-Z]+)[_-]\d+[a-z]{1,3}"
 )
 # Keys and names that providers publish, and files below a folder.
 _PUBLIC = lazy_re(

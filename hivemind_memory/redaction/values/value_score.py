@@ -1,0 +1,121 @@
+"""Scores what a value looks like: from a word of a sentence to a random password.
+
+``handed_over`` adds this to what the sentence says. 0 is no secret; 1 to 2, a word or a
+name with a number; 3, a password as people choose them; 5, one that a machine has made.
+"""
+
+from __future__ import annotations
+
+import re
+
+from hivemind_memory.redaction.judgments import asked_once
+from hivemind_memory.redaction.lazy_pattern import lazy_re
+from hivemind_memory.redaction.values.letter_check import (
+    may_be_spoken_word,
+    says_what_it_is,
+)
+from hivemind_memory.redaction.values.passphrase_check import is_dashed, is_drawn
+from hivemind_memory.redaction.values.password_check import (
+    is_counted,
+    is_likely,
+    is_one_of_many,
+    looks_chosen,
+)
+from hivemind_memory.redaction.values.value_check import (
+    is_identifier,
+    is_no_secret,
+    is_placeholder,
+    looks_random,
+)
+
+SHORTEST, LONGEST = 5, 128
+_CODE = ("://", "(", "[", "{", "<", ">", "\\", "::", "->", "=", "()", "…", "..")
+_ENDINGS = (
+    *(".py", ".md", ".txt", ".json", ".yml", ".yaml", ".com", ".org", ".net", ".io"),
+    *(".de", ".exe", ".zip", ".pdf", ".png", ".jpg", ".log", ".conf", ".local", ".lan"),
+    *(".sh", ".js", ".ts", ".gz", ".so", ".dev", ".html", ".xml", ".service", ".h", ".c"),
+)
+_HEX = lazy_re("[0-9a-f]+|[0-9A-F]+")
+_SUMS = frozenset((32, 40, 64, 96, 128))  # digits of usual sums
+_PARTS = lazy_re(r"[^\W\d_]+|\d+|[^\w]+|_+")
+_SIGN_INSIDE = lazy_re(r"[^\W\d_]{2,}[!#$%^*~?@&+]{1,2}[^\W_]{2,}")
+_DOTTED = lazy_re(r"(?=[a-z]+[A-Z]|.*\.[a-z]+\d)[A-Za-z]{3,12}\.[A-Za-z]{3,12}\d{1,4}(?<!Int..)(?<!Float..)")
+_MEMBER = lazy_re(r"[A-Z]?[a-z]+(?:[A-Z][a-z]+)*[#@&+][a-z][A-Za-z]*")
+_VERSIONED = lazy_re(r"(?i)[a-z][\w-]*[-_ ]?v?\d+(?:\.\d+)+\w*|.*[-_]v\d+")
+_STEP = lazy_re(r"[A-Z]{1,10}-\d{1,6}|\d+(?:st|nd|rd|th)|\d+x\d*|[a-z]\d{1,4}|\d+[a-z]{1,4}")
+
+
+@asked_once
+def score(value: str) -> float:
+    """Return how much a value looks like a secret, from 0 to 5.
+
+    >>> list(map(score, ("required", "team4", "Orchid_Boat_31", "q7Zp2LxV9rTb4")))
+    [0.0, 1.5, 3.0, 5.0]
+    """
+    if not (SHORTEST <= len(value) <= LONGEST) or any(sign in value for sign in _CODE):
+        return 0.0
+    if value[0] in "/.~$-%@&" or value.count("/") > 1 or value.lower().endswith(_ENDINGS):
+        return 0.0
+    if value.isascii() and value.isdecimal():
+        return 0.0 if is_counted(value) else 1.0
+    if value.isalpha():
+        return 1.5 if may_be_spoken_word(value) else 0.0
+    if _DOTTED.fullmatch(value) and value != value.lower():
+        return 2.5
+    if is_placeholder(value) or is_no_secret(value, firm=True) or _STEP.fullmatch(value):
+        return 0.0
+    if _HEX.fullmatch(value):
+        return _of_hex(value)
+    if is_identifier(value):
+        return 1.5
+    if _VERSIONED.fullmatch(value) or is_one_of_many(value):
+        return 0.5
+    if is_likely(value):
+        return 5.0
+    if looks_chosen(value):
+        return 4.0
+    return _of_parts(value)
+
+
+def _of_hex(value: str) -> float:
+    """Score digits and the letters a to f: rather a sum, if it is as long as one."""
+    if len(value) < 8 or not any(map(str.isdigit, value)) or value.isdecimal():
+        return 0.5
+    if len(value) in _SUMS:
+        return 3.0
+    return 4.0 if len(value) > 12 or looks_random(value) else 2.5
+
+
+def _of_parts(value: str) -> float:
+    """Score words, digits and signs by how they are put together."""
+    parts = _PARTS.findall(value)
+    words = [part for part in parts if part.isalpha()]
+    digits = [part for part in parts if part.isdigit()]
+    letters = sum(map(len, words))
+    if not words or letters < 3:
+        return 2.5 if looks_random(value) else 0.0
+    if all(says_what_it_is(word) for word in words):
+        return 0.0 if len(words) == 1 and not digits else 0.5
+    is_mixed = value != value.lower() and value != value.upper()
+    if _MEMBER.fullmatch(value):
+        return 1.0
+    if _SIGN_INSIDE.search(value) or re.search(r"\d[!#$%^*~?@&+]{1,3}$", value):
+        return 3.5 if digits else (3.0 if is_mixed else 2.5)
+    if value.count("-") > 1 and (is_drawn(value, least=3) or is_dashed(value)):
+        return 3.0 if not digits else 3.5
+    if not digits:
+        return 1.5 if is_mixed and re.search("[a-z][A-Z]|[_.!]", value) else 1.0
+    joints = [part for part in parts if part not in words and part not in digits]
+    if joints:
+        if is_mixed:
+            return 3.0
+        return 2.0 if letters > 6 and len(words) < 4 else 1.5
+    if looks_random(value):
+        return 3.5
+    many = sum(map(len, digits))
+    is_inside = value[-1].isalpha() and value[0].isalpha()
+    if is_inside and letters >= 8:
+        return 3.0
+    if many >= 2 and letters >= 4:
+        return 3.0 if letters >= 5 and many > 1 else 2.5
+    return 2.5 if letters >= 9 else 1.5
