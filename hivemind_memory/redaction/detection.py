@@ -149,6 +149,14 @@ def find_secrets_in_part(text: str, known: Iterable[str] = ()) -> tuple[Secret, 
 
         if has_escape(hidden):
             spans += in_escaped(hidden, lambda line: _spans(line, values))
+    if "powershell" in hidden or "pwsh" in hidden:
+        from hivemind_memory.redaction.in_code.encoded_commands import encoded_commands
+
+        spans += encoded_commands(hidden, lambda command: _spans(command, values))
+    if spans:
+        from hivemind_memory.redaction.in_prose.relatives import relatives
+
+        spans += list(relatives(hidden, spans))
     if not text.isascii():
         from hivemind_memory.redaction.in_formats.layouts import has_zero_width
 

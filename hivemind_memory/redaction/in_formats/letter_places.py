@@ -12,6 +12,7 @@ import re
 from hivemind_memory.redaction.in_code.arguments import (
     ACCOUNT,
     CALLED,
+    HERE,
     PAIR,
     PIPED,
     SENT,
@@ -29,10 +30,10 @@ from hivemind_memory.redaction.sentence_gate import NAME_WORDS
 from hivemind_memory.redaction.spans import has_any
 from hivemind_memory.redaction.values.letter_check import (
     may_be_any,
-    may_be_bare,
     may_be_letters,
     may_be_said,
 )
+from hivemind_memory.redaction.values.value_score import held, held_bare, is_chosen_pair
 from hivemind_memory.redaction.values.value_check import is_placeholder
 from hivemind_memory.redaction.vocabulary import PASSWORDS_ELSEWHERE
 
@@ -87,6 +88,10 @@ _LABELED = lazy_re(
     r"(?m)^[ \t>*+#_`|-]{0,16}+(?P<name>[^\n:=：|]{2,60}+)[:：=][ \t]{0,8}"
     r"(?:[*_`\"'“„«]{1,3}[ \t]{0,3})?"
     r"(?P<value>[^\s`\"'*“”«»|]{5,100}+)[ ]?[`\"'*_”»]{0,3}[ \t|]*+\r?$"
+)
+_BESIDE_NAME = lazy_re(
+    r"[\"'](?P<name>[\w.-]{2,60}+)[\"'][ \t]{0,4},[ \t]{0,4}"
+    r"(?P<quote>[\"'])(?P<value>[^\"'`\\\s]{5,100}+)(?P=quote)"
 )
 _DEFAULT = lazy_re(r"\$\{(?P<name>[\w.]{2,60}+):-?(?P<value>[^\s}\"'$]{5,100}+)\}")
 _AMONG = lazy_re(
@@ -210,7 +215,7 @@ def _on_lines(there: LineWords) -> Iterator[TextSpan]:
     for found in there.near(_LINE, NAME_WORDS):
         if (
             _holds_password(found["name"])
-            and may_be_bare(found["value"])
+            and held_bare(found["value"])
             and (found["sign"] or _signs_in(there, found.start()))
             and not _is_variable(there.text, found)
         ):
@@ -218,13 +223,15 @@ def _on_lines(there: LineWords) -> Iterator[TextSpan]:
     for found in there.near(_AMONG, NAME_WORDS):
         value = found["value"].rstrip(".")
         is_shown = ":" in found[0] or ">" in found[0] or _signs_in(there, found.start())
-        if is_shown and _holds_password(found["name"]) and may_be_said(value):
+        if is_shown and _holds_password(found["name"]) and (
+            may_be_said(value) or (not value.isalpha() and held(value))
+        ):
             start = found.start("value")
             yield (start, start + len(value), _PASSWORD)
     for found in there.near(_LABELED, NAME_WORDS):
         label = _label(found["name"])
         value = found["value"].rstrip(".,")
-        is_said = may_be_said if value.isalpha() else may_be_letters
+        is_said = may_be_said if value.isalpha() else held
         if _holds_password(label) and is_said(value):
             start = found.start("value")
             yield (start, start + len(value), _PASSWORD)
@@ -313,7 +320,7 @@ def _taken(places: Places) -> Iterator[TextSpan]:
     for found in places:
         groups = ("value", "plain", "single", "double")
         group = next(name for name in groups if found.groupdict().get(name))
-        if may_be_letters(found[group]):
+        if held(found[group]):
             yield (*found.span(group), _PASSWORD)
 
 
@@ -332,17 +339,18 @@ _QUOTES = ('"', "'", "`")
 _NAMED: tuple[
     tuple[re.Pattern[str], Callable[[str], bool], int, tuple[str, ...]], ...
 ] = (
-    (_QUOTED, may_be_letters, 0, _QUOTES),
-    (_CALL, may_be_letters, 0, _QUOTES),
-    (_TYPED, may_be_letters, 0, _QUOTES),
-    (_OF_STRING, may_be_letters, 0, ("=",)),
-    (_TIGHT, may_be_bare, 0, ("=", "%3")),
-    (PAIR, may_be_letters, 1, (":", "=")),
-    (SETTER, may_be_letters, 0, ("set", "put", "add", "config", "env", "secret")),
-    (_DEFAULT, may_be_bare, 0, ("${",)),
-    (_ELEMENT, may_be_letters, 1, ("</",)),
-    (_ATTRIBUTE, may_be_letters, 0, ("value=",)),
-    (_VARIABLE, may_be_letters, 4, ("variable",)),
+    (_QUOTED, held, 0, _QUOTES),
+    (_CALL, held, 0, _QUOTES),
+    (_TYPED, held, 0, _QUOTES),
+    (_OF_STRING, held, 0, ("=",)),
+    (_TIGHT, held_bare, 0, ("=", "%3")),
+    (PAIR, held, 1, (":", "=")),
+    (SETTER, held, 0, ("set", "put", "add", "config", "env", "secret")),
+    (_DEFAULT, held_bare, 0, ("${",)),
+    (_ELEMENT, held, 1, ("</",)),
+    (_ATTRIBUTE, held, 0, ("value=",)),
+    (_BESIDE_NAME, is_chosen_pair, 0, _QUOTES),
+    (_VARIABLE, held, 4, ("variable",)),
 )
 """What holds a name and a value, what judges the value, the lines below it, and signs
 without which no text has one."""
@@ -353,6 +361,7 @@ _TAKEN = (
     (ACCOUNT, ("-u", "-a", "auth", "cred", "user")),
     (_CONNECTED, ("connect",)),
     (CALLED, ("auth", "login", "connect", "cred")),
+    (HERE, ("<<<",)),
 )
 """What takes a password, and the words without which a line has none of it."""
 

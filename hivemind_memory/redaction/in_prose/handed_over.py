@@ -10,12 +10,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hivemind_memory.redaction.in_formats.columns import columns
 from hivemind_memory.redaction.in_prose.handing_words import (
     ANY_CODES,
     ARROWS_BACK,
     ASKING,
     BACK,
+    BACK_ALONE,
     COPULAS,
+    DOORS,
     ENGLISH,
     FOLLOWS_LABEL,
     GATE_WORDS,
@@ -23,17 +26,19 @@ from hivemind_memory.redaction.in_prose.handing_words import (
     LEADS,
     LONG_SURE_WORDS,
     MOVES,
+    NETWORKS,
     NOT_OF_IT,
     NOUNS,
     OPENING,
     SAID_OF_DIGITS,
     SAID_OF_IT,
     SHORT_SURE_WORDS,
+    THATS,
     TO,
     WITH,
+    WORDS_OF_SECRETS,
     Label,
     is_sign,
-    label_of,
 )
 from hivemind_memory.redaction.in_prose.line_tokens import (
     Token,
@@ -42,11 +47,13 @@ from hivemind_memory.redaction.in_prose.line_tokens import (
     words_of,
 )
 from hivemind_memory.redaction.in_prose.spelled_out import spelled_out
+from hivemind_memory.redaction.in_prose.spoken_letters import is_pin
+from hivemind_memory.redaction.sentence_gate import ACCOUNTS
 from hivemind_memory.redaction.judgments import asked_once
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.values.password_check import is_counted, is_likely
 from hivemind_memory.redaction.values.value_check import looks_random
-from hivemind_memory.redaction.values.value_score import score
+from hivemind_memory.redaction.values.value_score import TAIL, score
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,9 +71,17 @@ _BASE = {
     Label.ANY_CODE: 1.5,
     Label.KEY: 1.5,
     Label.PLACE: 1.0,
+    Label.DOOR: 1.5,
 }
-_OF_DIGITS = {Label.CODE: 2.5, Label.ANY_CODE: 1.5, Label.PASSWORD: 1.5}
+_WORD = frozenset(("word", "wort", "phrase", "mot", "palabra", "parola", "słowo"))
+_OF_DIGITS = {
+    Label.CODE: 2.5,
+    Label.ANY_CODE: 1.5,
+    Label.DOOR: 1.0,
+    Label.PASSWORD: 2.0,
+}
 _CALLED = frozenset((Label.PASSWORD, Label.CODE))
+_BACK_ALONE = 2.5
 _LED, _BESIDE, _PAIRED = 1.5, 1.0, 1.5
 _FAR = 4  # words after which a name says less
 _AHEAD = 6  # words behind a value that are read
@@ -81,7 +96,10 @@ _AROUND = "\"'`„“”«»「」『』()[]{}*_#.,;:!?。、"
 _JOINTS = lazy_re(r"[\"'`„“”«»「」『』()\[\]{}*,;:=。、<>|\u3040-\uffef]+|[.!?]+$")
 _SHORT_HEAD = 60
 _LONGEST_LIST = 10
-_NUMBER = lazy_re(r"(?<![\w.#/:-])\d{3,8}(?![\w/:-])")
+_DASHED_DIGITS = lazy_re(r"\d(?:-\d){3,7}|\d\d(?:-\d\d){2,3}|\d{3}-\d{3}|\d{3,4}[*#]")
+_CODE_HEADS = ("code", "kod", "código", "codice", "код")
+_NUMBER_WORDS = ANY_CODES | DOORS
+_NUMBER = lazy_re(r"(?<![\w.#/:-])(?:\d{3,8}|\d\d?(?:-\d\d?){2,7})(?![\w/:-])")
 _NUMBERED = lazy_re(r"[A-Za-z]+\d{1,2}")
 _MOST_CUES, _MOST_DOUBTS = 2.0, 5.0
 
@@ -105,6 +123,12 @@ class _State:
 
     is_opened: bool = False
     """Whether the line says that something is opened."""
+
+    is_east: bool = False
+    """Whether the label is in a script without blanks."""
+
+    is_network: bool = False
+    """Whether the line speaks of a wireless network."""
 
     is_elsewhere: bool = False
     """Whether what was called a secret is not in English."""
@@ -156,7 +180,9 @@ def handed_over(there: LineWords) -> Iterator[TextSpan]:
                 break
     lists = _lists(there.lines, labelled)
     pairs = {row for row in odd if " / " in there.lines[row]}
-    numbers = {row for row in there.rows(ANY_CODES) if _NUMBER.search(there.lines[row])}
+    numbers = {row for row in there.rows(_NUMBER_WORDS) if _NUMBER.search(there.lines[row])}
+    if "|" in there.text or "\t" in there.text:
+        yield from columns(there, words=_CODE_HEADS, chosen=is_pin)
     for row in sorted(sure | numbers | (labelled & odd) | pairs | (odd & (below.keys() | lists.keys()))):
         line = there.lines[row]
         at = there.starts[row]
@@ -260,7 +286,7 @@ def _in_line(line: str, above: _Above | None) -> Iterator[TextSpan]:
             if more is None:
                 more = _said(line, tokens)
             sure = _for_value(tokens, place, end, state, above, looks) + more
-            if token.body.isdecimal():
+            if token.body[0].isdigit() and token.body.replace("-", "").isdecimal():
                 sure += _sum(SAID_OF_DIGITS, tokens, _MOST_CUES)
             if sure + looks >= ENOUGH:
                 is_pin = line[token.start : tokens[end - 1].end].replace(" ", "").isdigit()
@@ -274,7 +300,7 @@ def _in_line(line: str, above: _Above | None) -> Iterator[TextSpan]:
 def _said(line: str, tokens: list[Token]) -> float:
     """Return what else a line says for its values, or against them."""
     more = _sum(SAID_OF_IT, tokens, _MOST_CUES) - _sum(NOT_OF_IT, tokens, _MOST_DOUBTS)
-    return more - 1.5 if _is_code(line) else more
+    return more - 1.0 if _is_code(line) else more
 
 
 def _sum(weights: Mapping[str, float], tokens: list[Token], most: float) -> float:
@@ -310,6 +336,8 @@ def _value_at(tokens: list[Token], place: int) -> tuple[int, float]:
         digits = "".join(part.body for part in tokens[place:end])
         is_code = 3 < len(digits) < 13 and not is_counted(digits)
         return end, 2.0 if is_code else 0.0
+    if _DASHED_DIGITS.fullmatch(token.body):
+        return place + 1, 2.5
     end = place
     while (
         end < len(tokens)
@@ -320,7 +348,7 @@ def _value_at(tokens: list[Token], place: int) -> tuple[int, float]:
         end += 1
     if end - place >= 4:
         return end, 4.0
-    if token.low in COPULAS or (token.body.isalpha() and label_of(token.low)):
+    if token.low in COPULAS or (token.body.isalpha() and token.label):
         return place + 1, 0.0
     return place + 1, score(token.body)
 
@@ -336,8 +364,15 @@ def _for_value(
     """Return what speaks for a value besides its look and the line."""
     token, last = tokens[place], tokens[end - 1]
     digits = token.body.isdecimal()
+    if state.label == Label.KEY and state.is_network:
+        state.label, state.base = Label.PASSWORD, 2.5
     if not digits and (above.label if above else state.label) == Label.KEY:
-        looks_made = end > place + 1 or looks_random(token.body) or is_likely(token.body)
+        looks_made = (
+            end > place + 1
+            or looks_random(token.body)
+            or is_likely(token.body)
+            or TAIL.fullmatch(token.body) is not None
+        )
         if not looks_made:
             return -9.0
     before = _before(state, is_digits=digits)
@@ -348,8 +383,13 @@ def _for_value(
         upper += 1.5 if end == len(tokens) or last.is_end else 0.5
     lead = tokens[place - 1] if place else None
     pair = 0.0
-    if lead and lead.low == "/" and place > 1 and not digits:
-        pair = _PAIRED + max(state.base, above.base if above else 0.0)
+    if token.is_paired:
+        pair = 4.0
+    elif lead and place > 1 and not digits and lead.low in _PAIRING:
+        pair = _of_pair(tokens[place - 2], lead, state, above)
+    is_unknown = place > 1 and tokens[place - 2].low in _UNKNOWN
+    if lead and lead.low == "user" and is_unknown and looks >= 3:
+        pair = 5.0
     asked = 0.0
     if lead and lead.low in ASKING and looks >= 3 and not _NUMBERED.fullmatch(token.body):
         asked = 1.5
@@ -359,15 +399,30 @@ def _for_value(
     if not sure:
         return -9.0
     sure += 0.5 * token.is_quoted
-    sure += 0.5 * (end == len(tokens) or last.is_end or tokens[end].low in _ENDING)
+    sure += 0.5 * (end == len(tokens) or last.is_end or tokens[end].opens or tokens[end].low in _ENDING)
+    sure += 0.5 * bool(lead and lead.low in ASKING)
     if lead and lead.low in NOUNS and not digits:
         sure -= 2.0
-    if looks < 2.5 and behind == sure:
+    if looks < 2.0 and behind == sure:
         sure -= 0.5
     return sure
 
 
 _COMMENTS = frozenset(("#", "//", "--", "/*", "<!--"))
+_UNKNOWN = frozenset(("invalid", "unknown", "illegal"))
+_PAIRING = frozenset(("/", "—", "–", "|", "-", "::", "→", "->"))
+
+
+def _of_pair(owner: Token, sign: Token, state: _State, above: _Above | None) -> float:
+    """Return what the name before a value and a sign says."""
+    is_account = owner.low in _ACCOUNTS or "@" in owner.body
+    if sign.low != "/" and not (is_account or (above and above.is_list)):
+        return 0.0
+    pair = _PAIRED + max(state.base, above.base if above else 0.0)
+    return max(pair, _PAIRED + 2.0) if is_account else pair
+
+
+_ACCOUNTS = frozenset(ACCOUNTS) | {"ubnt", "administrator", "admin", "root", "login"}
 _ENDING = frozenset(
     ("—", "–", "-", "(", "#", "//", "<-", "←", "and", "but", "so", "und", "et", "y", "e")
 )
@@ -381,7 +436,9 @@ def _before(state: _State, *, is_digits: bool) -> float:
     if not base:
         return 0.0
     led = state.led - 0.2 * max(0, state.since - 1) if state.since < _FAR else 0.0
-    if state.words == 0:
+    if state.words == 0 and is_digits and state.is_east:
+        led = _LED
+    elif state.words == 0:
         led = max(led, _BESIDE if state.label in _CALLED else 0.5)
     return base + led - 0.15 * max(0, state.words - _FAR)
 
@@ -395,9 +452,12 @@ def _behind(tokens: list[Token], end: int, *, is_digits: bool) -> float:
     first = tokens[end]
     is_led = first.low in BACK or first.opens
     ahead = 2 * _AHEAD if first.low in ARROWS_BACK else _AHEAD
+    thats = next((t for t in tokens[end : end + 2 * _AHEAD] if t.low in THATS), None)
+    if thats and tokens[end - 1].is_quoted:
+        ahead, is_led = 2 * _AHEAD, True
     best = 0.0
     for far, token in enumerate(tokens[end : end + ahead]):
-        label = label_of(token.low)
+        label = token.label
         if label:
             base = _OF_DIGITS.get(Label(label), 0.0) if is_digits else _BASE[Label(label)]
             following = tokens[end + far + 1].low if end + far + 1 < len(tokens) else ""
@@ -406,22 +466,32 @@ def _behind(tokens: list[Token], end: int, *, is_digits: bool) -> float:
             best = max(best, base + (1.25 if is_led else -0.5) - 0.1 * far)
         if token.is_stop:
             break
+    if first.low in BACK_ALONE:
+        best = max(best, _BACK_ALONE)
     return best
 
 
 def _read(state: _State, token: Token, place: int, tokens: list[Token]) -> None:
     """Go on behind a word that is no value."""
     low = token.low
-    label = label_of(low)
+    label = token.label
+    if low in _WORD and place and tokens[place - 1].low in WORDS_OF_SECRETS:
+        label = Label.PASSWORD
+    state.is_network = state.is_network or low in NETWORKS
     if label:
         base = _BASE[Label(label)]
         following = tokens[place + 1].low if place + 1 < len(tokens) else ""
         if following in FOLLOWS_LABEL and not token.leads:
             base -= 1.5
-        state.of_digits = max(state.of_digits, _OF_DIGITS.get(Label(label), 0.0))
+        state.of_digits = max(
+            state.of_digits,
+            _OF_DIGITS.get(Label(label), 0.0)
+            + 0.5 * (not low.isascii() and label != Label.CODE),
+        )
         state.is_elsewhere = state.is_elsewhere or low not in ENGLISH
         if base >= state.base or state.words > 8:
             state.label, state.base, state.words = label, base, 0
+            state.is_east = low[0] >= "\u3000"
             state.led, state.since = 0.0, 99
         else:
             state.words += 1
@@ -444,7 +514,9 @@ def _read(state: _State, token: Token, place: int, tokens: list[Token]) -> None:
         state.since += 1
     if low in MOVES:
         state.is_moved = True
-    if token.leads or (label and (token.is_joined or not low.isalnum() and is_sign(low))):
+    if token.leads and label == Label.PLACE and token.is_assigned:
+        state.led, state.since = 0.5, 0
+    elif token.leads or (label and (token.is_joined or not low.isalnum() and is_sign(low))):
         state.led, state.since = _LED, 0
     if token.is_stop:
         state.base *= 0.7

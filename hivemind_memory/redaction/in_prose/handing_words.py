@@ -26,6 +26,7 @@ class Label(IntEnum):
     ANY_CODE = 3  # of digits where more says so, or of letters and digits
     KEY = 4
     PLACE = 5  # where one is needed to get in
+    DOOR = 6  # what digits open
 
 
 def _words(text: str) -> frozenset[str]:
@@ -34,7 +35,7 @@ def _words(text: str) -> frozenset[str]:
 
 _PASSWORDS = _words(
     "password passwords passphrase passphrases passcode passcodes passwd passwds pw pws"
-    " pwd pwds pswd psw passwort psk mdp laps clave claves contra hasło haslo hasła"
+    " pwd pwds pswd psw passwort psk mdp laps пасс пас pasword passwort pwort wachtw contraseña codeword safeword losungswort parola creds credentials cred credential clave claves contra hasło haslo hasła"
     " pass-phrase pass-word passkey kata-sandi wachtwoord contraseña pwort logon-pw"
 )
 _CODES = _words(
@@ -44,11 +45,11 @@ _CODES = _words(
 ANY_CODES = _words(
     "code codes kod kodu kodem kod1 código codigo códigos codice codici kód koden koodi"
     " koda combination combo combinaison kombination combinazione combinación код коды"
-    " кода digicode zugangscode türcode doorcode kode koodin şifresi"
+    " кода digicode zugangscode türcode doorcode kode koodin رمز الرمز"
 )
 _KEYS = _words(
-    "key keys apikey api-key token tokens secret secrets credential"
-    " credentials creds cred pepper seed claim cookie bearer jeton clé clés clef"
+    "key keys apikey api-key token tokens secret secrets pepper"
+    " seed claim cookie bearer jeton clé clés clef"
     " schlüssel schluessel chiave chave llave sleutel nyckel nøgle nøkkel avain klucz"
     " klíč kulcs ключ токен геhейм geheimnis segreto segredo secreto"
 )
@@ -64,13 +65,19 @@ _PLACES = _words(
     " gast invité ospite postgres mysql mariadb grafana jenkins db database datenbank"
     " pass accesspoint dashboard console панель админка"
 )
+DOORS = _words(
+    "door doors gate garage lockbox safe padlock keypad haustür tür tor tresor schloss porte"
+    " portail portillon digicode puerta portón candado caja cancello porta portone drzwi"
+    " brama sejf deur poort kluis дверь дверь сейф калитка lock alarm"
+)
+WORDS_OF_SECRETS = _words("secret safe code magic pass security geheimes secreta secreto")
 _EMOJI = "🔑🔐🔒🗝🔓"
 _STEMS = tuple(stem for stem in PASSWORD_STEMS if stem not in {"geslo", "암호"})
 _KEY_STEMS = tuple(
     stem for stem in (*KEY_NAMES, *KEYS_ELSEWHERE) if len(stem) > 3 or not stem.isascii()
 )
 _NETWORKS = tuple(part for part in NETWORK_PARTS if not part.isascii())
-_CODE_STEMS = ("验证码", "驗證碼", "認証コード", "인증번호", "код", "暗証番号", "門禁")
+_CODE_STEMS = ("验证码", "驗證碼", "認証コード", "인증번호", "код", "رمز", "暗証番号", "門禁")
 
 
 _NO_CODES = _words(
@@ -82,12 +89,13 @@ _SHORTEST_COMPOUND = 5
 _EXACT = {
     **dict.fromkeys(_PLACES, Label.PLACE),
     **dict.fromkeys(_KEYS, Label.KEY),
+    **dict.fromkeys(DOORS, Label.DOOR),
     **dict.fromkeys(ANY_CODES, Label.ANY_CODE),
     **dict.fromkeys(_CODES, Label.CODE),
     **dict.fromkeys(_PASSWORDS, Label.PASSWORD),
 }
 _PARTS = lazy_re(
-    rf"(?P<password>[{_EMOJI}]|{'|'.join(_STEMS)}|pass(?:word|phrase|code)$|-pwd?$)"
+    rf"(?P<password>[{_EMOJI}]|パス(?!ポート)|{'|'.join(_STEMS)}|pass(?:word|phrase|code)$|-pwd?$)"
     rf"|(?P<code>(?:code|-pin)$|{'|'.join(_CODE_STEMS)})"
     rf"|(?P<key>{'|'.join(_KEY_STEMS)}|-key$|-token$)|(?P<place>{'|'.join(_NETWORKS)})"
 )
@@ -98,6 +106,22 @@ _OF_PARTS = {
     "place": Label.PLACE,
 }
 _NO_LABEL = lazy_re(r"[_\\/.=]|.{41}")
+
+
+def label_of_name(name: str) -> int:
+    """Return what a name of a setting calls its value: its last word tells.
+
+    >>> label_of_name("keyPassword") == label_of("password")
+    True
+    """
+    whole = label_of(name.lower())
+    if whole:
+        return whole
+    words = _NAME_WORDS.findall(name)
+    return label_of(words[-1].lower()) if words else 0
+
+
+_NAME_WORDS = lazy_re(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+")
 
 
 def label_of(low: str) -> int:
@@ -126,7 +150,7 @@ def is_sign(low: str) -> bool:
 
 _SHORTEST_COMPOUND = 5
 COPULAS = _words(
-    "is = : ： ＝ → -> => was are were be became becomes remains stays reads says now ist"
+    "is = == === : ： ＝ → -> => was are were be became becomes remains stays reads says now ist"
     " war lautet lautete heißt heisst bleibt wird est était c'est c’est devient reste es"
     " era está será son è diventa resta é são foi fica jest było było: wordt blijft"
     " geworden je bylo bude este är var heter er hedder ble blev oli olan oldu это стал"
@@ -162,9 +186,12 @@ TO = _words("to auf à a na para naar til till на в into als as as: for: zu")
 BACK = _words(
     "is was <- <-- <= ← as als comme como come jako ist war est es è é это como: = - –"
     " — ( , for für pour para per для unlocks opens decrypts öffnet entsperrt"
-    " ouvre abre apre otwiera works goes ist's should will does"
+    " ouvre abre apre otwiera works goes ist's should will does gets lets"
 )
 """What leads from a value back to its name."""
+
+BACK_ALONE = _words("gets lets unlocks opens decrypts öffnet entsperrt ouvre abre apre")
+"""What says of a value that it opens something, whatever that is called."""
 
 SAID_OF_IT = {
     **dict.fromkeys(_words("try type probier tippe nimm essaie prueba prova"), 1.5),
@@ -188,7 +215,7 @@ SAID_OF_DIGITS = dict.fromkeys(
         " porte portail portillon подъезд подъезда домофон домофона puerta portón portone"
         " haustür tür tor deur poort lockbox safe tresor coffre caja cassaforte sejf"
         " locker padlock schloss cadenas candado lucchetto elevator keypad card karte"
-        " carte tarjeta carta sim phone handy security bike suitcase koffer voicemail"
+        " carte tarjeta carta sim phone handy security bike suitcase koffer voicemail 2fa mfa otp lock للخزنة الباب"
     ),
     1.0,
 )
@@ -197,7 +224,7 @@ SAID_OF_DIGITS = dict.fromkeys(
 NOT_OF_IT = {
     **dict.fromkeys(_words("hash sha sha1 sha256 md5 checksum digest fingerprint"), 2.5),
     **dict.fromkeys(_words("gpg keyid keyid: imported signed-by pgp keyring"), 2.0),
-    **dict.fromkeys(_words("commit revision public öffentlich publique serial"), 2.0),
+    **dict.fromkeys(_words("commit revision identifier trace-id public öffentlich publique serial"), 2.0),
     **dict.fromkeys(_words("example e.g. z.b. beispiel exemple placeholder regex"), 2.0),
     **dict.fromkeys(_words("version release build branch ticket issue model variable"), 1.5),
     **dict.fromkeys(_words("postal zip-code country error exit status field column"), 1.5),
@@ -224,6 +251,11 @@ FOLLOWS_LABEL = _words(
 )
 """Behind the name of a secret these say that the line speaks of something else."""
 
+NETWORKS = _words(
+    "wifi wi-fi wlan ssid hotspot eduroam wpa wpa2 wpa3 router modem вайфай guest-wifi"
+)
+"""Words of a line on which a key is that of a wireless network."""
+
 ENGLISH = _words(
     "password passwords passphrase passcode passwd pw pwd pass key keys token tokens secret"
     " secrets code codes pin pins login root admin account backup wifi wi-fi sudo zip vpn"
@@ -232,7 +264,7 @@ ENGLISH = _words(
 """Names of secrets beside which ``to`` and ``a`` are words of English."""
 
 ASKING = _words(
-    "try type use enter probier tippe nimm versuch essaie essaye prueba prova spróbuj"
+    "try type use enter put poner pon introducir probier tippe nimm versuch essaie essaye prueba prova spróbuj"
     " probeer prøv попробуй dene"
 )
 """What a person who is asked for a secret says before it."""
@@ -246,21 +278,27 @@ OPENING = _words(
 WITH = _words("with by using mit avec par con com por met hasłem z паролем med via")
 """What leads to that with which something is opened."""
 
+SETTERS = _words("env arg set setx setenv export -e --env --build-arg")
+"""What the name of a setting and its value follow, with a blank between."""
+
+THATS = _words("that's thats that’s which c'est das es eso esto to it's")
 ARROWS_BACK = _words("<- <-- <= ← <---")
 HEADS = _words(
     "logins passwords pws creds credentials zugangsdaten zugänge passwörter kennwörter"
     " accès identifiants accesos contraseñas accessi senhas acessos hasła loginy пароли"
-    " доступы wachtwoorden lösenord secrets keys accounts konten comptes cuentas 密码 密碼"
+    " доступы wachtwoorden lösenord secrets keys accounts konten comptes cuentas unseal shares streaming 密码 密碼"
     " パスワード şifreler hesaplar codes pins"
 )
 """Names of lists of secrets."""
 SHORT_SURE_WORDS = frozenset(word for word in (*_PASSWORDS, *_CODES) if len(word) < 7)
-SURE_WORDS = frozenset((*_PASSWORDS, *_CODES, *_EMOJI, *_STEMS))
+SURE_WORDS = frozenset((*_PASSWORDS, *_CODES, *_EMOJI, *_STEMS, "パス", "secret word", "one word", "basic auth", "gets you in", "lets you in",
+    "combination", "kombination", "combinaison", "combinación", "combinazione", "lowercase",
+    "kleingeschrieben", "minuscul", "minúscul", "maiuscol", "all caps"))
 LONG_SURE_WORDS = SURE_WORDS - SHORT_SURE_WORDS
 """A line with one of these is read, whatever else is on it."""
 
 GATE_WORDS = frozenset((
-    *SURE_WORDS, *OPENING, *ANY_CODES, *_KEYS, *_PLACES, *_KEY_STEMS, *_NETWORKS, "code", *_CODE_STEMS,
+    *SURE_WORDS, *OPENING, *ANY_CODES, *_KEYS, *_PLACES, *DOORS, *HEADS, *_KEY_STEMS, *_NETWORKS, "code", *_CODE_STEMS,
     *(word for word in ASKING if len(word) > 3), "try ",
 ))  # fmt: skip
 """One of these is on each line that is read, or on one of the lines above it."""

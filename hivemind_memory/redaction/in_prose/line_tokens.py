@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
-from hivemind_memory.redaction.in_prose.handing_words import Label, label_of
+from hivemind_memory.redaction.in_prose.handing_words import (
+    SETTERS,
+    Label,
+    label_of,
+    label_of_name,
+)
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 
 _QUOTES = "\"`„“”«»「」『』‚‘’"
@@ -12,7 +18,9 @@ _EAST = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uff08\uff09\u3001\u3002\uff0c\u
 _TOKEN = lazy_re(
     rf"\{{(?:code|noformat|quote|panel)[^}}\n]{{0,30}}\}}|[{_QUOTES}]|[{_EAST}]+|(?:(?!\{{(?:code|noformat|quote|panel)[:}}])[^\s{_QUOTES}{_EAST}]|(?<=[^\W_])[’‘](?=[^\W_]))+"
 )
-_NAMED = lazy_re(r"(?P<name>[^\W\d_][\w-]{0,30})(?P<sign>:=|=>|->|[:=])(?P<value>\S+)")
+_NAMED = lazy_re(r"(?P<name>[^\W\d_][\w.-]{0,60})(?P<sign>:=|=>|->|[:=])(?P<value>\S+)")
+_LOGIN = lazy_re(r"(?P<name>[\w.@+-]{2,40}):(?P<value>[^\s:/]{5,}|[^\s:/]\S{7,})")
+_AUTH = frozenset(("auth", "login", "creds", "credentials", "account", "basic", "as", "logins"))
 _TIME = lazy_re(r"[\[(]?\d{1,2}[:.h]\d\d(?:[:.]\d\d)?[\])]?,?")
 _OPENS = "([{*'_<"
 _SHUTS = ".,;:!?)]}*'>"
@@ -49,6 +57,15 @@ class Token:
     is_speaker: bool = False
     """Whether it tells who speaks, or when."""
 
+    is_assigned: bool = False
+    """Whether its value follows without a blank."""
+
+    is_paired: bool = False
+    """Whether it follows a name and a colon where a login is stated."""
+
+    label: int = 0
+    """What it calls the value that follows."""
+
     is_lead: bool = False
     """Whether it only begins the line: a bullet, or the like."""
 
@@ -77,15 +94,32 @@ def tokens_of(line: str) -> list[Token]:
             is_quoted = _quote(tokens, line, start)
             continue
         named = _NAMED.match(whole)
-        if named and label_of(named["name"].lower()) and "://" not in whole:
+        if named and label_of_name(named["name"]) and "://" not in whole:
             tokens.append(_token(named["name"], start, is_quoted=is_quoted))
             tokens[-1].leads = True
+            tokens[-1].is_assigned = True
+            tokens[-1].low = tokens[-1].low.rpartition(".")[2]
+            tokens[-1].label = label_of_name(named["name"])
             at = start + named.start("value")
             tokens.append(_token(named["value"], at, is_quoted=is_quoted))
+        elif (
+            tokens
+            and tokens[-1].low in _AUTH
+            and (login := _LOGIN.match(whole.lstrip(_OPENS)))
+        ):
+            at = start + len(whole) - len(whole.lstrip(_OPENS))
+            tokens.append(_token(login["name"], at, is_quoted=is_quoted))
+            at += login.start("value")
+            tokens.append(_token(login["value"], at, is_quoted=is_quoted))
+            tokens[-1].is_paired = True
         else:
             tokens.append(_token(whole, start, is_quoted=is_quoted))
         if whole[0] >= "\u3000" and line[found.end() : found.end() + 1].strip():
             tokens[-1].is_joined = True
+    for before, token in pairwise(tokens):
+        if before.low in SETTERS and "_" in token.body and token.body.isupper():
+            token.label = label_of_name(token.body)
+            token.leads = token.leads or bool(token.label)
     _mark_beginning(tokens)
     return tokens
 
@@ -114,12 +148,15 @@ def _token(whole: str, start: int, *, is_quoted: bool) -> Token:
     tail = body[len(bare) :]
     if tail[:1] == "!" and not bare.isalpha():
         bare, tail = bare + "!", tail[1:]
+    low = bare.lower()
+    is_short = low.endswith(("'s", "’s")) and label_of(low[:-2])
     return Token(
         bare,
         start + opens,
         start + opens + len(bare),
-        bare.lower(),
-        leads=":" in tail or bare.endswith(("=", "：", "＝")),
+        low[:-2] if is_short else low,
+        label=label_of(low[:-2] if is_short else low),
+        leads=":" in tail or bare.endswith(("=", "：", "＝")) or bool(is_short),
         opens="(" in signs,
         is_end=bool(tail),
         is_stop=any(sign in tail for sign in ".!?"),

@@ -67,10 +67,11 @@ def spelled_out(
         line: All of the line.
     """
     digits = place
-    while digits < len(tokens) and tokens[digits].low in _DIGITS | _TENS:
-        digits += 1
+    count = 0
+    while digits < len(tokens) and (said := _digits_in(tokens[digits].low)):
+        digits, count = digits + 1, count + said
     is_code = label in (Label.CODE, Label.ANY_CODE, Label.PASSWORD)
-    if is_code and digits - place >= _LEAST_DIGITS:
+    if is_code and count >= _LEAST_DIGITS and digits > place + 1:
         return digits, "pin"
     if not is_tight or label != Label.PASSWORD:
         return None
@@ -89,6 +90,14 @@ def spelled_out(
         return None
     text = line[tokens[place].start : tokens[end - 1].end]
     return (end, "password") if _is_phrase(words, text, is_signed=is_signed) else None
+
+
+def _digits_in(word: str) -> int:
+    """Return how many digits a word says; 0: it is none."""
+    parts = word.split("-")
+    if not all(part in _DIGITS or part in _TENS for part in parts):
+        return 0
+    return 2 if parts[0] in _TENS else len(parts)
 
 
 def _is_phrase(words: list[str], text: str, *, is_signed: bool) -> bool:

@@ -286,10 +286,10 @@ def _pins(there: LineWords) -> Iterator[TextSpan]:
     """Yield the numbers that a call for hosts or a column of PINs holds."""
     for found in there.near(_HOST_KEY, ("key",)):
         yield (*found.span("value"), "pin")
-    yield from columns(there, words=("pin", "puk"), chosen=_is_pin)
+    yield from columns(there, words=("pin", "puk"), chosen=is_pin)
 
 
-def _is_pin(value: str) -> bool:
+def is_pin(value: str) -> bool:
     """Whether a cell of a column of PINs is one."""
     return value.isdecimal() and 3 < len(value) < 9 and not is_counted(value)
 

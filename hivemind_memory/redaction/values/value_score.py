@@ -11,10 +11,16 @@ import re
 from hivemind_memory.redaction.judgments import asked_once
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.values.letter_check import (
+    may_be_bare,
+    may_be_letters,
     may_be_spoken_word,
     says_what_it_is,
 )
-from hivemind_memory.redaction.values.passphrase_check import is_dashed, is_drawn
+from hivemind_memory.redaction.values.passphrase_check import (
+    is_dashed,
+    is_drawn,
+    is_spoken_phrase,
+)
 from hivemind_memory.redaction.values.password_check import (
     is_counted,
     is_likely,
@@ -36,11 +42,15 @@ _ENDINGS = (
     *(".sh", ".js", ".ts", ".gz", ".so", ".dev", ".html", ".xml", ".service", ".h", ".c"),
 )
 _HEX = lazy_re("[0-9a-f]+|[0-9A-F]+")
+_LONG = 14  # letters of one case in a row: longer than the words of sentences
+_ID = lazy_re(r"\d{6,12}[A-Z]|[A-Z]{1,2}-\d{3,8}-[A-Z]{1,2}|\d{3,6}[A-Z]{1,2}\d{2,6}")
+TAIL = lazy_re(r"[a-z-]{4,40}-(?=[a-f]*\d)[0-9a-f]{8,40}")
+_COUNTED = lazy_re(r"[a-zA-Z]{1,12}#\d+|(?:[0-9A-Fa-f]{2}:){3,}[0-9A-Fa-f]{2}")
 _SUMS = frozenset((32, 40, 64, 96, 128))  # digits of usual sums
 _PARTS = lazy_re(r"[^\W\d_]+|\d+|[^\w]+|_+")
 _SIGN_INSIDE = lazy_re(r"[^\W\d_]{2,}[!#$%^*~?@&+]{1,2}[^\W_]{2,}")
-_DOTTED = lazy_re(r"(?=[a-z]+[A-Z]|.*\.[a-z]+\d)[A-Za-z]{3,12}\.[A-Za-z]{3,12}\d{1,4}(?<!Int..)(?<!Float..)")
-_MEMBER = lazy_re(r"[A-Z]?[a-z]+(?:[A-Z][a-z]+)*[#@&+][a-z][A-Za-z]*")
+_DOTTED = lazy_re(r"[A-Za-z]{3,12}\.[A-Za-z]{3,12}\d{1,4}(?<!Int..)(?<!Float..)")
+_MEMBER = lazy_re(r"[A-Z]?[a-z]+(?:[A-Z][a-z]+)*[#@+][a-z][A-Za-z]*")
 _VERSIONED = lazy_re(r"(?i)[a-z][\w-]*[-_ ]?v?\d+(?:\.\d+)+\w*|.*[-_]v\d+")
 _STEP = lazy_re(r"[A-Z]{1,10}-\d{1,6}|\d+(?:st|nd|rd|th)|\d+x\d*|[a-z]\d{1,4}|\d+[a-z]{1,4}")
 
@@ -59,10 +69,16 @@ def score(value: str) -> float:
     if value.isascii() and value.isdecimal():
         return 0.0 if is_counted(value) else 1.0
     if value.isalpha():
-        return 1.5 if may_be_spoken_word(value) else 0.0
+        if not may_be_spoken_word(value):
+            return 0.0
+        return 2.0 if len(value) >= _LONG and value.islower() else 1.5
+    if _ID.fullmatch(value):
+        return 2.0
     if _DOTTED.fullmatch(value) and value != value.lower():
         return 2.5
     if is_placeholder(value) or is_no_secret(value, firm=True) or _STEP.fullmatch(value):
+        return 0.0
+    if _COUNTED.fullmatch(value):
         return 0.0
     if _HEX.fullmatch(value):
         return _of_hex(value)
@@ -77,6 +93,33 @@ def score(value: str) -> float:
     return _of_parts(value)
 
 
+@asked_once
+def held(value: str) -> bool:
+    """Whether a value is a password where only one can stand, with a digit or without.
+
+    >>> list(map(held, ("kuvaritomel", "thunder_Key2", "user_password2")))
+    [True, True, False]
+    """
+    return may_be_letters(value) or (not value.isalpha() and score(value) >= _HELD) or (
+        " " in value and is_spoken_phrase(value, is_quoted=True)
+    )
+
+
+@asked_once
+def held_bare(value: str) -> bool:
+    """The same without quotes, where a variable of code may stand."""
+    return may_be_bare(value) or (not value.isalpha() and score(value) >= _BARE)
+
+
+@asked_once
+def is_chosen_pair(value: str) -> bool:
+    """Whether a literal beside the name of a secret is its value, and no other name."""
+    return not value.isalpha() and score(value) >= _BARE
+
+
+_HELD, _BARE = 2.0, 2.5
+
+
 def _of_hex(value: str) -> float:
     """Score digits and the letters a to f: rather a sum, if it is as long as one."""
     if len(value) < 8 or not any(map(str.isdigit, value)) or value.isdecimal():
@@ -88,6 +131,8 @@ def _of_hex(value: str) -> float:
 
 def _of_parts(value: str) -> float:
     """Score words, digits and signs by how they are put together."""
+    if TAIL.fullmatch(value):
+        return 3.0
     parts = _PARTS.findall(value)
     words = [part for part in parts if part.isalpha()]
     digits = [part for part in parts if part.isdigit()]
@@ -105,6 +150,8 @@ def _of_parts(value: str) -> float:
         return 3.0 if not digits else 3.5
     if not digits:
         return 1.5 if is_mixed and re.search("[a-z][A-Z]|[_.!]", value) else 1.0
+    if looks_random(value) and len(digits) > 1 and letters < 3 * len(words):
+        return 3.5
     joints = [part for part in parts if part not in words and part not in digits]
     if joints:
         if is_mixed:
