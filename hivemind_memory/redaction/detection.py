@@ -69,7 +69,9 @@ LAYOUT_WORDS = (
     *ASSIGNED, "5432", ":*:", "kind:", "stringdata:", "variable", "identified",
     "login", "account",
     "psk", "sae_", "appid=", "app_id=", "code", "_pat", "_sid", ".local.", ".public.",
-    "recovery", "=", "12. ", "12) ", "pepper", *WALLET_WORDS,
+    "recovery", "=", "12. ", "12) ", "pepper", "wifi", "wi-fi", "wlan", "kod", "kód",
+    "код", "пин", "暗証番号", "验证码", "驗證碼", "رمز", "magic word", "safe word",
+    "protection word", "challenge word", "combina", "kombina", "door", "gate", *WALLET_WORDS,
 )  # fmt: skip
 """Words without which no layout gives a secret away."""
 MANY = 32  # occurrences of a word
@@ -153,6 +155,10 @@ def find_secrets_in_part(text: str, known: Iterable[str] = ()) -> tuple[Secret, 
         from hivemind_memory.redaction.in_code.encoded_commands import encoded_commands
 
         spans += encoded_commands(hidden, lambda command: _spans(command, values))
+    if "base64" in hidden and "|" in hidden:
+        from hivemind_memory.redaction.in_code.encoded_commands import encoded_logins
+
+        spans += encoded_logins(hidden)
     if spans:
         from hivemind_memory.redaction.in_prose.relatives import relatives
 

@@ -10,6 +10,7 @@ from hivemind_memory.redaction.in_code.setting_names import (
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.spans import TextSpan
 from hivemind_memory.redaction.values.value_check import is_real
+from hivemind_memory.redaction.values.value_score import held
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,6 +39,10 @@ _PLACE_HEADS = frozenset(
     )
 )  # fmt: skip
 _CODE_HEADS = frozenset(("code", "codes", "kod", "código", "codice", "kode", "код", "combo"))
+_LOGIN_HEADS = frozenset(
+    ("login", "logins", "creds", "credentials", "access", "zugang", "account", "user/pw")
+)
+_LOGIN = lazy_re(r"[\w.@+-]{2,40}(?::|[ ]?/[ ]?)(?P<value>[^\s:/|]{5,64})")
 _PLAIN_HEAD = lazy_re(r"[\w -]+")
 _GAP = lazy_re(r"[ \t]{2,}|\t")
 
@@ -72,7 +77,9 @@ def columns(
                 continue
             heads = [cell.strip(" \t>*`\"'") for cell in _split(line, sign)]
             kinds = _kinds_of(heads)
-            if any(len(head) > 40 for head in heads) or not any(kinds):
+            if any(len(head) > 40 for head in heads) or not (
+                any(kinds) or any(head.lower() in _LOGIN_HEADS for head in heads)
+            ):
                 continue
             if sign[0] != "|" and not all(map(_PLAIN_HEAD.fullmatch, heads)):
                 continue
@@ -132,6 +139,12 @@ def _cells(
         value = cell.strip(" \t*`\"'{}")
         name = head.replace(" ", "_")
         is_secret = False
+        login = _LOGIN.fullmatch(value) if head.lower() in _LOGIN_HEADS else None
+        if login and not chosen and held(login["value"]):
+            at = start + cell.index(value) + login.start("value")
+            yield (at, at + len(login["value"]), "password")
+            start += len(cell) + 1
+            continue
         if kind and value:
             is_secret = (
                 kind is ValueKind.PASSWORD and chosen(value)

@@ -89,6 +89,19 @@ _LABELED = lazy_re(
     r"(?:[*_`\"'“„«]{1,3}[ \t]{0,3})?"
     r"(?P<value>[^\s`\"'*“”«»|]{5,100}+)[ ]?[`\"'*_”»]{0,3}[ \t|]*+\r?$"
 )
+_OF_COMMAND = lazy_re(
+    r"(?i)pass\w{0,8}[-_]?(?:command|cmd)[\"']?[ =:]{1,3}[\"']?(?:echo|printf)[ \t]+[\"']?"
+    r"(?P<value>[^\s\"'|;]{5,100})"
+)
+_HEREDOC = lazy_re(
+    r"(?i)(?:pass(?:word|phrase|wd)?|pwd|pw|secret|token)[\"')\]]{0,3}[ \t]{0,4}[=:]?[ \t]{0,4}"
+    r"<<[-~]?[\"']?(?P<end>\w{2,20})[\"']?[ \t]*\r?\n[ \t]*(?P<value>\S{5,100})[ \t]*\r?\n"
+    r"[ \t]*(?P=end)"
+)
+_BASIC = lazy_re(
+    r"(?i)(?:base64|b64|btoa)[\w.:]{0,20}\([ \t]{0,4}b?[\"'][\w.@-]{1,40}:"
+    r"(?P<value>[^\"'\n]{4,80})[\"']"
+)
 _BESIDE_NAME = lazy_re(
     r"[\"'](?P<name>[\w.-]{2,60}+)[\"'][ \t]{0,4},[ \t]{0,4}"
     r"(?P<quote>[\"'])(?P<value>[^\"'`\\\s]{5,100}+)(?P=quote)"
@@ -155,7 +168,7 @@ def in_letter_places(there: LineWords) -> list[TextSpan]:
         spans += _on_lines(there)
         spans += _stated(there)
         spans += inserted(there)
-        spans += columns(there, words=NAME_WORDS, chosen=may_be_letters)
+        spans += columns(there, words=NAME_WORDS, chosen=held)
     for word, pattern in (*FORMS, *PLAIN_FORMS):
         if word in there:
             ends_line = word in _IN_SENTENCES
@@ -164,7 +177,7 @@ def in_letter_places(there: LineWords) -> list[TextSpan]:
     if there.has_any(KUBERNETES):
         spans += kubernetes(there.text)
     for pattern, words in _TAKEN:
-        spans += _taken(there.near(pattern, words))
+        spans += _taken(there.near(pattern, words, below=2 * (pattern is _HEREDOC)))
     if '" "' in there.text:
         spans += [
             (*found.span("value"), _PASSWORD)
@@ -231,7 +244,7 @@ def _on_lines(there: LineWords) -> Iterator[TextSpan]:
     for found in there.near(_LABELED, NAME_WORDS):
         label = _label(found["name"])
         value = found["value"].rstrip(".,")
-        is_said = may_be_said if value.isalpha() else held
+        is_said = may_be_said if value.isalpha() else held_bare
         if _holds_password(label) and is_said(value):
             start = found.start("value")
             yield (start, start + len(value), _PASSWORD)
@@ -362,6 +375,9 @@ _TAKEN = (
     (_CONNECTED, ("connect",)),
     (CALLED, ("auth", "login", "connect", "cred")),
     (HERE, ("<<<",)),
+    (_OF_COMMAND, ("command", "cmd")),
+    (_HEREDOC, ("<<",)),
+    (_BASIC, ("base64", "b64", "btoa")),
 )
 """What takes a password, and the words without which a line has none of it."""
 

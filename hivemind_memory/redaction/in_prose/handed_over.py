@@ -17,6 +17,7 @@ from hivemind_memory.redaction.in_prose.handing_words import (
     ASKING,
     BACK,
     BACK_ALONE,
+    CODE_STEMS,
     COPULAS,
     DOORS,
     ENGLISH,
@@ -30,11 +31,13 @@ from hivemind_memory.redaction.in_prose.handing_words import (
     NOT_OF_IT,
     NOUNS,
     OPENING,
+    OTHER_CODES,
     SAID_OF_DIGITS,
     SAID_OF_IT,
     SHORT_SURE_WORDS,
     THATS,
     TO,
+    UNITS,
     WITH,
     WORDS_OF_SECRETS,
     Label,
@@ -46,7 +49,7 @@ from hivemind_memory.redaction.in_prose.line_tokens import (
     tokens_of,
     words_of,
 )
-from hivemind_memory.redaction.in_prose.spelled_out import spelled_out
+from hivemind_memory.redaction.in_prose.spelled_out import digits_in, spelled_out
 from hivemind_memory.redaction.in_prose.spoken_letters import is_pin
 from hivemind_memory.redaction.sentence_gate import ACCOUNTS
 from hivemind_memory.redaction.judgments import asked_once
@@ -80,26 +83,38 @@ _OF_DIGITS = {
     Label.DOOR: 1.0,
     Label.PASSWORD: 2.0,
 }
+_OPENED_BY_DIGITS = frozenset((Label.CODE, Label.ANY_CODE, Label.DOOR))
 _CALLED = frozenset((Label.PASSWORD, Label.CODE))
-_BACK_ALONE = 2.5
+_BACK_ALONE = 3.0
 _LED, _BESIDE, _PAIRED = 1.5, 1.0, 1.5
 _FAR = 4  # words after which a name says less
 _AHEAD = 6  # words behind a value that are read
 _MOST_ROWS_BELOW = 2
 _SHORT_LINE = 110
 _LONG_LINE = 400
+_SHORT_ROW = 9
 _LONG_WORD = 9
 _LONGEST_PIECE = 200
 _GROUP = 4
 _LEAST_LOOKS = 2.0
 _AROUND = "\"'`„“”«»「」『』()[]{}*_#.,;:!?。、"
+_QUOTES = "\"'`„“”«»「」『』()[]{}*_#.,;:。、"
 _JOINTS = lazy_re(r"[\"'`„“”«»「」『』()\[\]{}*,;:=。、<>|\u3040-\uffef]+|[.!?]+$")
 _SHORT_HEAD = 60
 _LONGEST_LIST = 10
-_DASHED_DIGITS = lazy_re(r"\d(?:-\d){3,7}|\d\d(?:-\d\d){2,3}|\d{3}-\d{3}|\d{3,4}[*#]")
+_SIGNED = lazy_re(r"(?=.*\d)(?=.*[A-Za-z]{3})\w[\w.-]{3,30}[!?#$%*]{1,3}|\w{2,20}[!?#$%*]\w{2,20}")
+_ROW = lazy_re(r"[ \t>]*[-*•–+][ \t]+[^\W\d_][\w .-]{1,24}[ ]?[:–—][ \t]+\S{7,40}[ \t\r]*")
+_DASHED_DIGITS = lazy_re(
+    r"\d(?:-\d){3,7}|\d{1,2}(?:-\d{1,2}){2,3}|\d{3}-\d{3}|\d{4}-\d{4}|\d{3,4}[*#]|[*#]\d{3,5}[*#]?"
+)
+_SPOKEN_CODES = frozenset(("code", "codes", "kod", "código", "codice"))
+_LEAST_SPOKEN = 4
 _CODE_HEADS = ("code", "kod", "código", "codice", "код")
-_NUMBER_WORDS = ANY_CODES | DOORS
-_NUMBER = lazy_re(r"(?<![\w.#/:-])(?:\d{3,8}|\d\d?(?:-\d\d?){2,7})(?![\w/:-])")
+_NUMBER_WORDS = ANY_CODES | DOORS | frozenset(CODE_STEMS)
+_NUMBER = lazy_re(
+    r"(?<![A-Za-z0-9_./:-])(?:\d{3,8}|\d{3}-\d{3}|\d\d?(?:-\d\d?){2,7})"
+    r"(?![A-Za-z0-9_/:-])"
+)
 _NUMBERED = lazy_re(r"[A-Za-z]+\d{1,2}")
 _MOST_CUES, _MOST_DOUBTS = 2.0, 5.0
 
@@ -121,11 +136,14 @@ class _State:
     of_digits: float = 0.0
     """What the names so far say of digits."""
 
-    is_opened: bool = False
-    """Whether the line says that something is opened."""
+    opened: int = 99
+    """Words since the line said that something is opened."""
 
     is_east: bool = False
     """Whether the label is in a script without blanks."""
+
+    is_remote: bool = False
+    """Whether the line signs in to another machine."""
 
     is_network: bool = False
     """Whether the line speaks of a wireless network."""
@@ -140,6 +158,9 @@ class _Above:
 
     label: int
     base: float
+    is_asked: bool = False
+    """Whether it asks for it."""
+
     is_list: bool = False
     """Whether it is the head of a list."""
 
@@ -151,6 +172,7 @@ def handed_over(there: LineWords) -> Iterator[TextSpan]:
         there: A text, and what it has of ``GATE_WORDS``.
     """
     labelled = set(there.rows(GATE_WORDS))
+    yield from _rows_of_lists(there, labelled)
     if not labelled:
         return
     odd = {
@@ -162,6 +184,12 @@ def handed_over(there: LineWords) -> Iterator[TextSpan]:
         for row in there.rows(SHORT_SURE_WORDS)
         if row not in sure
         and (row in odd or not SHORT_SURE_WORDS.isdisjoint(words_of(there.lines[row])))
+    )
+    said = _SPOKEN_CODES - {"pin"}
+    sure.update(
+        row
+        for row in there.rows(said)
+        if sum(map(digits_in, words_of(there.lines[row]))) >= _LEAST_SPOKEN
     )
     sure.update(
         row
@@ -181,9 +209,18 @@ def handed_over(there: LineWords) -> Iterator[TextSpan]:
     lists = _lists(there.lines, labelled)
     pairs = {row for row in odd if " / " in there.lines[row]}
     numbers = {row for row in there.rows(_NUMBER_WORDS) if _NUMBER.search(there.lines[row])}
+    if "|" in there.text:
+        yield from columns(there, words=("login", "cred", "zugang", "access"))
     if "|" in there.text or "\t" in there.text:
         yield from columns(there, words=_CODE_HEADS, chosen=is_pin)
-    for row in sorted(sure | numbers | (labelled & odd) | pairs | (odd & (below.keys() | lists.keys()))):
+    headed = {
+        row
+        for row in below
+        if (row - 1 in sure or row - 2 in sure)
+        and there.lines[row].count(" ") < _SHORT_ROW
+        and any(there.lines[row - up].startswith("#") for up in (1, 2) if row >= up)
+    }
+    for row in sorted(sure | headed | numbers | (labelled & odd) | pairs | (odd & (below.keys() | lists.keys()))):
         line = there.lines[row]
         at = there.starts[row]
         above = lists.get(row)
@@ -201,7 +238,7 @@ def _may_hold_value(piece: str) -> bool:
         return False
     return any(
         len(part) == _GROUP or score(part) >= _LEAST_LOOKS
-        for part in (piece.strip(_AROUND), *_JOINTS.split(piece))
+        for part in (piece.strip(_AROUND), piece.strip(_QUOTES), *_JOINTS.split(piece))
     )
 
 
@@ -215,6 +252,25 @@ def _pieces(line: str) -> Iterator[tuple[int, int]]:
         yield (start, end)
         start = end
     yield (start, len(line))
+
+
+def _rows_of_lists(there: LineWords, labelled: set[int]) -> Iterator[TextSpan]:
+    """Yield what rows such as ``- Miro: post1tWall!`` hold, without a word for it."""
+    rows = {
+        row
+        for piece, some in there.odd.items()
+        if _may_hold_value(piece) and _SIGNED.fullmatch(piece) and score(piece) >= _CHOSEN
+        for row in some
+        if _ROW.fullmatch(there.lines[row])
+    }
+    for row in rows - labelled:
+        last = there.lines[row].rstrip()
+        value = last.split()[-1]
+        yield (there.starts[row] + len(last) - len(value), there.starts[row] + len(last), "password")
+
+
+_CHOSEN = 3.0
+_MOST_PARTS = 8
 
 
 def _lists(lines: list[str], labelled: set[int]) -> dict[int, _Above]:
@@ -247,10 +303,11 @@ def _above(lines: list[str], row: int, labelled: set[int]) -> _Above | None:
             is_head = line.endswith((":", "?", "：", "？", ":**", "**")) or line[0] in "#*=|"
             is_head = is_head or "?" in line or line.startswith("h2.") or len(line) < 40
             kinds = labels_in(line)
+            kinds = [k for k in kinds if k != Label.KEY or line[-1] in ":?："]
             if kinds and is_head:
                 best = max(kinds, key=_BASE.__getitem__)
                 more = 1.0 if "?" in line and best is not Label.KEY else 0.0
-                return _Above(best, min(3.0, _BASE[best] + more))
+                return _Above(best, min(3.0, _BASE[best] + more), is_asked="?" in line)
         left -= 1
         if not left:
             break
@@ -268,12 +325,14 @@ def _in_line(line: str, above: _Above | None) -> Iterator[TextSpan]:
     for place, token in enumerate(tokens):
         if place < skip_to:
             continue
-        if state.label and state.since < 4 or (above and not place):
+        is_near = state.label and (state.since < _FAR or not state.words)
+        if is_near or (above and not place):
             found = spelled_out(
                 tokens,
                 place,
-                state.label,
+                state.label or (above.label if above else 0),
                 is_tight=state.since == 0 and state.words < _FAR,
+                is_below=above is not None and not place and not state.label,
                 is_signed=bool(place) and tokens[place - 1].leads,
                 line=line,
             )
@@ -300,6 +359,8 @@ def _in_line(line: str, above: _Above | None) -> Iterator[TextSpan]:
 def _said(line: str, tokens: list[Token]) -> float:
     """Return what else a line says for its values, or against them."""
     more = _sum(SAID_OF_IT, tokens, _MOST_CUES) - _sum(NOT_OF_IT, tokens, _MOST_DOUBTS)
+    if "/commit/" in line:
+        more -= 3.0
     return more - 1.0 if _is_code(line) else more
 
 
@@ -333,8 +394,19 @@ def _value_at(tokens: list[Token], place: int) -> tuple[int, float]:
             and tokens[end].start == tokens[end - 1].end + 1
         ):
             end += 1
+        while (
+            end + 1 < len(tokens)
+            and tokens[end].body == "-"
+            and tokens[end + 1].body.isdecimal()
+            and end - place < _MOST_PARTS
+        ):
+            end += 2
+        if end - place > 3 and tokens[place + 1].body == "-":
+            return end, 2.5
         digits = "".join(part.body for part in tokens[place:end])
         is_code = 3 < len(digits) < 13 and not is_counted(digits)
+        if end < len(tokens) and tokens[end].low in UNITS:
+            return end, 0.0
         return end, 2.0 if is_code else 0.0
     if _DASHED_DIGITS.fullmatch(token.body):
         return place + 1, 2.5
@@ -375,10 +447,12 @@ def _for_value(
         )
         if not looks_made:
             return -9.0
-    before = _before(state, is_digits=digits)
+    if token.body[0] in "#*" and (token.opens or state.label not in _OPENED_BY_DIGITS):
+        return -9.0
+    before = _before(state, token, is_digits=digits)
     behind = _behind(tokens, end, is_digits=digits)
     upper = 0.0
-    if above and (place == 0 or tokens[place - 1].is_speaker or tokens[place - 1].is_lead):
+    if above and _begins(tokens, place, above):
         upper = _OF_DIGITS.get(Label(above.label), 0.0) if digits else above.base
         upper += 1.5 if end == len(tokens) or last.is_end else 0.5
     lead = tokens[place - 1] if place else None
@@ -393,12 +467,14 @@ def _for_value(
     asked = 0.0
     if lead and lead.low in ASKING and looks >= 3 and not _NUMBERED.fullmatch(token.body):
         asked = 1.5
-    if above and above.is_list and not digits and (end == len(tokens) or last.is_end):
+    if above and above.is_list and looks > 3 and (end == len(tokens) or last.is_end):
         upper = max(upper, above.base + (_LED if lead and lead.leads else _BESIDE))
     sure = max(before, behind, upper, pair, asked)
     if not sure:
         return -9.0
     sure += 0.5 * token.is_quoted
+    if state.label == Label.PLACE and not digits and not any(map(str.isdigit, token.body)):
+        sure -= 1.0
     sure += 0.5 * (end == len(tokens) or last.is_end or tokens[end].opens or tokens[end].low in _ENDING)
     sure += 0.5 * bool(lead and lead.low in ASKING)
     if lead and lead.low in NOUNS and not digits:
@@ -410,12 +486,15 @@ def _for_value(
 
 _COMMENTS = frozenset(("#", "//", "--", "/*", "<!--"))
 _UNKNOWN = frozenset(("invalid", "unknown", "illegal"))
-_PAIRING = frozenset(("/", "—", "–", "|", "-", "::", "→", "->"))
+_REMOTE = frozenset(("ssh", "ftp", "sftp", "scp", "vnc", "rdp", "telnet", "mosh"))
+_PAIRING = frozenset(("/", ":", "—", "–", "|", "-", "::", "→", "->"))
 
 
 def _of_pair(owner: Token, sign: Token, state: _State, above: _Above | None) -> float:
     """Return what the name before a value and a sign says."""
     is_account = owner.low in _ACCOUNTS or "@" in owner.body
+    if sign.low == ":":
+        return _PAIRED + 1.0 if state.label == Label.PLACE else 0.0
     if sign.low != "/" and not (is_account or (above and above.is_list)):
         return 0.0
     pair = _PAIRED + max(state.base, above.base if above else 0.0)
@@ -428,7 +507,14 @@ _ENDING = frozenset(
 )
 
 
-def _before(state: _State, *, is_digits: bool) -> float:
+def _begins(tokens: list[Token], place: int, above: _Above) -> bool:
+    """Whether a line begins with a value, or who says it does."""
+    if not place or tokens[place - 1].is_lead:
+        return True
+    return tokens[place - 1].is_speaker and above.is_asked
+
+
+def _before(state: _State, token: Token, *, is_digits: bool) -> float:
     """Return what the words before a value say."""
     if not state.label:
         return 0.0
@@ -436,10 +522,14 @@ def _before(state: _State, *, is_digits: bool) -> float:
     if not base:
         return 0.0
     led = state.led - 0.2 * max(0, state.since - 1) if state.since < _FAR else 0.0
-    if state.words == 0 and is_digits and state.is_east:
+    if state.is_network:
+        base += 0.5
+    if state.words == 0 and is_digits and (state.is_east or state.is_elsewhere):
         led = _LED
     elif state.words == 0:
         led = max(led, _BESIDE if state.label in _CALLED else 0.5)
+    if token.opens and state.is_remote:
+        led = _LED
     return base + led - 0.15 * max(0, state.words - _FAR)
 
 
@@ -475,21 +565,29 @@ def _read(state: _State, token: Token, place: int, tokens: list[Token]) -> None:
     """Go on behind a word that is no value."""
     low = token.low
     label = token.label
+    before = tokens[place - 1].low if place else ""
+    if label in (Label.ANY_CODE, Label.CODE) and before in OTHER_CODES:
+        label = 0
     if low in _WORD and place and tokens[place - 1].low in WORDS_OF_SECRETS:
         label = Label.PASSWORD
+    state.is_remote = state.is_remote or low in _REMOTE
     state.is_network = state.is_network or low in NETWORKS
     if label:
         base = _BASE[Label(label)]
+        if label == Label.CODE and token.is_assigned:
+            base = 0.5  # a pin of a board
         following = tokens[place + 1].low if place + 1 < len(tokens) else ""
         if following in FOLLOWS_LABEL and not token.leads:
             base -= 1.5
-        state.of_digits = max(
+        is_other = following in FOLLOWS_LABEL and not token.leads
+        state.of_digits = state.of_digits if is_other else max(
             state.of_digits,
             _OF_DIGITS.get(Label(label), 0.0)
             + 0.5 * (not low.isascii() and label != Label.CODE),
         )
-        state.is_elsewhere = state.is_elsewhere or low not in ENGLISH
-        if base >= state.base or state.words > 8:
+        if label in _OF_DIGITS and label != Label.DOOR:
+            state.is_elsewhere = state.is_elsewhere or low not in ENGLISH
+        if base >= state.base or state.words > 8 or token.is_assigned:
             state.label, state.base, state.words = label, base, 0
             state.is_east = low[0] >= "\u3000"
             state.led, state.since = 0.0, 99
@@ -501,8 +599,8 @@ def _read(state: _State, token: Token, place: int, tokens: list[Token]) -> None:
     elif not any(map(str.isalnum, token.body)):
         state.led, state.since = _BESIDE, 0
     elif low in OPENING:
-        state.is_opened = True
-    elif low in WITH and state.is_opened:
+        state.opened = 0
+    elif low in WITH and state.opened < _FAR:
         state.label, state.base, state.words = Label.PASSWORD, 2.0, 0
         state.led, state.since = _LED, 0
     elif low in LEADS:
@@ -512,6 +610,7 @@ def _read(state: _State, token: Token, place: int, tokens: list[Token]) -> None:
     else:
         state.words += 1
         state.since += 1
+    state.opened += 1
     if low in MOVES:
         state.is_moved = True
     if token.leads and label == Label.PLACE and token.is_assigned:

@@ -35,7 +35,7 @@ def _words(text: str) -> frozenset[str]:
 
 _PASSWORDS = _words(
     "password passwords passphrase passphrases passcode passcodes passwd passwds pw pws"
-    " pwd pwds pswd psw passwort psk mdp laps пасс пас pasword passwort pwort wachtw contraseña codeword safeword losungswort parola creds credentials cred credential clave claves contra hasło haslo hasła"
+    " pwd pwds pswd psw passwort psk mdp laps пасс пас pasword passwort plain plaintext cleartext pwort wachtw contraseña codeword safeword losungswort parola creds credentials cred credential clave claves contra hasło haslo hasła"
     " pass-phrase pass-word passkey kata-sandi wachtwoord contraseña pwort logon-pw"
 )
 _CODES = _words(
@@ -60,7 +60,7 @@ _PLACES = _words(
     " accounts konto compte cuenta conta vpn ssh ftp sftp smtp imap nas router modem"
     " printer drucker imprimante impresora safe lockbox alarm keypad locker tresor"
     " netflix spotify disk drive backup backups mailbox idrac ipmi ilo bmc rdp vnc"
-    " portal zugang zugangsdaten accès acceso accesso acesso логин вход вайфай роутер"
+    " tablet laptop ipad imac kiosk tv camera cam phone tablette portal zugang zugangsdaten accès acceso accesso acesso логин вход вайфай роутер"
     " sign-in signin login: benutzer user username utente usuario utilisateur guest"
     " gast invité ospite postgres mysql mariadb grafana jenkins db database datenbank"
     " pass accesspoint dashboard console панель админка"
@@ -70,14 +70,14 @@ DOORS = _words(
     " portail portillon digicode puerta portón candado caja cancello porta portone drzwi"
     " brama sejf deur poort kluis дверь дверь сейф калитка lock alarm"
 )
-WORDS_OF_SECRETS = _words("secret safe code magic pass security geheimes secreta secreto")
+WORDS_OF_SECRETS = _words("secret safe code magic pass security protection challenge geheimes secreta secreto")
 _EMOJI = "🔑🔐🔒🗝🔓"
 _STEMS = tuple(stem for stem in PASSWORD_STEMS if stem not in {"geslo", "암호"})
 _KEY_STEMS = tuple(
     stem for stem in (*KEY_NAMES, *KEYS_ELSEWHERE) if len(stem) > 3 or not stem.isascii()
 )
 _NETWORKS = tuple(part for part in NETWORK_PARTS if not part.isascii())
-_CODE_STEMS = ("验证码", "驗證碼", "認証コード", "인증번호", "код", "رمز", "暗証番号", "門禁")
+CODE_STEMS = ("验证码", "驗證碼", "認証コード", "인증번호", "код", "رمز", "暗証番号", "門禁")
 
 
 _NO_CODES = _words(
@@ -96,7 +96,7 @@ _EXACT = {
 }
 _PARTS = lazy_re(
     rf"(?P<password>[{_EMOJI}]|パス(?!ポート)|{'|'.join(_STEMS)}|pass(?:word|phrase|code)$|-pwd?$)"
-    rf"|(?P<code>(?:code|-pin)$|{'|'.join(_CODE_STEMS)})"
+    rf"|(?P<code>(?:code|-pin)$|^kod(?!ak|iak|ein)[a-zıüöşğ]{2,8}$|{'|'.join(CODE_STEMS)})"
     rf"|(?P<key>{'|'.join(_KEY_STEMS)}|-key$|-token$)|(?P<place>{'|'.join(_NETWORKS)})"
 )
 _OF_PARTS = {
@@ -161,7 +161,7 @@ COPULAS = _words(
 """What says that the value that follows is what was called a secret before."""
 
 LEADS = _words(
-    "so instead use using try type enter with mit avec con com met by via probier"
+    "accepts accepts: takes wants akzeptiert accepte acepta accetta so instead use using try type enter with mit avec con com met by via probier"
     " versuch nimm benutze eingeben tippe essaie essaye tape utilise prueba usa escribe"
     " teclea prova scrivi digita tenta spróbuj wpisz użyj probeer gebruik prøv testa"
     " попробуй используй введи введите dene yaz – — - | , ; / (= ( ["
@@ -195,12 +195,12 @@ BACK_ALONE = _words("gets lets unlocks opens decrypts öffnet entsperrt ouvre ab
 
 SAID_OF_IT = {
     **dict.fromkeys(_words("try type probier tippe nimm essaie prueba prova"), 1.5),
-    **dict.fromkeys(_words("enter use eingeben anymore lowercase uppercase"), 1.0),
+    **dict.fromkeys(_words("enter eingeben anymore lowercase uppercase"), 1.0),
     **dict.fromkeys(_words("kleingeschrieben großgeschrieben minuscules mayúscula"), 1.0),
     **dict.fromkeys(_words("capital caps quotes typed forgot forget vergessen"), 1.0),
     **dict.fromkeys(_words("old alt alte altes ancien viejo vieja vecchia stare"), 1.0),
     **dict.fromkeys(_words("rotate rotated expires temporary temp temporär throwaway"), 0.8),
-    **dict.fromkeys(_words("again nochmal wieder share weitergeben secret geheim"), 0.5),
+    **dict.fromkeys(_words("again nochmal wieder share weitergeben"), 0.5),
     **dict.fromkeys(_words("works still underscore exclamation zero spaces"), 0.7),
     **dict.fromkeys(_words("verification confirm sign-in security door gate garage"), 1.0),
     **dict.fromkeys(_words("domofonu alarm alarmu entrance building porte portail"), 1.0),
@@ -223,8 +223,9 @@ SAID_OF_DIGITS = dict.fromkeys(
 
 NOT_OF_IT = {
     **dict.fromkeys(_words("hash sha sha1 sha256 md5 checksum digest fingerprint"), 2.5),
+    **dict.fromkeys(_words("see siehe zie voir véase vedi zob. см. foránea foreign primary"), 2.0),
     **dict.fromkeys(_words("gpg keyid keyid: imported signed-by pgp keyring"), 2.0),
-    **dict.fromkeys(_words("commit revision identifier trace-id public öffentlich publique serial"), 2.0),
+    **dict.fromkeys(_words("commit revision identifier trace-id public öffentlich publique serial"), 3.0),
     **dict.fromkeys(_words("example e.g. z.b. beispiel exemple placeholder regex"), 2.0),
     **dict.fromkeys(_words("version release build branch ticket issue model variable"), 1.5),
     **dict.fromkeys(_words("postal zip-code country error exit status field column"), 1.5),
@@ -243,11 +244,18 @@ NOUNS = _words(
 )
 """A word that calls the value right behind it something that is no secret."""
 
+OTHER_CODES = _words(
+    "status zip postal exit error country area source qr response return color colour"
+    " currency language tax product promo discount coupon vat iban swift morse class"
+)
+"""Before ``code`` these say that it is one that opens nothing."""
+
+UNITS = _words("ms s sec seconds minutes min hours h days lines bytes kb mb gb entries rows px %")
 FOLLOWS_LABEL = _words(
     "manager managers policy policies hash hashes field fields file files store storage"
     " reset resets prompt length hint strength generator rotation format protected-by"
     " encryption hashing input toggle column env variable variables auth vault expired"
-    " requirements validation page form box dialog algorithm encoding based grant type"
+    " requirements validation page form id name names path service box dialog algorithm encoding based grant type"
 )
 """Behind the name of a secret these say that the line speaks of something else."""
 
@@ -259,12 +267,12 @@ NETWORKS = _words(
 ENGLISH = _words(
     "password passwords passphrase passcode passwd pw pwd pass key keys token tokens secret"
     " secrets code codes pin pins login root admin account backup wifi wi-fi sudo zip vpn"
-    " ssh license credentials creds credential vault unlock encryption guest user username"
+    " door alarm gate safe lock garage ssh license credentials creds credential vault unlock encryption guest user username"
 )
 """Names of secrets beside which ``to`` and ``a`` are words of English."""
 
 ASKING = _words(
-    "try type use enter put poner pon introducir probier tippe nimm versuch essaie essaye prueba prova spróbuj"
+    "try type enter put poner pon introducir probier tippe nimm versuch essaie essaye prueba prova spróbuj"
     " probeer prøv попробуй dene"
 )
 """What a person who is asked for a secret says before it."""
@@ -291,14 +299,16 @@ HEADS = _words(
 )
 """Names of lists of secrets."""
 SHORT_SURE_WORDS = frozenset(word for word in (*_PASSWORDS, *_CODES) if len(word) < 7)
-SURE_WORDS = frozenset((*_PASSWORDS, *_CODES, *_EMOJI, *_STEMS, "パス", "secret word", "one word", "basic auth", "gets you in", "lets you in",
+SURE_WORDS = frozenset((*_PASSWORDS, *_CODES, *_EMOJI, *_STEMS, "パス", "secret word", "one word", "magic word", "safe word", "code word", "security word",
+    "protection word", "challenge word", "password word", "basic auth", "gets you in", "lets you in",
     "combination", "kombination", "combinaison", "combinación", "combinazione", "lowercase",
     "kleingeschrieben", "minuscul", "minúscul", "maiuscol", "all caps"))
 LONG_SURE_WORDS = SURE_WORDS - SHORT_SURE_WORDS
 """A line with one of these is read, whatever else is on it."""
 
 GATE_WORDS = frozenset((
-    *SURE_WORDS, *OPENING, *ANY_CODES, *_KEYS, *_PLACES, *DOORS, *HEADS, *_KEY_STEMS, *_NETWORKS, "code", *_CODE_STEMS,
+    "auth", "kod",
+    *SURE_WORDS, *OPENING, *ANY_CODES, *_KEYS, *_PLACES, *DOORS, *HEADS, *_KEY_STEMS, *_NETWORKS, "code", *CODE_STEMS,
     *(word for word in ASKING if len(word) > 3), "try ",
 ))  # fmt: skip
 """One of these is on each line that is read, or on one of the lines above it."""

@@ -20,7 +20,12 @@ _TOKEN = lazy_re(
 )
 _NAMED = lazy_re(r"(?P<name>[^\W\d_][\w.-]{0,60})(?P<sign>:=|=>|->|[:=])(?P<value>\S+)")
 _LOGIN = lazy_re(r"(?P<name>[\w.@+-]{2,40}):(?P<value>[^\s:/]{5,}|[^\s:/]\S{7,})")
+_INNER = lazy_re("[a-z][A-Z]")
+_ASSIGNS = frozenset(("=", ":=", ":", "=>"))
+_CAMEL = lazy_re(r"[a-z]+(?:[A-Z][a-z]+)+")
+_NAMES_LOGIN = lazy_re(r"(?i)(?:auth|login|creds?|credentials?|userpass|userpwd)\Z")
 _AUTH = frozenset(("auth", "login", "creds", "credentials", "account", "basic", "as", "logins"))
+_NUMBER_THEN = lazy_re(r"(\d{4,8})[,;](?=\S)")
 _TIME = lazy_re(r"[\[(]?\d{1,2}[:.h]\d\d(?:[:.]\d\d)?[\])]?,?")
 _OPENS = "([{*'_<"
 _SHUTS = ".,;:!?)]}*'>"
@@ -94,7 +99,12 @@ def tokens_of(line: str) -> list[Token]:
             is_quoted = _quote(tokens, line, start)
             continue
         named = _NAMED.match(whole)
-        if named and label_of_name(named["name"]) and "://" not in whole:
+        if named and _NAMES_LOGIN.search(named["name"]) and ":" in named["value"]:
+            owner, _, value = named["value"].partition(":")
+            at = start + named.start("value") + len(owner) + 1
+            tokens.append(_token(value, at, is_quoted=is_quoted))
+            tokens[-1].is_paired = True
+        elif named and label_of_name(named["name"]) and "://" not in whole:
             tokens.append(_token(named["name"], start, is_quoted=is_quoted))
             tokens[-1].leads = True
             tokens[-1].is_assigned = True
@@ -117,6 +127,8 @@ def tokens_of(line: str) -> list[Token]:
         if whole[0] >= "\u3000" and line[found.end() : found.end() + 1].strip():
             tokens[-1].is_joined = True
     for before, token in pairwise(tokens):
+        if token.body in _ASSIGNS and not before.label and _CAMEL.fullmatch(before.body):
+            before.label = label_of_name(before.body)
         if before.low in SETTERS and "_" in token.body and token.body.isupper():
             token.label = label_of_name(token.body)
             token.leads = token.leads or bool(token.label)
@@ -143,11 +155,15 @@ def _token(whole: str, start: int, *, is_quoted: bool) -> Token:
     opens = len(whole) - len(body)
     signs = whole[:opens]
     bare = body.rstrip(_SHUTS)
+    is_name = _INNER.search(bare) is not None and not body[len(bare) :].startswith(":")
+    is_tag = is_name or whole[0] == "<" and whole[1:2].isalpha() and not whole.endswith(">")
     if not bare or not (bare[0].isalnum() or any(map(str.isalnum, bare))):
         return Token(whole, start, start + len(whole), whole)
     tail = body[len(bare) :]
     if tail[:1] == "!" and not bare.isalpha():
         bare, tail = bare + "!", tail[1:]
+    if number := _NUMBER_THEN.match(bare):
+        bare, tail = number[1], bare[number.end(1) :]
     low = bare.lower()
     is_short = low.endswith(("'s", "’s")) and label_of(low[:-2])
     return Token(
@@ -155,7 +171,8 @@ def _token(whole: str, start: int, *, is_quoted: bool) -> Token:
         start + opens,
         start + opens + len(bare),
         low[:-2] if is_short else low,
-        label=label_of(low[:-2] if is_short else low),
+        label=(0 if is_tag else label_of(low[:-2] if is_short else low))
+        or (label_of_name(bare) if ":" in tail and _CAMEL.fullmatch(bare) else 0),
         leads=":" in tail or bare.endswith(("=", "：", "＝")) or bool(is_short),
         opens="(" in signs,
         is_end=bool(tail),

@@ -49,12 +49,16 @@ _STOPS = frozenset(
     und aber weil wenn damit mais parce pour pero porque para ma però perché и но
     """.split()
 )
+_DESCRIBED = frozenset(
+    "all alles together no without one lowercase small klein zusammen kleingeschrieben"
+    " ohne sans sin senza tout attaché minuscules junto".split()
+)
 _MOST = 14
 _LEAST_DIGITS = 4
 
 
 def spelled_out(
-    tokens: list[Token], place: int, label: int, *, is_tight: bool, is_signed: bool, line: str
+    tokens: list[Token], place: int, label: int, *, is_tight: bool, is_below: bool, is_signed: bool, line: str
 ) -> tuple[int, str] | None:
     """Return where a secret of several words ends, and its kind; None: there is none.
 
@@ -63,22 +67,37 @@ def spelled_out(
         place: Where it would begin.
         label: What it is called.
         is_tight: Whether nothing is between what leads to it and it.
+        is_below: Whether it is a line below what calls it so.
         is_signed: Whether a colon or an equals sign is before it.
         line: All of the line.
     """
     digits = place
     count = 0
-    while digits < len(tokens) and (said := _digits_in(tokens[digits].low)):
+    while digits < len(tokens) and (said := digits_in(tokens[digits].low)):
         digits, count = digits + 1, count + said
     is_code = label in (Label.CODE, Label.ANY_CODE, Label.PASSWORD)
     if is_code and count >= _LEAST_DIGITS and digits > place + 1:
         return digits, "pin"
-    if not is_tight or label != Label.PASSWORD:
+    single = _single_letters(tokens, place)
+    if single and label == Label.PASSWORD:
+        return single, "password"
+    if label != Label.PASSWORD:
         return None
-    end = place
+    is_direct = bool(place) and "phrase" in tokens[place - 1].low
+    if is_below:
+        words = [token.low for token in tokens]
+        is_numbered = 3 < len(words) < _MOST and words[-1].isdecimal()
+        is_plain = all(map(str.isalpha, words[:-1])) and not any(map(speaks_of_it, words))
+        return (len(tokens), "password") if is_numbered and is_plain else None
+    if not is_tight and not is_direct:
+        return None
+    end, is_described = place, False
     while end < len(tokens) and end < place + _MOST:
         token = tokens[end]
         if end > place and (token.low in _STOPS or token.opens):
+            break
+        if end > place and token.low in _DESCRIBED:
+            is_described = True
             break
         if not any(map(str.isalnum, token.body)):
             break
@@ -88,11 +107,26 @@ def spelled_out(
     words = [token.low for token in tokens[place:end]]
     if len(words) < 3 or words[0] in _SAID_FIRST or any(map(label_of, words)):
         return None
+    if (is_described or is_direct) and not any(map(speaks_of_it, words)):
+        return end, "password"
     text = line[tokens[place].start : tokens[end - 1].end]
     return (end, "password") if _is_phrase(words, text, is_signed=is_signed) else None
 
 
-def _digits_in(word: str) -> int:
+def _single_letters(tokens: list[Token], place: int) -> int:
+    """Return where letters that stand one by one end; 0: there are none."""
+    end, letters = place, ""
+    while end < len(tokens) and len(tokens[end].body) == 1:
+        letters += tokens[end].body if tokens[end].body.isalnum() else ""
+        end += 1
+    is_mixed = not letters.isalpha() and not letters.isdigit()
+    return end if len(letters) >= _LEAST_LETTERS and is_mixed else 0
+
+
+_LEAST_LETTERS = 5
+
+
+def digits_in(word: str) -> int:
     """Return how many digits a word says; 0: it is none."""
     parts = word.split("-")
     if not all(part in _DIGITS or part in _TENS for part in parts):

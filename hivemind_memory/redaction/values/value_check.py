@@ -189,7 +189,7 @@ def _is_machine_made(name: str, value: str, *, loose: bool, tight: bool) -> bool
     if is_identifier(value):
         return tight and any(
             word in low
-            for word in ("secret", "token", "apikey", "api_key", "api-key", "auth")
+            for word in ("secret", "token", "apikey", "api_key", "api-key", "auth", "access_key")
         )
     if loose:
         plain = re.fullmatch("[0-9a-fA-F]+", value) is not None

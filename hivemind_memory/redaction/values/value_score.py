@@ -35,7 +35,7 @@ from hivemind_memory.redaction.values.value_check import (
 )
 
 SHORTEST, LONGEST = 5, 128
-_CODE = ("://", "(", "[", "{", "<", ">", "\\", "::", "->", "=", "()", "…", "..")
+_CODE = ("://", "(", "[", "{", "\\", "::", "->", "()", "…", "..", "</", "/>")
 _ENDINGS = (
     *(".py", ".md", ".txt", ".json", ".yml", ".yaml", ".com", ".org", ".net", ".io"),
     *(".de", ".exe", ".zip", ".pdf", ".png", ".jpg", ".log", ".conf", ".local", ".lan"),
@@ -43,9 +43,25 @@ _ENDINGS = (
 )
 _HEX = lazy_re("[0-9a-f]+|[0-9A-F]+")
 _LONG = 14  # letters of one case in a row: longer than the words of sentences
-_ID = lazy_re(r"\d{6,12}[A-Z]|[A-Z]{1,2}-\d{3,8}-[A-Z]{1,2}|\d{3,6}[A-Z]{1,2}\d{2,6}")
-TAIL = lazy_re(r"[a-z-]{4,40}-(?=[a-f]*\d)[0-9a-f]{8,40}")
-_COUNTED = lazy_re(r"[a-zA-Z]{1,12}#\d+|(?:[0-9A-Fa-f]{2}:){3,}[0-9A-Fa-f]{2}")
+_ID = lazy_re(r"\d{6,12}[A-Z]|[A-Z]{1,2}-\d{3,8}-[A-Z]{1,2}|\d{2,6}[A-Z]{1,2}\d{2,6}")
+_HUMPS = lazy_re("[A-Z][a-z]+")
+_TURNS = lazy_re(r"[A-Za-z]\d(?=[A-Za-z])|\d[A-Za-z](?=\d)")
+TAIL = lazy_re(r"[a-z]{2,20}-[a-z-]{2,30}-(?=[a-z]*\d)(?=[a-z0-9]*\d[a-z]|[0-9a-f]+\Z)[0-9a-z]{8,40}")
+_COUNTED = lazy_re(
+    r"[\w/.-]{1,40}#\d+|.*\.\w{1,3}:\d+.*|\d{3}-[A-Z]?[a-z]+|(?:h1|sha\d+|md5)[:-].+|(?:[0-9A-Fa-f]{2}:){3,}[0-9A-Fa-f]{2}")
+_SHA1 = 40
+_CIPHER = lazy_re(
+    r"(?i)(?:aes|x?chacha|poly|x?salsa|rsa|sha|camellia|twofish|serpent|blowfish|xts|des"
+    r"|ecdsa|ed|curve|tls|ssl|zip|bit|luks|kms|x25519|hmac|wpa|argon|scrypt|bcrypt)[-_]?\d.*"
+)
+_STRONG = lazy_re(
+    r"(?=.*[a-z])(?=.*[A-Z])(?=.*\d)(?=.*[!@#$%^&*=+?<>~])(?!.*[a-z]{4}|\w+=\w{2,}\Z|.*://)"
+    r"[A-Za-z0-9!@#$%^&*=+?<>~-]{8,32}"
+)
+_GROUPS = lazy_re(
+    r"(?=.*(?:[A-Z]\d[A-Z]|\d[A-Z]\d|\d[A-Z]{2}|[A-Z]{2}\d))"
+    r"[A-Z0-9]{3,5}(?:-[A-Z0-9]{3,5}){1,3}"
+)
 _SUMS = frozenset((32, 40, 64, 96, 128))  # digits of usual sums
 _PARTS = lazy_re(r"[^\W\d_]+|\d+|[^\w]+|_+")
 _SIGN_INSIDE = lazy_re(r"[^\W\d_]{2,}[!#$%^*~?@&+]{1,2}[^\W_]{2,}")
@@ -62,7 +78,13 @@ def score(value: str) -> float:
     >>> list(map(score, ("required", "team4", "Orchid_Boat_31", "q7Zp2LxV9rTb4")))
     [0.0, 1.5, 3.0, 5.0]
     """
+    if _COUNTED.fullmatch(value):
+        return 0.0
+    if _STRONG.fullmatch(value):
+        return 4.0
     if not (SHORTEST <= len(value) <= LONGEST) or any(sign in value for sign in _CODE):
+        return 0.0
+    if "=" in value.rstrip("=") or "<" in value[:1] or ">" in value[-1:]:
         return 0.0
     if value[0] in "/.~$-%@&" or value.count("/") > 1 or value.lower().endswith(_ENDINGS):
         return 0.0
@@ -78,8 +100,10 @@ def score(value: str) -> float:
         return 2.5
     if is_placeholder(value) or is_no_secret(value, firm=True) or _STEP.fullmatch(value):
         return 0.0
-    if _COUNTED.fullmatch(value):
+    if _CIPHER.fullmatch(value):
         return 0.0
+    if _GROUPS.fullmatch(value):
+        return 2.5
     if _HEX.fullmatch(value):
         return _of_hex(value)
     if is_identifier(value):
@@ -125,8 +149,13 @@ def _of_hex(value: str) -> float:
     if len(value) < 8 or not any(map(str.isdigit, value)) or value.isdecimal():
         return 0.5
     if len(value) in _SUMS:
-        return 3.0
-    return 4.0 if len(value) > 12 or looks_random(value) else 2.5
+        return 2.0 if len(value) == _SHA1 else 3.0
+    return 4.0 if len(value) > 12 or looks_random(value) else 2.0
+
+
+def is_mixed_case(value: str) -> bool:
+    """Whether a value has small and large letters."""
+    return value != value.lower() and value != value.upper()
 
 
 def _of_parts(value: str) -> float:
@@ -137,11 +166,13 @@ def _of_parts(value: str) -> float:
     words = [part for part in parts if part.isalpha()]
     digits = [part for part in parts if part.isdigit()]
     letters = sum(map(len, words))
+    if len(_TURNS.findall(value)) > 1 and len(value) > 5 and value.isalnum() and is_mixed_case(value):
+        return 3.5
     if not words or letters < 3:
         return 2.5 if looks_random(value) else 0.0
     if all(says_what_it_is(word) for word in words):
         return 0.0 if len(words) == 1 and not digits else 0.5
-    is_mixed = value != value.lower() and value != value.upper()
+    is_mixed = is_mixed_case(value)
     if _MEMBER.fullmatch(value):
         return 1.0
     if _SIGN_INSIDE.search(value) or re.search(r"\d[!#$%^*~?@&+]{1,3}$", value):
@@ -164,5 +195,7 @@ def _of_parts(value: str) -> float:
     if is_inside and letters >= 8:
         return 3.0
     if many >= 2 and letters >= 4:
-        return 3.0 if letters >= 5 and many > 1 else 2.5
-    return 2.5 if letters >= 9 else 1.5
+        return 3.0 if letters >= 5 and not value.isupper() else 2.0
+    if letters < 9:
+        return 1.5
+    return 3.0 if is_mixed and len(words) == 1 and len(_HUMPS.findall(value)) > 1 else 2.5
