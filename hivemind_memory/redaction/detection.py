@@ -71,7 +71,8 @@ LAYOUT_WORDS = (
     "psk", "sae_", "appid=", "app_id=", "code", "_pat", "_sid", ".local.", ".public.",
     "recovery", "=", "12. ", "12) ", "pepper", "wifi", "wi-fi", "wlan", "kod", "kód",
     "код", "пин", "暗証番号", "验证码", "驗證碼", "رمز", "magic word", "safe word",
-    "protection word", "challenge word", "combina", "kombina", "door", "gate", *WALLET_WORDS,
+    "protection word", "challenge word", "combina", "kombina", "door", "gate",
+    *WALLET_WORDS,
 )  # fmt: skip
 """Words without which no layout gives a secret away."""
 MANY = 32  # occurrences of a word

@@ -73,7 +73,8 @@ _HERE = lazy_re(
 HERE = lazy_re(
     r"\b(?:secrets?|insert|login|auth|passwd|password|token|key|cryptsetup|luks\w*|sudo"
     r"|gpg|openssl|ssh-add|chpasswd|kinit|su|mount|unlock|borg|restic|vault)\b"
-    r"[^\n<]{0,80}<<<[ \t]*(?:'(?P<single>[^'\n]{5,100})'|\"(?P<double>[^\"\n]{5,100})\""
+    r"[^\n<]{0,80}<<<[ \t]*"
+    r"(?:'(?P<single>[^'\n]{5,100})'|\"(?P<double>[^\"\n]{5,100})\""
     r"|(?P<value>[^\s\"'<>|;]{5,100}))"
 )
 SENT = lazy_re(

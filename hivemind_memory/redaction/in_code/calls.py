@@ -16,7 +16,6 @@ from hivemind_memory.redaction.values.password_check import (
     looks_chosen,
     may_be_chosen,
 )
-from hivemind_memory.redaction.values.value_score import score
 from hivemind_memory.redaction.values.value_check import (
     entropy,
     is_identifier,
@@ -24,6 +23,7 @@ from hivemind_memory.redaction.values.value_check import (
     is_sure,
     looks_random,
 )
+from hivemind_memory.redaction.values.value_score import score
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -21,7 +21,8 @@ _ENCODED = lazy_re(
 
 
 _PIPED = lazy_re(
-    r"(?:echo|printf)[ \t]{1,4}(?:-n[ \t]{1,4})?[\"']?(?P<value>[A-Za-z0-9+/]{12,400}={0,2})"
+    r"(?:echo|printf)[ \t]{1,4}(?:-n[ \t]{1,4})?[\"']?"
+    r"(?P<value>[A-Za-z0-9+/]{12,400}={0,2})"
     r"[\"']?[ \t]*\|[ \t]*(?:openssl[ \t]+)?base64[ \t]+(?:-d|-D|--decode)"
 )
 _LOGIN = lazy_re(r"[\w.@+-]{2,40}:(?P<value>\S{5,64})\s*")

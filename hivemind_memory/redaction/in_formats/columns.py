@@ -33,14 +33,27 @@ _NETWORK_HEAD = lazy_re(r"(?i)ssid|wi-?fi|wlan|network|netz|réseau|red|rete|无
 _PIN_HEAD = lazy_re(r"(?:card |door |sim |phone )?(?:PIN|PUK)s?\d?(?:[ -]?[Cc]ode)?")
 _PLACE_HEADS = frozenset(
     (
-        "room", "door", "gate", "entrance", "building", "locker", "safe", "lock", "place",
+        "room", "door", "gate", "entrance", "building", "locker", "safe", "lock",
+        "place",
         "location", "floor", "house", "flat", "apartment", "site", "raum", "tür", "tor",
-        "gebäude", "porte", "salle", "puerta", "sala", "porta", "drzwi", "дверь", "unit",
+        "gebäude", "porte", "salle", "puerta", "sala", "porta", "drzwi", "дверь",
+        "unit",
     )
 )  # fmt: skip
-_CODE_HEADS = frozenset(("code", "codes", "kod", "código", "codice", "kode", "код", "combo"))
+_CODE_HEADS = frozenset(
+    ("code", "codes", "kod", "código", "codice", "kode", "код", "combo")
+)
 _LOGIN_HEADS = frozenset(
-    ("login", "logins", "creds", "credentials", "access", "zugang", "account", "user/pw")
+    (
+        "login",
+        "logins",
+        "creds",
+        "credentials",
+        "access",
+        "zugang",
+        "account",
+        "user/pw",
+    )
 )
 _LOGIN = lazy_re(r"[\w.@+-]{2,40}(?::|[ ]?/[ ]?)(?P<value>[^\s:/|]{5,64})")
 _PLAIN_HEAD = lazy_re(r"[\w -]+")

@@ -1,4 +1,4 @@
-"""Finds secrets whose letters are escaped: ``\\u0026`` in JSON, ``&amp;`` in HTML."""
+r"""Finds secrets whose letters are escaped: ``\u0026`` in JSON, ``&amp;`` in HTML."""
 
 from __future__ import annotations
 

@@ -19,6 +19,12 @@ from hivemind_memory.redaction.in_code.arguments import (
     SETTER,
 )
 from hivemind_memory.redaction.in_code.commands import FORMS
+from hivemind_memory.redaction.in_code.given_values import (
+    BASIC,
+    BESIDE_NAME,
+    HEREDOC,
+    OF_COMMAND,
+)
 from hivemind_memory.redaction.in_code.plain_commands import PLAIN_FORMS
 from hivemind_memory.redaction.in_code.setting_names import ValueKind, classify_name
 from hivemind_memory.redaction.in_formats.basic_logins import basic_logins
@@ -33,8 +39,8 @@ from hivemind_memory.redaction.values.letter_check import (
     may_be_letters,
     may_be_said,
 )
-from hivemind_memory.redaction.values.value_score import held, held_bare, is_chosen_pair
 from hivemind_memory.redaction.values.value_check import is_placeholder
+from hivemind_memory.redaction.values.value_score import held, held_bare, is_chosen_pair
 from hivemind_memory.redaction.vocabulary import PASSWORDS_ELSEWHERE
 
 TYPE_CHECKING = False
@@ -88,23 +94,6 @@ _LABELED = lazy_re(
     r"(?m)^[ \t>*+#_`|-]{0,16}+(?P<name>[^\n:=：|]{2,60}+)[:：=][ \t]{0,8}"
     r"(?:[*_`\"'“„«]{1,3}[ \t]{0,3})?"
     r"(?P<value>[^\s`\"'*“”«»|]{5,100}+)[ ]?[`\"'*_”»]{0,3}[ \t|]*+\r?$"
-)
-_OF_COMMAND = lazy_re(
-    r"(?i)pass\w{0,8}[-_]?(?:command|cmd)[\"']?[ =:]{1,3}[\"']?(?:echo|printf)[ \t]+[\"']?"
-    r"(?P<value>[^\s\"'|;]{5,100})"
-)
-_HEREDOC = lazy_re(
-    r"(?i)(?:pass(?:word|phrase|wd)?|pwd|pw|secret|token)[\"')\]]{0,3}[ \t]{0,4}[=:]?[ \t]{0,4}"
-    r"<<[-~]?[\"']?(?P<end>\w{2,20})[\"']?[ \t]*\r?\n[ \t]*(?P<value>\S{5,100})[ \t]*\r?\n"
-    r"[ \t]*(?P=end)"
-)
-_BASIC = lazy_re(
-    r"(?i)(?:base64|b64|btoa)[\w.:]{0,20}\([ \t]{0,4}b?[\"'][\w.@-]{1,40}:"
-    r"(?P<value>[^\"'\n]{4,80})[\"']"
-)
-_BESIDE_NAME = lazy_re(
-    r"[\"'](?P<name>[\w.-]{2,60}+)[\"'][ \t]{0,4},[ \t]{0,4}"
-    r"(?P<quote>[\"'])(?P<value>[^\"'`\\\s]{5,100}+)(?P=quote)"
 )
 _DEFAULT = lazy_re(r"\$\{(?P<name>[\w.]{2,60}+):-?(?P<value>[^\s}\"'$]{5,100}+)\}")
 _AMONG = lazy_re(
@@ -177,7 +166,7 @@ def in_letter_places(there: LineWords) -> list[TextSpan]:
     if there.has_any(KUBERNETES):
         spans += kubernetes(there.text)
     for pattern, words in _TAKEN:
-        spans += _taken(there.near(pattern, words, below=2 * (pattern is _HEREDOC)))
+        spans += _taken(there.near(pattern, words, below=2 * (pattern is HEREDOC)))
     if '" "' in there.text:
         spans += [
             (*found.span("value"), _PASSWORD)
@@ -236,8 +225,10 @@ def _on_lines(there: LineWords) -> Iterator[TextSpan]:
     for found in there.near(_AMONG, NAME_WORDS):
         value = found["value"].rstrip(".")
         is_shown = ":" in found[0] or ">" in found[0] or _signs_in(there, found.start())
-        if is_shown and _holds_password(found["name"]) and (
-            may_be_said(value) or (not value.isalpha() and held(value))
+        if (
+            is_shown
+            and _holds_password(found["name"])
+            and (may_be_said(value) or (not value.isalpha() and held(value)))
         ):
             start = found.start("value")
             yield (start, start + len(value), _PASSWORD)
@@ -362,7 +353,7 @@ _NAMED: tuple[
     (_DEFAULT, held_bare, 0, ("${",)),
     (_ELEMENT, held, 1, ("</",)),
     (_ATTRIBUTE, held, 0, ("value=",)),
-    (_BESIDE_NAME, is_chosen_pair, 0, _QUOTES),
+    (BESIDE_NAME, is_chosen_pair, 0, _QUOTES),
     (_VARIABLE, held, 4, ("variable",)),
 )
 """What holds a name and a value, what judges the value, the lines below it, and signs
@@ -375,9 +366,9 @@ _TAKEN = (
     (_CONNECTED, ("connect",)),
     (CALLED, ("auth", "login", "connect", "cred")),
     (HERE, ("<<<",)),
-    (_OF_COMMAND, ("command", "cmd")),
-    (_HEREDOC, ("<<",)),
-    (_BASIC, ("base64", "b64", "btoa")),
+    (OF_COMMAND, ("command", "cmd")),
+    (HEREDOC, ("<<",)),
+    (BASIC, ("base64", "b64", "btoa")),
 )
 """What takes a password, and the words without which a line has none of it."""
 

@@ -5,16 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from hivemind_memory.redaction.in_prose.handing_words import (
-    SETTERS,
+from hivemind_memory.redaction.in_prose.handing_labels import (
     Label,
     label_of,
     label_of_name,
 )
+from hivemind_memory.redaction.in_prose.handing_words import (
+    SETTERS,
+)
 from hivemind_memory.redaction.lazy_pattern import lazy_re
 
-_QUOTES = "\"`„“”«»「」『』‚‘’"
-_EAST = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uff08\uff09\u3001\u3002\uff0c\uff1a\uff1d"
+_QUOTES = '"`„“”«»「」『』‚‘’'
+_EAST = (
+    "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uff08\uff09\u3001\u3002\uff0c\uff1a\uff1d"
+)
 _TOKEN = lazy_re(
     rf"\{{(?:code|noformat|quote|panel)[^}}\n]{{0,30}}\}}|[{_QUOTES}]|[{_EAST}]+|(?:(?!\{{(?:code|noformat|quote|panel)[:}}])[^\s{_QUOTES}{_EAST}]|(?<=[^\W_])[’‘](?=[^\W_]))+"
 )
@@ -24,7 +28,9 @@ _INNER = lazy_re("[a-z][A-Z]")
 _ASSIGNS = frozenset(("=", ":=", ":", "=>"))
 _CAMEL = lazy_re(r"[a-z]+(?:[A-Z][a-z]+)+")
 _NAMES_LOGIN = lazy_re(r"(?i)(?:auth|login|creds?|credentials?|userpass|userpwd)\Z")
-_AUTH = frozenset(("auth", "login", "creds", "credentials", "account", "basic", "as", "logins"))
+_AUTH = frozenset(
+    ("auth", "login", "creds", "credentials", "account", "basic", "as", "logins")
+)
 _NUMBER_THEN = lazy_re(r"(\d{4,8})[,;](?=\S)")
 _TIME = lazy_re(r"[\[(]?\d{1,2}[:.h]\d\d(?:[:.]\d\d)?[\])]?,?")
 _OPENS = "([{*'_<"
@@ -95,7 +101,9 @@ def tokens_of(line: str) -> list[Token]:
     is_quoted = False
     for found in _TOKEN.finditer(line):
         whole, start = found[0], found.start()
-        if whole in _QUOTES or (whole[0] == "{" and whole[-1] == "}" and len(whole) > 4):
+        if whole in _QUOTES or (
+            whole[0] == "{" and whole[-1] == "}" and len(whole) > 4
+        ):
             is_quoted = _quote(tokens, line, start)
             continue
         named = _NAMED.match(whole)
@@ -127,7 +135,11 @@ def tokens_of(line: str) -> list[Token]:
         if whole[0] >= "\u3000" and line[found.end() : found.end() + 1].strip():
             tokens[-1].is_joined = True
     for before, token in pairwise(tokens):
-        if token.body in _ASSIGNS and not before.label and _CAMEL.fullmatch(before.body):
+        if (
+            token.body in _ASSIGNS
+            and not before.label
+            and _CAMEL.fullmatch(before.body)
+        ):
             before.label = label_of_name(before.body)
         if before.low in SETTERS and "_" in token.body and token.body.isupper():
             token.label = label_of_name(token.body)
@@ -156,7 +168,9 @@ def _token(whole: str, start: int, *, is_quoted: bool) -> Token:
     signs = whole[:opens]
     bare = body.rstrip(_SHUTS)
     is_name = _INNER.search(bare) is not None and not body[len(bare) :].startswith(":")
-    is_tag = is_name or whole[0] == "<" and whole[1:2].isalpha() and not whole.endswith(">")
+    is_tag = is_name or (
+        whole[0] == "<" and whole[1:2].isalpha() and not whole.endswith(">")
+    )
     if not bare or not (bare[0].isalnum() or any(map(str.isalnum, bare))):
         return Token(whole, start, start + len(whole), whole)
     tail = body[len(bare) :]

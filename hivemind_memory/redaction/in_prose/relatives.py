@@ -39,6 +39,8 @@ def relatives(text: str, spans: Iterable[TextSpan]) -> Iterator[TextSpan]:
             continue
         for found in _WORD.finditer(text, first, last):
             word = found[0].rstrip(".!?")
-            is_like = word.lower().startswith(stem[0].lower()) and word != text[start:end]
+            is_like = (
+                word.lower().startswith(stem[0].lower()) and word != text[start:end]
+            )
             if is_like and not word.isalpha() and score(word) >= _LEAST:
                 yield (found.start(), found.start() + len(word), kind)

@@ -121,6 +121,7 @@ _DOC_WORDS = frozenset(
         this time timeout true type types unchanged undefined unencrypted unknown
         unless unlocked unset until update updated upper used user users uses using
         utility validation value values variable verbose verify wallet want warning
+        toggle reject quarantine incorreta incorreto incorrecta incorrecto errada
         weak what when where which while will with without word wrong yes your
         obligatoire obligatoria facultatif verlopen vereist verplicht vergeten requis
         erforderlich optional leer wert zeichenkette

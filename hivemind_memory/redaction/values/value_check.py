@@ -189,7 +189,15 @@ def _is_machine_made(name: str, value: str, *, loose: bool, tight: bool) -> bool
     if is_identifier(value):
         return tight and any(
             word in low
-            for word in ("secret", "token", "apikey", "api_key", "api-key", "auth", "access_key")
+            for word in (
+                "secret",
+                "token",
+                "apikey",
+                "api_key",
+                "api-key",
+                "auth",
+                "access_key",
+            )
         )
     if loose:
         plain = re.fullmatch("[0-9a-fA-F]+", value) is not None
@@ -212,7 +220,8 @@ def _is_random_run(value: str) -> bool:
 PLACEHOLDERS = (
     "example", "placeholder", "changeme", "change-me", "change_me", "redacted",
     "dummy", "sample", "replace", "yourpass", "yoursecret",
-    "yourtoken", "yourkey", "yourapi", "insert-", "insert_", "insertyour", "****", "....",
+    "yourtoken", "yourkey", "yourapi", "insert-", "insert_", "insertyour",
+    "****", "....",
     "not-a-real", "notareal", "abcdefgh", "12345678", "deadbeef",
 )  # fmt: skip
 """What is in examples and in no real value, in lower case."""
