@@ -65,6 +65,7 @@ _LEAST_LOOKS, _LEAST_BESIDE_A_PLACE, _CHOSEN = 2.0, 2.5, 3.0
 _AROUND = "\"'`„“”«»「」『』()[]{}*_#.,;:!?。、"
 _QUOTES = "\"'`„“”«»「」『』()[]{}*_#.,;:。、"
 _JOINTS = lazy_re(r"[\"'`„“”«»「」『』()\[\]{}*,;:=。、<>|\u3040-\uffef]+|[.!?]+$")
+_SPELLED = frozenset((Label.PASSWORD, Label.CODE, Label.ANY_CODE))
 _SHORT_HEAD = 60
 _LONGEST_LIST = 10
 _SIGNED = lazy_re(
@@ -247,6 +248,12 @@ def _is_head(line: str) -> bool:
 def _in_line(line: str, above: Above | None) -> Iterator[TextSpan]:
     """Yield what a line hands over."""
     tokens = tokens_of(line)
+    found = ((place, *value_at(tokens, place)) for place in range(len(tokens)))
+    values = {place: (end, looks) for place, end, looks in found if looks}
+    if not values and not any(
+        token.label in _SPELLED or token.low in OPENING for token in tokens
+    ):
+        return
     more: float | None = None
     state = State()
     skip_to = 0
@@ -255,7 +262,7 @@ def _in_line(line: str, above: Above | None) -> Iterator[TextSpan]:
             continue
         is_near = state.label and (state.since < FAR or not state.words)
         if is_near or (above and not place):
-            found = spelled_out(
+            spelled = spelled_out(
                 tokens,
                 place,
                 state.label or (above.label if above else 0),
@@ -263,11 +270,11 @@ def _in_line(line: str, above: Above | None) -> Iterator[TextSpan]:
                 is_below=above is not None and not place and not state.label,
                 line=line,
             )
-            if found:
-                skip_to, kind = found
+            if spelled:
+                skip_to, kind = spelled
                 yield (token.start, tokens[skip_to - 1].end, kind)
                 continue
-        end, looks = value_at(tokens, place)
+        end, looks = values.get(place, (0, 0.0))
         if looks:
             more = said_by(line, tokens) if more is None else more
             sure = weight(Place(tokens, place, end), state, above, looks)
