@@ -335,3 +335,9 @@ GATE_WORDS = frozenset((
     *(word for word in ASKING if len(word) > 3), "try ",
 ))  # fmt: skip
 """One of these is on each line that is read, or on one of the lines above it."""
+
+PARTS_OF_WORDS = frozenset((
+    *labels.EMOJI, *labels.STEMS, *labels.KEY_STEMS, *labels.NETWORKS,
+    *labels.CODE_STEMS, "kod", "combina", "kombina", "minuscul", "maiuscol", "try ",
+))  # fmt: skip
+"""Those of them that say the same as a part of a longer word."""

@@ -24,6 +24,7 @@ _TOKEN = lazy_re(
 )
 _NAMED = lazy_re(r"(?P<name>[^\W\d_][\w.-]{0,60})(?P<sign>:=|=>|->|[:=])(?P<value>\S+)")
 _LOGIN = lazy_re(r"(?P<name>[\w.@+-]{2,40}):(?P<value>[^\s:/]{5,}|[^\s:/]\S{7,})")
+_SIGNS = frozenset(":=>")
 _INNER = lazy_re("[a-z][A-Z]")
 _ASSIGNS = frozenset(("=", ":=", ":", "=>"))
 _CAMEL = lazy_re(r"[a-z]+(?:[A-Z][a-z]+)+")
@@ -33,6 +34,7 @@ _AUTH = frozenset(
 )
 _NUMBER_THEN = lazy_re(r"(\d{4,8})[,;](?=\S)")
 _TIME = lazy_re(r"[\[(]?\d{1,2}[:.h]\d\d(?:[:.]\d\d)?[\])]?,?")
+_STOPS = frozenset(".!?")
 _OPENS = "([{*'_<"
 _SHUTS = ".,;:!?)]}*'>"
 _AROUND = "\"'`„“”«»「」『』()[]{}*_#=.,;:!?：？、。"
@@ -106,7 +108,7 @@ def tokens_of(line: str) -> list[Token]:
         ):
             is_quoted = _quote(tokens, line, start)
             continue
-        named = _NAMED.match(whole)
+        named = None if _SIGNS.isdisjoint(whole) else _NAMED.match(whole)
         if named and _NAMES_LOGIN.search(named["name"]) and ":" in named["value"]:
             owner, _, value = named["value"].partition(":")
             at = start + named.start("value") + len(owner) + 1
@@ -167,7 +169,11 @@ def _token(whole: str, start: int, *, is_quoted: bool) -> Token:
     opens = len(whole) - len(body)
     signs = whole[:opens]
     bare = body.rstrip(_SHUTS)
-    is_name = _INNER.search(bare) is not None and not body[len(bare) :].startswith(":")
+    is_name = (
+        not bare.islower()
+        and _INNER.search(bare) is not None
+        and not body[len(bare) :].startswith(":")
+    )
     is_tag = is_name or (
         whole[0] == "<" and whole[1:2].isalpha() and not whole.endswith(">")
     )
@@ -190,7 +196,7 @@ def _token(whole: str, start: int, *, is_quoted: bool) -> Token:
         leads=":" in tail or bare.endswith(("=", "：", "＝")) or bool(is_short),
         opens="(" in signs,
         is_end=bool(tail),
-        is_stop=any(sign in tail for sign in ".!?"),
+        is_stop=bool(tail) and not _STOPS.isdisjoint(tail),
         is_quoted=is_quoted or "'" in signs or "*" in signs,
     )
 
