@@ -69,12 +69,18 @@ LAYOUT_WORDS = (
     *ASSIGNED, "5432", ":*:", "kind:", "stringdata:", "variable", "identified",
     "login", "account",
     "psk", "sae_", "appid=", "app_id=", "code", "_pat", "_sid", ".local.", ".public.",
-    "recovery", "=", "12. ", "12) ", "pepper", "wifi", "wi-fi", "wlan", "kod", "kód",
-    "код", "пин", "暗証番号", "验证码", "驗證碼", "رمز", "magic word", "safe word",
-    "protection word", "challenge word", "combina", "kombina", "door", "gate",
-    *WALLET_WORDS,
+    "recovery", "=", "12. ", "12) ", "pepper", *WALLET_WORDS,
 )  # fmt: skip
 """Words without which no layout gives a secret away."""
+
+HANDING_WORDS = (
+    "wifi", "wi-fi", "wlan", "kod", "kód", "код", "пин", "暗証番号", "验证码", "驗證碼",
+    "رمز", "magic word", "safe word", "protection word", "challenge word",
+    "combination", "combinación", "combinaison", "combinazione", "kombination", "door",
+    "gate",
+)  # fmt: skip
+"""Words besides these that, each as a whole, call something a secret in a sentence."""
+
 MANY = 32  # occurrences of a word
 NEAR = 80  # how far a value may be from its name
 HEADERS = ("bearer", "basic", "authorization", "cookie:")
@@ -86,6 +92,7 @@ SHORTEST_ALONE = 16  # letters of a value that nothing assigns
 _GOES_ON = (":", "=", "|", ">", "-")
 _UNLIKE_A_WORD = frozenset("0123456789!@#$%^&*+?~")
 _LAYOUT_WORDS, _ASSIGNED = frozenset(LAYOUT_WORDS), frozenset(ASSIGNED)
+_HANDING_WORDS = frozenset(HANDING_WORDS)
 _SPOKEN = frozenset(SPOKEN_WORDS)
 _PLACES = frozenset((*NAME_WORDS, *GATE_WORDS)) - {"/"}
 _HEADERS, _LOGINS = frozenset(HEADERS), frozenset(LOGINS)
@@ -95,7 +102,7 @@ _ASSIGNED_ORDER = {
 }
 _WORDS = (
     *(*ASSIGNED, *ASSIGNED_NON_ASCII, *LAYOUT_WORDS, *HEADERS, *LOGINS, *NAME_WORDS),
-    *(*GATE_WORDS, *_OF_NUMBERS),
+    *(*GATE_WORDS, *_OF_NUMBERS, *HANDING_WORDS),
     *("kennwort", "losung", "unlock", "diceware", "geheim"),
 )
 _GATE = WordGate(_WORDS, GATE_PATTERNS)
@@ -240,11 +247,9 @@ def _spans(text: str, known: Iterable[str]) -> list[TextSpan]:
 
 def _by_layout(there: LineWords, gate: WordGate) -> list[TextSpan]:
     """Return what the layout of the text gives away."""
-    if (
-        not there.has_any(_OF_NUMBERS)
-        and DASHED not in there
-        and not _may_have_forms(there)
-    ):
+    has_forms = DASHED in there or _may_have_forms(there)
+    has_numbers = there.has_any(_OF_NUMBERS)
+    if not has_forms and not has_numbers and not _is_handing(there):
         return []
     if gate is _GATE:
         from hivemind_memory.redaction.suspects.form_words import FORM_WORDS
@@ -259,7 +264,7 @@ def _by_layout(there: LineWords, gate: WordGate) -> list[TextSpan]:
     spans: list[TextSpan] = []
     if there.has_any(SEED_WORDS):
         spans += seed_phrases(there)
-    if DASHED in there or _may_have_forms(there):
+    if has_forms:
         from hivemind_memory.redaction.suspects.lines import suspect_lines
 
         suspects = suspect_lines(there)
@@ -268,11 +273,21 @@ def _by_layout(there: LineWords, gate: WordGate) -> list[TextSpan]:
     from hivemind_memory.redaction.in_prose.handed_over import handed_over
 
     spans += handed_over(there)
-    if there.has_any(_OF_NUMBERS):
+    if has_numbers:
         from hivemind_memory.redaction.in_code.literals import keys_as_numbers
 
         spans += keys_as_numbers(there)
     return spans
+
+
+def _is_handing(there: LineWords) -> bool:
+    """Whether a word of ``HANDING_WORDS`` is in a text, and no part of another."""
+    words = there.words(_HANDING_WORDS)
+    if not words:
+        return False
+    from hivemind_memory.redaction.in_prose.handing_rows import rows_naming
+
+    return bool(rows_naming(there, words))
 
 
 def _may_have_forms(there: LineWords) -> bool:

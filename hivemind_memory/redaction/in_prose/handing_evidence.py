@@ -256,8 +256,10 @@ def _is_ruled_out(place: Place, state: State, above: Above | None) -> bool:
 
 def _from_above(place: Place, above: Above | None, looks: float) -> float:
     """Return what the line above says for a value."""
-    if above is None:
-        return 0.0
+    if above is None or (
+        place.tokens[place.end - 1].leads and place.end < len(place.tokens)
+    ):
+        return 0.0  # what a colon follows is a name itself
     said, lead = 0.0, place.lead
     is_first = lead is None or lead.is_lead or (lead.is_speaker and above.is_asked)
     if is_first:

@@ -70,7 +70,7 @@ class Rows:
             words: What it has of ``GATE_WORDS``.
         """
         self._there, self._lines, self._words = there, there.lines, words
-        self._named = _named(there, words)
+        self._named = rows_naming(there, words)
         self._heads = [row for row in self._named if _is_head(self._lines[row].strip())]
         self._lists = self._in_lists()
         self._sure: set[int] = set()
@@ -181,8 +181,8 @@ class Rows:
         return lists
 
 
-def _named(there: LineWords, words: set[str]) -> set[int]:
-    """Return the lines with a word of ``GATE_WORDS`` that is no part of another."""
+def rows_naming(there: LineWords, words: set[str]) -> set[int]:
+    """Return the lines with one of some words that is no part of another word."""
     text, low, starts = there.text, there.low, there.starts
     named: set[int] = set()
     for word in words:

@@ -338,6 +338,9 @@ GATE_WORDS = frozenset((
 
 PARTS_OF_WORDS = frozenset((
     *labels.EMOJI, *labels.STEMS, *labels.KEY_STEMS, *labels.NETWORKS,
-    *labels.CODE_STEMS, "kod", "combina", "kombina", "minuscul", "maiuscol", "try ",
+    *labels.CODE_STEMS, "kod", "minuscul", "maiuscol", "try ",
 ))  # fmt: skip
 """Those of them that say the same as a part of a longer word."""
+
+HOMOGRAPHS = vocabulary_of("tan")
+"""Words that are a name of a secret in capitals alone: ``TAN`` of a bank."""

@@ -11,6 +11,7 @@ from hivemind_memory.redaction.in_prose.handing_labels import (
     label_of_name,
 )
 from hivemind_memory.redaction.in_prose.handing_words import (
+    HOMOGRAPHS,
     SETTERS,
 )
 from hivemind_memory.redaction.lazy_pattern import lazy_re
@@ -174,8 +175,10 @@ def _token(whole: str, start: int, *, is_quoted: bool) -> Token:
         and _INNER.search(bare) is not None
         and not body[len(bare) :].startswith(":")
     )
-    is_tag = is_name or (
-        whole[0] == "<" and whole[1:2].isalpha() and not whole.endswith(">")
+    is_tag = (
+        is_name
+        or bare in HOMOGRAPHS
+        or (whole[0] == "<" and whole[1:2].isalpha() and not whole.endswith(">"))
     )
     if not bare or not (bare[0].isalnum() or any(map(str.isalnum, bare))):
         return Token(whole, start, start + len(whole), whole)

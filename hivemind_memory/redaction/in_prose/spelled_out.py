@@ -125,9 +125,11 @@ def _phrase_end(
     words = [token.low for token in tokens[place:end]]
     if len(words) < 3 or words[0] in _SAID_FIRST or any(map(label_of, words)):
         return 0
+    text = line[tokens[place].start : tokens[end - 1].end]
+    if "\\" in text:
+        return 0
     if (is_described or is_direct) and not any(map(speaks_of_it, words)):
         return end
-    text = line[tokens[place].start : tokens[end - 1].end]
     return end if _is_phrase(words, text, is_signed=is_signed) else 0
 
 
