@@ -55,6 +55,7 @@ _NUMBER = lazy_re(
     r"(?<![A-Za-z0-9_./:-])(?:\d{3,8}|\d{3}-\d{3}|\d\d?(?:-\d\d?){2,7})"
     r"(?![A-Za-z0-9_/:-])"
 )
+_SURE = LONG_SURE_WORDS | SHORT_SURE_WORDS | OPENING | _SPOKEN_CODES
 
 
 class Rows:
@@ -99,8 +100,9 @@ class Rows:
 
     def may_have_value(self, row: int, part: str) -> bool:
         """Whether a part of a line of ``to_read`` has what the line is read for."""
+        low = part.lower()
         return (
-            row in self._sure
+            (row in self._sure and any(word in low for word in self._words & _SURE))
             or any(
                 _looks_of(piece) >= _LEAST_LOOKS
                 for piece in part.split()
