@@ -16,12 +16,12 @@ SHARES = {
     "first": 0.95,
     "second": 0.95,
     "third": 0.95,
-    "fourth": 0.97,
+    "fourth": 0.98,
     "fifth": 0.94,
     "sixth": 0.90,
-    "seventh": 0.67,
+    "seventh": 0.68,
 }
-MOST_ALARMS = 0.01
+MOST_ALARMS = 0.0075
 SEED = 12
 
 
