@@ -20,10 +20,13 @@ from hivemind_memory.redaction.in_code.arguments import (
 )
 from hivemind_memory.redaction.in_code.commands import FORMS
 from hivemind_memory.redaction.in_code.given_values import (
+    ATTRIBUTE,
     BASIC,
     BESIDE_NAME,
+    ELEMENT,
     HEREDOC,
     OF_COMMAND,
+    VARIABLE,
 )
 from hivemind_memory.redaction.in_code.plain_commands import PLAIN_FORMS
 from hivemind_memory.redaction.in_code.setting_names import ValueKind, classify_name
@@ -101,21 +104,6 @@ _AMONG = lazy_re(
     r"=\S+[ \t]*\r?$))"
     r"[ \t]{0,4}(?P<value>[^\s\"'`,;&<>()\[\]{}|$\\=]{5,100}+)(?=[ \t]*(?:[,;)]|\r?$))",
     re.MULTILINE,
-)
-_ELEMENT = lazy_re(
-    r"<(?:[\w:.-]{1,40}[^<>\n]{0,80}?\b(?:name|key|id)[ \t]{0,2}=[ \t]{0,2}[\"'])?"
-    r"(?P<name>[\w:.-]{2,60}+)(?:[\"'][^<>\n]{0,80})?>(?:\s{0,20}<[Vv]alue>)?[ \t]{0,4}"
-    r"(?P<value>[^<>\s]{5,100}+)[ \t]{0,4}</"
-)
-_ATTRIBUTE = lazy_re(
-    r"\b(?:key|name|id)=[\"'](?:[\w.-]{1,40}:){0,3}(?P<name>[\w.-]{2,60}+)[\"']"
-    r"[ \t]{1,8}"
-    r"value=[\"'](?P<value>[^\"'\s]{5,100}+)[\"']"
-)
-_VARIABLE = lazy_re(
-    r"variable[ \t]+\"(?P<name>[\w-]{2,60}+)\"[ \t]*+\{[^{}]{0,400}?\bdefaul"
-    r"t[ \t]*+=[ \t]*+"
-    r"\"(?P<value>[^\"\s]{5,100}+)\""
 )
 _BELOW = lazy_re(
     r"(?m)^(?P<mark>[ \t>#*_`-]{0,8}+)(?P<name>[^\n|=]{2,80}?)[ \t*_`:.]{0,6}\r?\n"
@@ -351,10 +339,10 @@ _NAMED: tuple[
     (PAIR, held, 1, (":", "=")),
     (SETTER, held, 0, ("set", "put", "add", "config", "env", "secret")),
     (_DEFAULT, held_bare, 0, ("${",)),
-    (_ELEMENT, held, 1, ("</",)),
-    (_ATTRIBUTE, held, 0, ("value=",)),
+    (ELEMENT, held, 1, ("</",)),
+    (ATTRIBUTE, held, 0, ("value=",)),
     (BESIDE_NAME, is_chosen_pair, 0, _QUOTES),
-    (_VARIABLE, held, 4, ("variable",)),
+    (VARIABLE, held, 4, ("variable",)),
 )
 """What holds a name and a value, what judges the value, the lines below it, and signs
 without which no text has one."""

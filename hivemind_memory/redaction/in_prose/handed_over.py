@@ -21,7 +21,7 @@ from hivemind_memory.redaction.in_prose.handing_evidence import (
 from hivemind_memory.redaction.in_prose.handing_labels import (
     ANY_CODES,
     CODE_STEMS,
-    DOORS,
+    LOCKS,
     Label,
 )
 from hivemind_memory.redaction.in_prose.handing_rows import Rows
@@ -74,7 +74,7 @@ _SPOKEN_CODES = frozenset(("code", "codes", "kod", "código", "codice"))
 _LEAST_SPOKEN = 4
 _CODE_HEADS = ("code", "kod", "código", "codice", "код")
 _LOGIN_HEADS = ("login", "cred", "zugang", "access")
-_NUMBER_WORDS = ANY_CODES | DOORS | frozenset(CODE_STEMS)
+_NUMBER_WORDS = ANY_CODES | LOCKS | frozenset(CODE_STEMS)
 _NUMBER = lazy_re(
     r"(?<![A-Za-z0-9_./:-])(?:\d{3,8}|\d{3}-\d{3}|\d\d?(?:-\d\d?){2,7})"
     r"(?![A-Za-z0-9_/:-])"

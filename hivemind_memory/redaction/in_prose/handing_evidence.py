@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 NOTHING = -9.0
 """Of a value for which nothing speaks."""
 
-_OPENED_BY_DIGITS = frozenset((Label.CODE, Label.ANY_CODE, Label.DOOR))
+_OPENED_BY_DIGITS = frozenset((Label.CODE, Label.ANY_CODE, Label.LOCK))
 _BACK_ALONE = 3.0
 _PAIRED, _LOGIN, _REFUSED = 1.5, 4.0, 5.0
 _AHEAD = 6  # words behind a value that are read

@@ -25,7 +25,7 @@ class Label(IntEnum):
     ANY_CODE = 3  # of digits where more says so, or of letters and digits
     KEY = 4
     PLACE = 5  # where one is needed to get in
-    DOOR = 6  # what digits open
+    LOCK = 6  # what digits open
 
 
 def vocabulary_of(text: str) -> frozenset[str]:
@@ -69,7 +69,7 @@ PLACES = vocabulary_of(
     "utilisateur guest gast invité ospite postgres mysql mariadb grafana jenkins "
     "db database datenbank pass accesspoint dashboard console панель админка"
 )
-DOORS = vocabulary_of(
+LOCKS = vocabulary_of(
     "door doors gate garage lockbox safe padlock keypad haustür tür tor tresor "
     "schloss porte portail portillon digicode puerta portón candado caja cancello "
     "porta portone drzwi brama sejf deur poort kluis дверь сейф калитка lock "
@@ -108,7 +108,7 @@ _SHORTEST_COMPOUND = 5
 _EXACT = {
     **dict.fromkeys(PLACES, Label.PLACE),
     **dict.fromkeys(KEYS, Label.KEY),
-    **dict.fromkeys(DOORS, Label.DOOR),
+    **dict.fromkeys(LOCKS, Label.LOCK),
     **dict.fromkeys(ANY_CODES, Label.ANY_CODE),
     **dict.fromkeys(CODES, Label.CODE),
     **dict.fromkeys(PASSWORDS, Label.PASSWORD),

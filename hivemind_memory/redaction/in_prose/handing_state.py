@@ -32,14 +32,14 @@ BASE = {
     Label.ANY_CODE: 1.5,
     Label.KEY: 1.5,
     Label.PLACE: 1.0,
-    Label.DOOR: 1.5,
+    Label.LOCK: 1.5,
 }
 """What a name says for a value with letters."""
 
 OF_DIGITS = {
     Label.CODE: 2.5,
     Label.ANY_CODE: 1.5,
-    Label.DOOR: 1.0,
+    Label.LOCK: 1.0,
     Label.PASSWORD: 2.0,
 }
 """The same for digits."""
@@ -147,7 +147,7 @@ class State:
             more = 0.5 * (not token.low.isascii() and label != Label.CODE)
             of_digits = OF_DIGITS.get(Label(label), 0.0) + more
             self.of_digits = max(self.of_digits, of_digits)
-        if label in OF_DIGITS and label != Label.DOOR:
+        if label in OF_DIGITS and label != Label.LOCK:
             self.is_elsewhere = self.is_elsewhere or token.low not in ENGLISH
         if base >= self.base or self.words > _FORGOTTEN or token.is_assigned:
             self.label, self.base, self.words = label, base, 0

@@ -330,7 +330,7 @@ LONG_SURE_WORDS = SURE_WORDS - SHORT_SURE_WORDS
 GATE_WORDS = frozenset((
     "auth", "kod",
     *SURE_WORDS, *OPENING, *labels.ANY_CODES, *labels.KEYS, *labels.PLACES,
-    *labels.DOORS, *HEADS,
+    *labels.LOCKS, *HEADS,
     *labels.KEY_STEMS, *labels.NETWORKS, "code", *labels.CODE_STEMS,
     *(word for word in ASKING if len(word) > 3), "try ",
 ))  # fmt: skip
