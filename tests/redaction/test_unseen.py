@@ -19,7 +19,7 @@ SHARES = {
     "fourth": 0.98,
     "fifth": 0.94,
     "sixth": 0.90,
-    "seventh": 0.68,
+    "seventh": 0.675,
 }
 MOST_ALARMS = 0.0075
 SEED = 12

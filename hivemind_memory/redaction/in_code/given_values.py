@@ -38,3 +38,9 @@ VARIABLE = lazy_re(
     r"t[ \t]*+=[ \t]*+"
     r"\"(?P<value>[^\"\s]{5,100}+)\""
 )
+CALL = lazy_re(
+    r"(?i)\b(?:define|putenv|env|ini_set|(?:get|set|add|put|with)\w{0,20}|op"
+    r"tion|config)"
+    r"[ \t]{0,4}\([ \t]{0,4}[\"'](?P<name>[\w.-]{2,60}+)[\"'][ \t]{0,4},[ \t]{0,16}"
+    r"[\"'](?P<value>[^\"'\s]{5,100}+)[\"'][ \t]{0,4}[,)]"
+)

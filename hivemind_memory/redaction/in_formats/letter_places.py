@@ -23,6 +23,7 @@ from hivemind_memory.redaction.in_code.given_values import (
     ATTRIBUTE,
     BASIC,
     BESIDE_NAME,
+    CALL,
     ELEMENT,
     HEREDOC,
     OF_COMMAND,
@@ -73,12 +74,6 @@ _TYPED = lazy_re(
     r"[\"'],[ \t]{0,4}"
     r"[\"'](?P<other>[^\"'\s]{5,100}+)[\"']\)",
     re.IGNORECASE,
-)
-_CALL = lazy_re(
-    r"(?i)\b(?:define|putenv|env|ini_set|(?:get|set|add|put|with)\w{0,20}|op"
-    r"tion|config)"
-    r"[ \t]{0,4}\([ \t]{0,4}[\"'](?P<name>[\w.-]{2,60}+)[\"'][ \t]{0,4},[ \t]{0,16}"
-    r"[\"'](?P<value>[^\"'\s]{5,100}+)[\"'][ \t]{0,4}[,)]"
 )
 _TIGHT = lazy_re(_NAME + r"(?:=|%3[dD]|}?=)" + _WORD + r"(?=[\s;,&\"'`)\]<]|\Z)")
 # In a list of settings within one string, and in an environment: no variable of code.
@@ -332,7 +327,7 @@ _NAMED: tuple[
     tuple[re.Pattern[str], Callable[[str], bool], int, tuple[str, ...]], ...
 ] = (
     (_QUOTED, held, 0, _QUOTES),
-    (_CALL, held, 0, _QUOTES),
+    (CALL, held, 0, _QUOTES),
     (_TYPED, held, 0, _QUOTES),
     (_OF_STRING, held, 0, ("=",)),
     (_TIGHT, held_bare, 0, ("=", "%3")),
