@@ -203,8 +203,7 @@ def _spans(text: str, known: Iterable[str]) -> list[TextSpan]:
         from hivemind_memory.redaction.tokens.private_keys import private_key_bodies
 
         spans += private_key_bodies(text)
-    gate = _gates[-1]
-    there = gate.read(text)
+    there, is_suspect = _words_of(text)
     # Of nearly all notes that agents write, no word is as long as a token.
     if there.tokens:
         from hivemind_memory.redaction.tokens.service_names import beside_names
@@ -236,7 +235,8 @@ def _spans(text: str, known: Iterable[str]) -> list[TextSpan]:
         from hivemind_memory.redaction.in_prose.spoken_letters import in_spoken_letters
 
         spans += in_spoken_letters(there)
-    spans += _by_layout(there, gate)
+    if is_suspect:
+        spans += _by_layout(there)
     long = [rows for piece, rows in there.tokens.items() if len(piece) >= LONG]
     if long:
         from hivemind_memory.redaction.tokens.token_scan import in_runs
@@ -245,26 +245,47 @@ def _spans(text: str, known: Iterable[str]) -> list[TextSpan]:
     return spans
 
 
-def _by_layout(there: LineWords, gate: WordGate) -> list[TextSpan]:
-    """Return what the layout of the text gives away."""
-    has_forms = DASHED in there or _may_have_forms(there)
-    has_numbers = there.has_any(_OF_NUMBERS)
-    if not has_forms and not has_numbers and not _is_handing(there):
-        return []
-    if gate is _GATE:
+def _words_of(text: str) -> tuple[LineWords, bool]:
+    """Return the words of a text, and whether its layout may give something away.
+
+    The first text of which that is so loads the words of all rules, and is read again:
+    every rule finds in it what it finds in later ones.
+    """
+    gate = _gates[-1]
+    there = gate.read(text)
+    is_suspect = _is_suspect(there)
+    if is_suspect and gate is _GATE:
         from hivemind_memory.redaction.suspects.form_words import FORM_WORDS
         from hivemind_memory.redaction.suspects.pieces import looks_of
 
         # Two threads may do so at once: each has a gate that knows all words.
         gate = WordGate((*_WORDS, *FORM_WORDS), GATE_PATTERNS, looks_of)
         _gates.append(gate)
-        there = gate.read(there.text)
+        there = gate.read(text)
+    return there, is_suspect
+
+
+def _is_suspect(there: LineWords) -> bool:
+    """Return whether the layout of a text may give something away."""
+    if DASHED in there or _may_have_forms(there) or there.has_any(_OF_NUMBERS):
+        return True
+    words = there.words(_HANDING_WORDS)
+    if not words:
+        return False
+    from hivemind_memory.redaction.in_prose.handing_rows import rows_naming
+
+    # Each is a word, and no part of another.
+    return bool(rows_naming(there, words))
+
+
+def _by_layout(there: LineWords) -> list[TextSpan]:
+    """Return what the layout of a suspect text gives away."""
     from hivemind_memory.redaction.in_prose.seeds import SEED_WORDS, seed_phrases
 
     spans: list[TextSpan] = []
     if there.has_any(SEED_WORDS):
         spans += seed_phrases(there)
-    if has_forms:
+    if DASHED in there or _may_have_forms(there):
         from hivemind_memory.redaction.suspects.lines import suspect_lines
 
         suspects = suspect_lines(there)
@@ -273,21 +294,11 @@ def _by_layout(there: LineWords, gate: WordGate) -> list[TextSpan]:
     from hivemind_memory.redaction.in_prose.handed_over import handed_over
 
     spans += handed_over(there)
-    if has_numbers:
+    if there.has_any(_OF_NUMBERS):
         from hivemind_memory.redaction.in_code.literals import keys_as_numbers
 
         spans += keys_as_numbers(there)
     return spans
-
-
-def _is_handing(there: LineWords) -> bool:
-    """Whether a word of ``HANDING_WORDS`` is in a text, and no part of another."""
-    words = there.words(_HANDING_WORDS)
-    if not words:
-        return False
-    from hivemind_memory.redaction.in_prose.handing_rows import rows_naming
-
-    return bool(rows_naming(there, words))
 
 
 def _may_have_forms(there: LineWords) -> bool:
@@ -296,12 +307,7 @@ def _may_have_forms(there: LineWords) -> bool:
 
 
 def _on_lines(lines: LineWords, there: LineWords) -> list[TextSpan]:
-    """Return what rules find on the lines that may hold a secret.
-
-    Args:
-        lines: These lines; see ``suspects/lines.py``.
-        there: The whole text.
-    """
+    """Return what rules find on the ``suspect_lines`` of a whole text."""
     from hivemind_memory.redaction.in_prose.statements import in_words
 
     spans: list[TextSpan] = []
