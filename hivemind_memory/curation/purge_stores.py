@@ -202,7 +202,7 @@ def clean_injections(report: PurgeReport) -> None:
         state = report.context.state()
         try:
             names = {path: state.hash_of(path).hex() for path in report.plan.paths}
-            injected.rename(names, kept=failed)
+            injected.rename(names, ids=report.target_ids(), kept=failed)
         except (HivemindError, OSError) as error:
             report.fail("injection log", str(error))
             records = 0

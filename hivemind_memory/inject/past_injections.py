@@ -203,17 +203,23 @@ class InjectionTraces:
             and without_section(repository.top, file, repository) is not None
         ]
 
-    def rename(self, names: Mapping[str, str], *, kept: Collection[str] = ()) -> int:
+    def rename(
+        self,
+        names: Mapping[str, str],
+        *,
+        ids: Collection[str] = (),
+        kept: Collection[str] = (),
+    ) -> int:
         """Rename notes in the records, but not of *kept* worktrees; return how many.
 
-        The text of what was searched for goes from all of them.
+        The *ids* go from them, and the text of what was searched for from all records.
         """
 
         def changed(record: dict[str, Any]) -> dict[str, Any]:
             cleaned = without_text(record)
             if record.get("worktree") in kept:
                 return cleaned
-            return renamed(cleaned, names)
+            return renamed(cleaned, names, ids)
 
         return self._log.rewrite(changed)
 
@@ -231,23 +237,36 @@ def _is_left(
     return rest is None or any(text.encode() in rest for text in texts)
 
 
-def renamed(record: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """Return a record in which notes have other names, and their keys as well."""
+def renamed(
+    record: dict[str, Any], names: Mapping[str, str], ids: Collection[str] = ()
+) -> dict[str, Any]:
+    """Return a record in which notes have other names, and their keys as well.
+
+    What has one of some *ids* has none in it.
+    """
     changed = dict(record)
     for kind in MEMORY_LISTS:
         listed = record.get(kind)
         if isinstance(listed, list):
             changed[kind] = [
-                {
-                    key: f"forgotten-{names[memory['path']]}"
-                    if key in ("path", "key")
-                    else value
-                    for key, value in memory.items()
-                }
-                if isinstance(memory, dict) and memory.get("path") in names
+                _renamed_memory(memory, names, ids)
+                if isinstance(memory, dict)
                 else memory
                 for memory in listed
             ]
+    return changed
+
+
+def _renamed_memory(
+    memory: dict[str, Any], names: Mapping[str, str], ids: Collection[str]
+) -> dict[str, Any]:
+    """Return a memory of a record, renamed; see ``renamed``."""
+    changed = dict(memory)
+    if memory.get("path") in names:
+        name = f"forgotten-{names[memory['path']]}"
+        changed |= {key: name for key in ("path", "key") if key in memory}
+    if memory.get("id") in ids:
+        changed["id"] = ""
     return changed
 
 

@@ -382,9 +382,16 @@ class InjectionRecords(Protocol):
         """Remove the hashes of what no note says now; return why that failed."""
         ...
 
-    def rename(self, names: Mapping[str, str], *, kept: Collection[str] = ()) -> int:
+    def rename(
+        self,
+        names: Mapping[str, str],
+        *,
+        ids: Collection[str] = (),
+        kept: Collection[str] = (),
+    ) -> int:
         """Write another name for notes into the records; return how many changed.
 
-        Records of the *kept* worktrees keep the names. No record keeps a text.
+        The *ids* go from them. Records of the *kept* worktrees stay as they are, but no
+        record keeps a text.
         """
         ...

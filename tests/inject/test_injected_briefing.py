@@ -19,6 +19,7 @@ from hivemind_memory.model.chat import ChatMessage
 from hivemind_memory.model.curation import MemorySelector, NewMemory
 from hivemind_memory.model.injection import InjectionResult
 from hivemind_memory.opening import open_injection_records, open_injector
+from hivemind_memory.state.injection_log import InjectionLog
 from tests.inject.repos import make_repo
 from tests.support.model_home import ModelHome
 from tests.support.sandbox import Sandbox
@@ -337,5 +338,8 @@ def test_a_source_that_moved_is_found_in_the_section(
         [known] = [row.memory_id for row in memory.memories() if row.key == "eyes"]
         remove = memory.curation.purge if is_purge else memory.curation.forget
         remove(MemorySelector(name=known), traces)
+        records = InjectionLog(memory.state()).records()
 
     assert SAID not in section_of(worktree)
+    # The log named what was purged by its id.
+    assert (known in json.dumps(records)) == (not is_purge)
