@@ -232,12 +232,13 @@ class Provider:
         key = getattr(settings, row.key_option) if row.key_option else ""
         module = import_module(f"{_PACKAGE}.{row.module}")
         if row.has_weights:
-            made: Embedder = module.connect(space, models=self._models, dims=dims)
-        else:
-            connect: Connect = module.connect
-            made = connect(
-                space, api_key=key, retry_policy=retry_policy, limits=limits, dims=dims
-            )
+            # Nothing is sent, and the leader serves the model itself.
+            local: Embedder = module.connect(space, models=self._models, dims=dims)
+            return local
+        connect: Connect = module.connect
+        made = connect(
+            space, api_key=key, retry_policy=retry_policy, limits=limits, dims=dims
+        )
         self._sent = self._sent or SentTexts()
         return CountedEmbedder(made, f"{space.provider} {space.model}", self._sent)
 

@@ -176,8 +176,7 @@ def _spans(text: str, known: Iterable[str]) -> list[TextSpan]:
         from hivemind_memory.redaction.tokens.private_keys import private_key_bodies
 
         spans += private_key_bodies(text)
-    gate = _gates[-1]
-    there = gate.read(text)
+    there, is_suspect = _words_of(text)
     # Of nearly all notes that agents write, no word is as long as a token.
     if there.tokens:
         from hivemind_memory.redaction.tokens.service_names import beside_names
@@ -209,7 +208,8 @@ def _spans(text: str, known: Iterable[str]) -> list[TextSpan]:
         from hivemind_memory.redaction.in_prose.spoken_letters import in_spoken_letters
 
         spans += in_spoken_letters(there)
-    spans += _by_layout(there, gate)
+    if is_suspect:
+        spans += _by_layout(there)
     long = [rows for piece, rows in there.tokens.items() if len(piece) >= LONG]
     if long:
         from hivemind_memory.redaction.tokens.token_scan import in_runs
@@ -218,22 +218,28 @@ def _spans(text: str, known: Iterable[str]) -> list[TextSpan]:
     return spans
 
 
-def _by_layout(there: LineWords, gate: WordGate) -> list[TextSpan]:
-    """Return what the layout of the text gives away."""
-    if (
-        not there.has_any(_OF_NUMBERS)
-        and DASHED not in there
-        and not _may_have_forms(there)
-    ):
-        return []
-    if gate is _GATE:
+def _words_of(text: str) -> tuple[LineWords, bool]:
+    """Return the words of a text, and whether its layout may give something away.
+
+    The first text of which that is so loads the words of all rules, and is read again:
+    every rule finds in it what it finds in later ones.
+    """
+    gate = _gates[-1]
+    there = gate.read(text)
+    is_suspect = DASHED in there or _may_have_forms(there) or there.has_any(_OF_NUMBERS)
+    if is_suspect and gate is _GATE:
         from hivemind_memory.redaction.suspects.form_words import FORM_WORDS
         from hivemind_memory.redaction.suspects.pieces import looks_of
 
         # Two threads may do so at once: each has a gate that knows all words.
         gate = WordGate((*_WORDS, *FORM_WORDS), GATE_PATTERNS, looks_of)
         _gates.append(gate)
-        there = gate.read(there.text)
+        there = gate.read(text)
+    return there, is_suspect
+
+
+def _by_layout(there: LineWords) -> list[TextSpan]:
+    """Return what the layout of a suspect text gives away."""
     from hivemind_memory.redaction.in_prose.seeds import SEED_WORDS, seed_phrases
 
     spans: list[TextSpan] = []

@@ -147,7 +147,7 @@ def test_a_sync_within_the_pause_after_a_refusal_says_what_to_do(
     assert main.main(["sync"]) == 0
 
     said = capsys.readouterr().err
-    assert "Check OPENAI_API_KEY, or openai_api_key in config.json; it is tried" in said
+    assert "Check OPENAI_API_KEY, or openai_api_key in config.json" in said
 
 
 def test_search_counts_what_has_no_vector_as_the_status_does(

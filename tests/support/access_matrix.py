@@ -531,7 +531,7 @@ class Side:
         """Return an answer without what differs between runs: home, times, ids."""
         known = {ulid(number) for number in range(100)}
         home = str(self.home)
-        text = text.replace(home, "<home>")
+        text = text.replace(home, "<home>").replace(home[1:], "<home>")
         for length in range(len(home) - 1, 20, -1):  # a long name is cut in a message
             text = text.replace(f"{home[:length]}…", "<home>…")
         text = _ULID.sub(lambda m: m[0] if m[0] in known else "<new>", text)
