@@ -179,7 +179,7 @@ def test_the_file_that_is_checked_is_the_one_that_is_used(
     user = tmp_path / "user"
     user.mkdir()
     monkeypatch.setenv("HOME", str(user))
-    words = ("context", "add", "--type", "file", "cart.py")
+    words = ("context", "add", "cart.py")
 
     assert hm(*words, "--blocks", "~/blocks.json").code == 0
 

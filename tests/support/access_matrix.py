@@ -71,7 +71,7 @@ HIDDEN_SESSION, OPEN_SESSION = "5ec0e7", "0be17e"
 DAY, NOW = "2026-01-05", "2026-02-01"
 _THEN_NS = 20_000 * 86_400 * 10**9
 _ULID = re.compile(r"\b01[0-9A-HJKMNP-TV-Z]{24}\b")
-_TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d([+-]\d\d:\d\d|Z))?")
+_TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d([+-]\d\d:\d\d|Z)| \d\d:\d\d\b)?")
 _LISTED = ("Forgotten:", "Restored:", "forgot", "restored", "purged")
 _TOKENS = re.compile(
     r'\(\d+ tokens|[\d,]+ of [\d,]+ tokens|"(\w*tokens\w*|knowledge:[^"]*)": \d+'
