@@ -126,7 +126,8 @@ def _propose(request: CommandRequest, memory: Memory) -> int:
             print_notices([str(target)])
     elif diff:
         file = quote(request.values["output"] or "") or "FILE"
-        notice = f"nothing was changed: `hm consolidate --apply {file}` applies it"
+        applied = f"hm consolidate --apply {quote(file)}"
+        notice = f"nothing was changed: `{applied}` applies it"
         print_notices([notice])
     return 0
 
