@@ -143,7 +143,8 @@ def test_the_parts_of_a_score_come_when_they_are_opened(open_page: OpenPage) -> 
     page.wait_for_timeout(1_500)
     expect(parts).to_contain_text("words")
     with opening.open_memory() as memory:
-        assert memory.curation.show("rollback").recall.access_count == 1
+        # Two if the settled answer was under way already.
+        assert memory.curation.show("rollback").recall.access_count in (1, 2)
 
 
 def test_results_are_whole_when_the_typing_has_ended(open_page: OpenPage) -> None:
