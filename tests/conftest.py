@@ -9,7 +9,8 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -126,3 +127,16 @@ def memory(sandbox: Sandbox) -> Iterator[Memory]:
     """Yield the memory of that home."""
     with sandbox.memory() as opened:
         yield opened
+
+
+@pytest.fixture
+def travel(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+    """Return a function that goes to a time zone."""
+
+    def go(zone: str) -> None:
+        monkeypatch.setenv("TZ", zone)
+        time.tzset()
+
+    yield go
+    monkeypatch.undo()
+    time.tzset()

@@ -65,6 +65,9 @@ _INJECTED = {
     SEARCH_ONLY: "no, a search finds it",
 }
 _INDEX_OPTION = re.compile(r"index[-_]url|trusted[-_]host|find[-_]links", re.IGNORECASE)
+_REGISTRY_HOST = re.compile(
+    r"registry\.(?!example\.)[\w-]+\.(?:org|com|io)|pypi\.org/|files\.pythonhosted\."
+)
 
 
 def anchors(page: Path) -> set[str]:
@@ -191,7 +194,7 @@ def test_no_file_names_a_machine_or_a_package_index() -> None:
     found = []
     for name in text_files():
         text = (ROOT / name).read_text(encoding="utf-8", errors="replace")
-        for pattern in (_MACHINE_PATH, _INDEX_OPTION):
+        for pattern in (_MACHINE_PATH, _INDEX_OPTION, _REGISTRY_HOST):
             found += [f"{name}: {match[0]}" for match in pattern.finditer(text)]
 
     assert found == []

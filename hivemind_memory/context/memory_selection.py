@@ -21,7 +21,7 @@ from hivemind_memory.search.similarity import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from hivemind_memory.model.injection import Excerpt
 
@@ -142,7 +142,6 @@ class _SelectionBuilder:
     """What has been selected so far."""
 
     def __init__(self, cost: Callable[[Excerpt], int], budget_tokens: int) -> None:
-        self.excerpts: list[Excerpt] = []
         self.left_out: list[LeftOut] = []
         self._cost = cost
         self._budget_tokens = budget_tokens
@@ -154,11 +153,16 @@ class _SelectionBuilder:
         self._turns = itertools.count()
         self._turn = 0
         self._places: dict[int, Excerpt] = {}
-        """Turn -> what was taken then."""
+        """Turn -> what was taken then; in the order in which it was taken."""
         self._waiting: list[tuple[int, Excerpt, Callable[[Excerpt], object]]] = []
         self._is_last = False
         """All others had their turn; what is over its share gets what is left."""
         self.texts = ChosenTexts()
+
+    @property
+    def excerpts(self) -> Collection[Excerpt]:
+        """What was taken."""
+        return self._places.values()
 
     def in_order(self) -> tuple[Excerpt, ...]:
         """Return what was taken, in the order of the turns."""
@@ -198,18 +202,17 @@ class _SelectionBuilder:
         What people keep comes first, and what agents keep counts for no more shares
         than that: an agent may pin as much as it likes.
         """
-        by_agents = [excerpt for excerpt in kept if excerpt.agent]
-        others = len(kept) - len(by_agents)
-        shares = others + min(len(by_agents), max(others, 1))
-        turns = {id(excerpt): next(self._turns) for excerpt in kept}
-        for excerpt in kept:
+        rest = sum(bool(excerpt.agent) for excerpt in kept)
+        others = len(kept) - rest
+        shares = others + min(rest, max(others, 1))
+        turns = [(next(self._turns), excerpt) for excerpt in kept]
+        for self._turn, excerpt in turns:
             if not excerpt.agent:
-                self._turn = turns[id(excerpt)]
                 self.keep(excerpt, rest=shares)
                 shares -= 1
-        rest = len(by_agents)
-        for excerpt in by_agents:
-            self._turn = turns[id(excerpt)]
+        for self._turn, excerpt in turns:
+            if not excerpt.agent:
+                continue
             if self._is_beyond_share(excerpt):
                 keep = partial(self.keep, rest=rest)
                 self._waiting.append((self._turn, excerpt, keep))
@@ -249,7 +252,6 @@ class _SelectionBuilder:
     def take(self, excerpt: Excerpt) -> None:
         """Take a memory."""
         tokens = self._cost(excerpt)
-        self.excerpts.append(excerpt)
         self._places[self._turn] = excerpt
         self.texts.add(excerpt.text)
         self.spent += tokens

@@ -2,26 +2,10 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from tests.cli.conftest import Hm
-
-
-@pytest.fixture
-def travel(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
-    """Return a function that goes to a time zone."""
-
-    def go(zone: str) -> None:
-        monkeypatch.setenv("TZ", zone)
-        time.tzset()
-
-    yield go
-    monkeypatch.undo()
-    time.tzset()
 
 
 def test_a_log_shows_what_was_written_elsewhere_in_local_time(

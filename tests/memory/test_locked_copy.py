@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import apsw
@@ -10,26 +9,20 @@ import pytest
 
 from hivemind_memory.errors import IndexBusyError
 from hivemind_memory.memory.memory import Memory
-from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.query import Query
 from hivemind_memory.sqlite import connection as sqlite_connection
-from tests.memory.test_index_locked import WAIT_MS, forget_by_hand, locked
+from tests.memory.test_index_locked import WAIT_MS, blocked, forget_by_hand, locked
 from tests.support.sandbox import Sandbox, ask, paths
+
+__all__ = ["blocked"]
 
 
 @pytest.fixture
-def copied(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
+def copied(blocked: Memory) -> Memory:
     """Return a memory whose index is locked and that a copy answers for."""
-    monkeypatch.setattr(sqlite_connection, "BUSY_TIMEOUT_MS", WAIT_MS)
-    memory = sandbox.memory()
-    memory.curation.save(NewMemory(key="deploy", content="On Tuesdays.", type="goal"))
-    memory.curation.save(NewMemory(key="ship", content="By train.", type="goal"))
-    memory.sync()
-    sandbox.save("later.md", "The okapi hides.\n")
-    with locked(sandbox):
-        assert paths(ask(memory, "okapi")) == ["later.md"]
-        assert memory.index_handle.opened().file is not None
-        yield memory
+    assert paths(ask(blocked, "okapi")) == ["later.md"]
+    assert blocked.index_handle.opened().file is not None
+    return blocked
 
 
 def test_a_copy_that_is_given_up_is_closed(

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory import opening
+from hivemind_memory.dashboard.shown_text import masked_text
 from hivemind_memory.files.places import known_vaults
 from hivemind_memory.model.query import Query
 from hivemind_memory.redaction import find_secrets, mask
@@ -46,6 +47,17 @@ def printer(folder: Path) -> Path:
     script.write_text(f"#!/bin/sh\necho {KEY}\n")
     script.chmod(0o700)
     return script
+
+
+def test_a_page_that_showed_a_value_masks_it_once_it_is_secret(home: Path) -> None:
+    """Pages remember which texts have no secrets, and went on showing this one."""
+    text = f"The old login is {SECRET}, by phone."
+    with opening.open_memory():
+        assert masked_text(text) == text
+
+        keep(home)
+
+        assert SECRET not in masked_text(text)
 
 
 def test_a_note_that_was_indexed_before_is_answered_masked_and_indexed_anew(

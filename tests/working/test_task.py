@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
@@ -66,19 +65,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HIVEMIND_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("HIVEMIND_EMBEDDING_PROVIDER", "none")
     return tmp_path / "home"
-
-
-@pytest.fixture
-def travel(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
-    """Return a function that goes to a time zone."""
-
-    def go(zone: str) -> None:
-        monkeypatch.setenv("TZ", zone)
-        time.tzset()
-
-    yield go
-    monkeypatch.undo()
-    time.tzset()
 
 
 @pytest.fixture
