@@ -57,7 +57,7 @@ def test_keys_of_others_are_not_spoken_of(
         ('{"memory": {}} // mine', "JSON has no comments"),
         ('{\n  # mine\n  "memory": {}}', "JSON has no comments"),
         ('{"memory": {},}', "a comma after the last value"),
-        ("{'memory': {}}", "a text is in double quotes"),
+        ("{'memory': {}}", "strings need double quotes"),
     ],
 )
 def test_what_people_write_by_habit_is_named(

@@ -134,7 +134,11 @@ def test_a_thorough_run_tries_all_of_what_the_usual_one_leaves_out(
 
 def test_the_gate_and_the_check_before_a_push_do_both() -> None:
     """A test that nothing runs is none."""
-    for name in (".ci/run", "scripts/check"):
+    for name, step in (
+        (".ci/run", r"^step .* what_it_leaves_out$"),
+        ("scripts/check", r'^step .* thorough "\$@"$'),
+    ):
         script = (ROOT / name).read_text(encoding="utf-8")
 
+        assert re.search(step, script, re.MULTILINE), name
         assert "--thorough" in script, name

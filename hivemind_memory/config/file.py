@@ -138,7 +138,7 @@ def _parse(path: str, data: bytes) -> object:
 
 
 def _explain(error: json.JSONDecodeError) -> str:
-    """Return where JSON ends to be JSON, and why, of what people write by habit."""
+    """Return where the text stops being JSON, and why; common mistakes are named."""
     if not error.doc.strip():
         return "it is empty"
     rest = error.doc[error.pos :].lstrip()
@@ -149,7 +149,7 @@ def _explain(error: json.JSONDecodeError) -> str:
     elif rest.startswith(("}", "]")) and before.endswith(","):
         what = "there is a comma after the last value"
     elif rest.startswith("'"):
-        what = "a text is in double quotes"
+        what = "strings need double quotes"
     return f"line {error.lineno}, column {error.colno}: {what}"
 
 

@@ -39,7 +39,7 @@ def find_misplaced(file: ConfigFile, options: Collection[str]) -> dict[str, str]
             elif _has_only_options(value, options):
                 found[key] = (
                     f"{file.path}: what is inside {key} has no effect;"
-                    f' {", ".join(value)} belongs inside: {{"memory": {{…}}}}.'
+                    f' put {", ".join(value)} inside "memory".'
                 )
         elif near := _nearest(key, options, _ALIKE_OUTSIDE):
             found[key] = f"{_outside(file.path, key, near)} Did you mean {near}?"

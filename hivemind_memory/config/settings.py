@@ -129,7 +129,8 @@ class Settings(ScopeSettings):
     )
     llm_send_private: bool = _option(
         False,  # noqa: FBT003 - the first column is the default
-        "Whether private memories are sent to the model, or a reranker elsewhere.",
+        "Whether private memories are sent to the language model, and to a reranker"
+        " that runs elsewhere.",
     )
     document_prefix: str | None = _option(
         None,

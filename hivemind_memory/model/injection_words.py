@@ -14,7 +14,7 @@ LEFT_OUT_WORDS = {
     "cap": "the section already has its maximum of lessons",
     "count": "over the limit (startup_inject_count)",
     "session": "the section already has enough from this agent's session",
-    "agent": "no room: this agent has its share, and others come first",
+    "agent": "no room: this agent's share is used up, and other memories come first",
     "copy": "the same as another memory",
     "overlap": "its lines are already quoted",
     "external": "from an external source, never injected by itself",

@@ -65,11 +65,19 @@ def closest(
     """
     if len(name) > MAX_TYPED_CHARS:
         return ()
-    from difflib import get_close_matches  # only where something was not found
-
     by_fold = {folded_key(known_key): known_key for known_key in sorted(known)}
     wanted = folded_key(name)
-    near = get_close_matches(wanted, by_fold, count, similarity)
+    # As alike as difflib can find texts of these lengths; loading it costs more.
+    alike = [
+        folded
+        for folded in by_fold
+        if 2 * min(len(folded), len(wanted)) >= similarity * (len(folded) + len(wanted))
+    ]
+    near: list[str] = []
+    if alike:
+        from difflib import get_close_matches
+
+        near = get_close_matches(wanted, alike, count, similarity)
     if not near:  # of a short name two letters that changed places are a large part
         near = [folded for folded in by_fold if sorted(folded) == sorted(wanted)][
             :count

@@ -364,9 +364,9 @@ def _busy(path: str) -> IndexBusyError:
     from hivemind_memory.sqlite.lock_holder import lock_holder
 
     number, name = lock_holder(path)
-    hint = "try again; `hm status` names the process that leads"
+    hint = "try again; `hm status` names the leader"
     if number:
-        hint = f"try again; if it hangs, `kill {number}` ends it"
+        hint = f"try again; `kill {number}` ends that process if it hangs"
     return IndexBusyError(
         f"{name or 'another process'} kept the index locked for 10 s; the notes are"
         " untouched",

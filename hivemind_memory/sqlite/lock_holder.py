@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 _WRITER_BYTE = 120
 """Of the -shm file: who holds it writes, see https://sqlite.org/walformat.html."""
@@ -14,7 +15,8 @@ _RESERVED_BYTE = 0x40000001
 def lock_holder(path: str) -> tuple[int, str]:
     """Return the process that writes to a file, and how a person may know it.
 
-    Linux alone says it; in its table of locks a file is known by its inode.
+    Linux alone says it. In its table of locks a file is known by its inode, which other
+    file systems have, too: so the process must have one of the files open.
 
     Returns:
         Its id, and its name, with its state if it is stopped. (0, ""): it is unknown,
@@ -39,13 +41,30 @@ def lock_holder(path: str) -> tuple[int, str]:
         byte = places.get(file.rpartition(":")[2], -1)
         if int(first) <= byte and (last == "EOF" or byte <= int(last)):
             number = int(process)
-            return (number, _name_of(number)) if _is_other(number) else (0, "")
+            if _is_other(number) and _has_open(number, (path, f"{path}-shm")):
+                return number, _name_of(number)
     return 0, ""
 
 
 def _is_other(number: int) -> bool:
     """Return whether a number is that of another process that is visible here."""
     return number > 0 and number != os.getpid()
+
+
+def _has_open(number: int, files: tuple[str, ...]) -> bool:
+    """Return whether a process has one of some files open; False: that is not seen."""
+    folder = f"/proc/{number}/fd"
+    wanted = []
+    for file in files:
+        with suppress(OSError):
+            wanted.append(os.stat(file))
+    with suppress(OSError):
+        for name in os.listdir(folder):
+            with suppress(OSError):
+                opened = os.stat(os.path.join(folder, name))
+                if any(os.path.samestat(opened, file) for file in wanted):
+                    return True
+    return False
 
 
 def _name_of(number: int) -> str:

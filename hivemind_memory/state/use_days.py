@@ -5,7 +5,7 @@ text: how often memories of a type and a scope were recalled by an agent, how ma
 searches took how long, and how much was sent to an embedding provider. Who reads them
 finds what was asked in the own project or workspace, as of activity.
 
-They are written with the recall counters, in their transaction, see ``recall_log``.
+Those of a search are written with the recall counters, see ``recall_log``.
 """
 
 from __future__ import annotations

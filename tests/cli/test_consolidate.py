@@ -33,7 +33,7 @@ def test_the_diff_goes_to_a_new_file_that_is_then_applied(
 ) -> None:
     for key, text in TEXTS.items():
         hm("save", "-g", key, text, "--type", "decision")
-    file = tmp_path / "merged.md"
+    file, other = tmp_path / "two words.md", tmp_path / "other.md"
     with ChatServer() as server:
         server.reply = merged
         monkeypatch.setenv("HIVEMIND_LLM_PROVIDER", "openai")
@@ -42,17 +42,21 @@ def test_the_diff_goes_to_a_new_file_that_is_then_applied(
 
         made = hm("consolidate", "--scope", "global", "-o", str(file))
         again = hm("consolidate", "-o", str(file))
+        printed = hm("consolidate", "--scope", "global")
+        as_json = hm("consolidate", "--scope", "global", "--json", "-o", str(other))
         nowhere = hm("consolidate", "-o", str(tmp_path / "none" / "x.md"))
 
     assert made.code == 0
     assert made.out == ""
-    assert f"hm consolidate --apply {file}" in made.err
+    assert f"`hm consolidate --apply '{file}'` applies it" in made.err
+    assert "`hm consolidate --apply FILE` applies it" in printed.err
+    assert as_json.json["diff"] == other.read_text(encoding="utf-8")
     assert f"+ {TEXTS['when']}" in file.read_text(encoding="utf-8")
     assert file.stat().st_mode & 0o777 == 0o600
     assert (again.code, "is there already" in again.err) == (2, True)
     assert (nowhere.code, "cannot be written" in nowhere.err) == (2, True)
     # A file that is there is not paid for first.
-    assert len(server.requests) == 2
+    assert len(server.requests) == 4
 
     applied = hm("consolidate", "--apply", str(file))
 

@@ -368,7 +368,8 @@ def test_no_agent_at_all_is_said(machine: Machine) -> None:
     assert ran.code == 0
     assert ran.out.count("not installed") == len(NAMES)
     assert "None of the supported agents is installed here." in ran.err
-    assert f"`{shlex.join((str(machine.hm), 'mcp'))}` over MCP" in ran.err
+    started = f"`{shlex.join((str(machine.hm), 'mcp'))}`"
+    assert f"Any MCP client can start {started}." in ran.err
 
 
 def test_a_claude_of_the_old_kind_is_found(machine: Machine) -> None:

@@ -60,8 +60,7 @@ def flood(kind: str = "", agent: str = "bee", *, count: int = 200) -> list[Excer
 def chosen(kind: str, flooded: list[Excerpt], quiet: list[Excerpt]) -> Selection:
     """Return the selection, with the memories at the places of one kind."""
     both = [*flooded, *quiet]
-    places = {"kept": ("always",), "lesson": ("always",), "preference": ()}
-    always = both if "always" in places.get(kind, ()) else []
+    always = both if kind in {"kept", "lesson"} else []
     return select_excerpts(
         both if kind == "preference" else [],
         both if kind == "other" else [],

@@ -212,6 +212,10 @@ def test_no_secret_is_kept(home: CaptureHome) -> None:
 
     assert killed(2, home.capture)
 
+    kept = [
+        file.read_bytes() for file in home.sandbox.home.rglob("*") if file.is_file()
+    ]
+    assert any(FIRST[0].encode() in data for data in kept)
     for file in home.sandbox.home.rglob("*"):
         if file.is_file():
             assert b"Vase-77" not in file.read_bytes(), file

@@ -200,10 +200,13 @@ def test_a_private_candidate_leaves_only_if_the_options_say_so(
     assert bool([text for text in fake.texts if "zone" in text]) is is_sent
 
 
-def test_nothing_of_a_private_project_is_sent(sandbox: Sandbox) -> None:
+def test_of_a_private_project_only_what_is_public_is_sent(sandbox: Sandbox) -> None:
     sandbox.save("projects/shop/first.md", FIRST)
     sandbox.save("projects/shop/second.md", SECOND)
-    sandbox.save("projects/shop/open.md", f"---\nvisibility: public\n---\n{SECOND}")
+    for name in ("open", "wide"):
+        sandbox.save(
+            f"projects/shop/{name}.md", f"---\nvisibility: public\n---\n{SECOND} {name}"
+        )
     fake = FakeReranker()
     sandbox.provider = RerankingProvider(sandbox.home, fake)
     projects = {"shop": {"visibility": "private"}}
@@ -211,4 +214,5 @@ def test_nothing_of_a_private_project_is_sent(sandbox: Sandbox) -> None:
     with sandbox.memory() as memory:
         ask(memory, "database port")
 
-    assert fake.texts == []
+    assert len(fake.texts) == 2
+    assert {text.split()[-1] for text in fake.texts} == {"open", "wide"}

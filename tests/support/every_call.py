@@ -50,11 +50,6 @@ _PATHS = frozenset(
 own name. Elsewhere it would be a text with other words in each of the two homes."""
 
 
-def command_names_played() -> list[str]:
-    """Return the names of the commands that are played."""
-    return [one.name for one in all_commands() if one.name not in NOT_PLAYED]
-
-
 def command_calls(hidden: str) -> Iterator[tuple[str, ...]]:
     """Yield lines of every command; each value of one option or argument by itself."""
     for command in all_commands():

@@ -204,7 +204,7 @@ def _search(
         if time.monotonic() > end_s:
             return {"steps": 0, "problems": [f"{name}: a writer did not begin"]}
         time.sleep(0.005)
-    done = 0
+    done = fresh = 0
     for _ in steps:
         done += 1
         if name == COLD and _is_healed():  # as a command, which asks once and ends
@@ -217,6 +217,7 @@ def _search(
         answer = ask(memory, word)
         # By its parts a word finds other notes as well.
         is_found = any(word in hit.snippet for hit in answer.hits)
+        fresh += answer.report.is_fresh
         if is_found or not answer.report.is_fresh:
             continue
         # A note that the writer has replaced meanwhile need not be found. Nor need the
@@ -224,6 +225,8 @@ def _search(
         if kept := before & _holding(sandbox, word):
             took_s = answer.report.took_ms / 1000
             problems.append(f"{name} missed {word} of {kept} in {took_s:.1f} s")
+    if done > 20 and not fresh:
+        problems.append(f"{name}: no answer was fresh, so nothing could be missed")
     memory.close()
     return {"steps": done, "problems": problems}
 

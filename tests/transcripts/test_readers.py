@@ -14,6 +14,7 @@ from hivemind_memory.model.agents import TRANSCRIPT_SOURCES
 from hivemind_memory.transcripts.claude import read_record
 from hivemind_memory.transcripts.message import OWN_TOOLS, FileState
 from hivemind_memory.transcripts.sources import LineSource, all_sources
+from tests.support.cpu import cpu_s
 from tests.support.sandbox import Sandbox
 from tests.transcripts.places import FILES, LAMP, RECORDED, put_recorded, read_all, rows
 
@@ -224,6 +225,9 @@ def test_what_stands_in_the_users_name_in_claude_code(
 
 def test_arguments_that_never_end_are_read_once() -> None:
     """The rest of the text was searched again at each beginning, for hours in all."""
-    content = "<command-name>" + "<command-args>" * 300_000
 
-    assert claude_messages(message={"role": "user", "content": content}) == []
+    def read(count: int) -> None:
+        content = "<command-name>" + "<command-args>" * count
+        assert claude_messages(message={"role": "user", "content": content}) == []
+
+    assert cpu_s(lambda: read(8_000)) < 20 * cpu_s(lambda: read(2_000)) + 0.05

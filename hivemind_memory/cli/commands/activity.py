@@ -40,8 +40,8 @@ _LIMIT = Flag(
     high=200,
 )
 _OFF = (
-    "nothing is read or recorded: set the option session_sources to agents, as in"
-    " `hm config set session_sources claude,codex`, or activity to true"
+    "nothing is read or recorded: name agents in the option session_sources, as in"
+    " `hm config set session_sources claude,codex`, or set activity to true"
 )
 
 

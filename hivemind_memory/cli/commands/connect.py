@@ -268,7 +268,7 @@ def _check_installed(
             hint=f"Not found on the PATH: {programs}; --project does not need it.",
         )
     if len(missing) == len(agents):
-        others = f"Others can start `{shlex.join((*own_command(), 'mcp'))}` over MCP."
+        others = f"Any MCP client can start `{shlex.join((*own_command(), 'mcp'))}`."
         print_notices([f"None of the supported agents is installed here. {others}"])
 
 

@@ -85,16 +85,15 @@ def _propose(request: CommandRequest, memory: Memory) -> int:
     merges: list[Merge] = []
     refused: list[str] = []
     is_asked = isinstance(target, ChatTarget) and not request.values["dry_run"]
-    if (
-        is_asked
-        and request.values["output"]
-        and os.path.lexists(request.values["output"])
-    ):
-        raise UsageError(f"{request.values['output']} is there already.")
+    output: str = request.values["output"] or ""
+    if is_asked and output and os.path.lexists(output):
+        raise UsageError(f"{output} is there already.")
     if is_asked and clusters:
         merges, refused = _ask(memory, clusters)
     memories = {each.id: each for cluster in clusters for each in cluster}
     diff = render_merges(merges, memories) if merges else ""
+    if diff and output:
+        _write(output, diff)
     if request.values["json"]:
         rows = [
             {
@@ -108,9 +107,7 @@ def _propose(request: CommandRequest, memory: Memory) -> int:
         ]
         print_json({"clusters": rows, "diff": diff, "refused": refused})
         return 0
-    if diff and request.values["output"]:
-        _write(request.values["output"], diff)
-    elif diff:
+    if diff and not output:
         write_stdout(diff)
     elif not is_asked:
         for cluster in clusters:
@@ -125,10 +122,8 @@ def _propose(request: CommandRequest, memory: Memory) -> int:
         if not isinstance(target, ChatTarget):
             print_notices([str(target)])
     elif diff:
-        file = quote(request.values["output"] or "") or "FILE"
-        applied = f"hm consolidate --apply {quote(file)}"
-        notice = f"nothing was changed: `{applied}` applies it"
-        print_notices([notice])
+        offered = f"`hm consolidate --apply {quote(output or 'FILE')}` applies it"
+        print_notices([f"nothing was changed: {offered}"])
     return 0
 
 

@@ -199,7 +199,8 @@ def _briefing_lines(record: dict[str, Any]) -> Iterable[str]:
     """Return that a section begins with a briefing; earlier records say nothing."""
     if sources := record.get("briefing"):
         count = count_text(len(sources), "memory", "memories")
-        yield f"injected: the briefing, made from {count} (`hm bulletin` names them)"
+        named = "`hm bulletin --json` names them"
+        yield f"injected: the briefing, made from {count} ({named})"
 
 
 def _facet_line(facet: dict[str, Any]) -> str:
