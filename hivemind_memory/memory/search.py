@@ -187,20 +187,15 @@ def _ask(
             if not is_verified and not freshness.warning:
                 freshness = replaced(freshness, is_verified=False)
             found = answer_of(opened, replaced(freshness, recovered=recovered))
-            if not is_fresh or (freshness.stale and freshness.warning):
+            if freshness.outdated or freshness.warning or not is_fresh:
                 from hivemind_memory.memory import outdated_hits
 
-                folder = handle.syncer.folder
-                stale = (
-                    freshness.stale
-                    if is_fresh
-                    else outdated_hits.changed_notes(found, opened.index, folder)
-                )
-                found = outdated_hits.without_unsaid(found, stale, folder)
-            if freshness.outdated or freshness.warning or not is_fresh:
-                from hivemind_memory.memory.outdated_hits import replace_outdated_text
-
-                found = replace_outdated_text(
+                stale, folder = freshness.stale, handle.syncer.folder
+                if not is_fresh:
+                    stale = outdated_hits.changed_notes(found, opened.index, folder)
+                if freshness.warning or not is_fresh:
+                    found = outdated_hits.without_unsaid(found, stale, folder)
+                found = outdated_hits.replace_outdated_text(
                     found,
                     opened.index,
                     handle.syncer,

@@ -35,6 +35,7 @@ from hivemind_memory.model.display import (
     escape_line,
     escape_text,
     lines_text,
+    listed,
 )
 
 TYPE_CHECKING = False
@@ -53,7 +54,7 @@ _TERMINAL_HITS = 5
 _MAX_HITS = 1000
 _NARROWING = ("type", "scope", "since", "until", "tag", "in", "source_ref")
 """Options that select what to list if there is no query."""
-*_MOST, _LAST = (f"--{name.replace('_', '-')}" for name in _NARROWING)
+_NARROWING_FLAGS = listed([f"--{name.replace('_', '-')}" for name in _NARROWING])
 
 
 @command(
@@ -63,7 +64,7 @@ _NARROWING = ("type", "scope", "since", "until", "tag", "in", "source_ref")
         " by spaces; quotes and operators are not needed. Options can go anywhere; any"
         " other word that begins with a dash is part of the query, and so is"
         " everything after --. With - the query is read from standard input. Without"
-        f" a query, {', '.join(_MOST)} and {_LAST} list what matches, newest first."
+        f" a query, {_NARROWING_FLAGS} list what matches, newest first."
     ),
     arguments=(Argument("query", "What to look for.", is_required=False, reads=QUERY),),
     flags=(
