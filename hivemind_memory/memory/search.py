@@ -29,7 +29,7 @@ from hivemind_memory.search.ranking import by_evidence, rank
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from hivemind_memory.access.rules import Caller, ProjectHere
     from hivemind_memory.index.port import Index, IndexView
@@ -190,7 +190,8 @@ def _ask(
             if freshness.outdated or freshness.warning or not is_fresh:
                 from hivemind_memory.memory import outdated_hits
 
-                stale, folder = freshness.stale, handle.syncer.folder
+                stale: Collection[str] = freshness.stale
+                folder = handle.syncer.folder
                 if not is_fresh:
                     stale = outdated_hits.changed_notes(found, opened.index, folder)
                 if freshness.warning or not is_fresh:

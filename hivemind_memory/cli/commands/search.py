@@ -156,7 +156,7 @@ def search(request: CommandRequest) -> int:
 def _check_narrows(values: Mapping[str, Any]) -> None:
     """Raise if the options alone do not say what to list."""
     if not any(values[name] for name in _NARROWING):
-        hint = f"{', '.join(_MOST)} and {_LAST} also work without one."
+        hint = f"{_NARROWING_FLAGS} also work without one."
         if values["inbox"]:
             hint = "`hm inbox` lists the claims that are pending."
         raise UsageError("`hm search` needs a query.", hint=hint)
