@@ -129,8 +129,7 @@ class Settings(ScopeSettings):
     )
     llm_send_private: bool = _option(
         False,  # noqa: FBT003 - the first column is the default
-        "Whether private memories are sent to the language model, and to a reranker"
-        " that runs elsewhere.",
+        "Whether the language model, and a reranker elsewhere, get private memories.",
     )
     document_prefix: str | None = _option(
         None,

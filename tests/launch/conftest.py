@@ -15,7 +15,7 @@ from hivemind_memory.cli import main
 from hivemind_memory.cli.commands import launch
 from tests.inject.conftest import environ, make_home
 from tests.inject.repos import make_repo
-from tests.support.waiting import wait_until
+from tests.support.waiting import HANG_S, wait_until
 
 __all__ = ["environ"]  # git of nobody, for every test here
 
@@ -57,7 +57,8 @@ class Machine:
 
     def tmux(self, *words: str, check: bool = True) -> str:
         """Return what tmux prints."""
-        done = subprocess.run(["tmux", "-u", *words], capture_output=True, check=check)
+        command = ["tmux", "-u", *words]
+        done = subprocess.run(command, capture_output=True, check=check, timeout=HANG_S)
         return done.stdout.decode("utf-8", "replace").rstrip("\n")
 
     def screen(self, session: str) -> str:

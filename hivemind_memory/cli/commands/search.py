@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from hivemind_memory.cli.command import (
-    QUERY,
-    Argument,
-    CommandRequest,
-    Flag,
-    command,
-)
+from hivemind_memory.cli.command import QUERY, Argument, CommandRequest, Flag, command
 from hivemind_memory.cli.options import (
     IN_FOLDER,
     JSON,
@@ -115,8 +109,7 @@ def search(request: CommandRequest) -> int:
     from hivemind_memory.environment import agent_of_shell
     from hivemind_memory.model.query import Query
 
-    values = request.values
-    words = values["query"]
+    values, words = request.values, request.values["query"]
     text = read_stdin().strip() if words == ("-",) else " ".join(words)
     if not words:
         _check_narrows(values)
@@ -130,18 +123,19 @@ def search(request: CommandRequest) -> int:
             search_filter=_search_filter(memory, values),
         )
         answer = memory.search(query)
-        if not answer.hits and query.search_filter.scope and memory.caller.is_owner:
+        scope = query.search_filter.scope
+        if not answer.hits and scope and memory.caller.is_owner:
             from hivemind_memory.files.near_scope import scope_notice
 
-            notice = scope_notice(memory.places.notes, query.search_filter.scope)
+            notice = scope_notice(memory.places.notes, scope)
             answer = answer.with_warnings(filter(None, [notice]))
         if is_terminal(sys.stdout) and not values["json"]:
             from hivemind_memory.cli.list_order import mark_copies
 
             answer = mark_copies(memory, answer)
         is_full = len(answer.hits) == query.max_results < _MAX_HITS
-        wider = f"-n {min(4 * query.max_results, _MAX_HITS)} shows more"
-        more = wider if is_full else ""
+        wider = min(4 * query.max_results, _MAX_HITS)
+        more = f"-n {wider} shows more" if is_full else ""
         print_answer(answer, text, as_json=values["json"], more=more)
         # Last, so that no answer waits for it.
         if not (values["json"] or values["inbox"]):
@@ -156,9 +150,10 @@ def search(request: CommandRequest) -> int:
 def _check_narrows(values: Mapping[str, Any]) -> None:
     """Raise if the options alone do not say what to list."""
     if not any(values[name] for name in _NARROWING):
-        hint = f"{_NARROWING_FLAGS} also work without one."
-        if values["inbox"]:
-            hint = "`hm inbox` lists the claims that are pending."
+        inbox = "`hm inbox` lists the claims that are pending."
+        hint = (
+            inbox if values["inbox"] else f"{_NARROWING_FLAGS} also work without one."
+        )
         raise UsageError("`hm search` needs a query.", hint=hint)
 
 
