@@ -27,8 +27,8 @@ LARGE = "The giraffe is tall.\n" * (note_indexer.LARGE_NOTE_BYTES // 10)
 
 
 @contextmanager
-def parser_at_rest(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Let the parser wait on large notes until the block ends."""
+def parser_at_rest(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """Let the parser wait on large notes until the block ends, or the event is set."""
     may_go_on = threading.Event()
     real = blocks.BlockReader.read_all
 
@@ -42,7 +42,7 @@ def parser_at_rest(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(blocks.BlockReader, "read_all", read_all)
     monkeypatch.setattr(background_sync, "WAIT_S", 0.05)
     try:
-        yield
+        yield may_go_on
     finally:
         may_go_on.set()
 
@@ -140,8 +140,15 @@ def test_a_command_that_ends_leaves_a_large_note_indexed(
     (home / "memory").mkdir(parents=True)
     (home / "memory" / "large.md").write_text(LARGE)
 
-    monkeypatch.setattr(background_sync, "WAIT_S", 0.0)
-    assert main(["search", "giraffe"]) == 0
+    with parser_at_rest(monkeypatch) as may_go_on:
+        real = indexing.print_notices
+
+        def print_notices(notices: list[str]) -> None:
+            real(notices)
+            may_go_on.set()
+
+        monkeypatch.setattr(indexing, "print_notices", print_notices)
+        assert main(["search", "giraffe"]) == 0
     first = capsys.readouterr()
     assert main(["search", "giraffe"]) == 0
     second = capsys.readouterr()
@@ -163,10 +170,10 @@ def test_a_command_that_gives_up_a_large_note_says_so(
     monkeypatch.setenv("HIVEMIND_EMBEDDING_PROVIDER", "none")
     (tmp_path / "home/memory").mkdir(parents=True)
     (tmp_path / "home/memory/large.md").write_text(LARGE)
-    monkeypatch.setattr(background_sync, "WAIT_S", 0.0)
     monkeypatch.setattr(indexing, "MAX_REST_S", 0)
 
-    assert main(["search", "giraffe"]) == 0
+    with parser_at_rest(monkeypatch):
+        assert main(["search", "giraffe"]) == 0
 
     assert capsys.readouterr().err.endswith(
         "indexing them now, which takes 0 s at most\n"
