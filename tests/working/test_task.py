@@ -297,7 +297,7 @@ def test_unread_messages_about_other_things_take_no_room_from_the_task(
     blocks = shop.parent / "blocks.json"
     blocks.write_text(json.dumps([*letters, asked]))
     request = ContextRequest(
-        max_tokens=600,
+        max_tokens=650,
         root=str(shop),
         task="How is the sum of a cart rounded?",
         blocks_file=str(blocks),
