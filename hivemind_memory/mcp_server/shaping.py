@@ -24,6 +24,8 @@ def one_line(text: str, limit_chars: int) -> str:
     A line break in it would begin a line that is not quoted, and so could pass for a
     part of the answer.
     """
+    if not text:  # as most of what notes may say of themselves is
+        return ""
     return shorten(" ".join(mask(text).split()), limit_chars)
 
 

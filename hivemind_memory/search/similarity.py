@@ -34,8 +34,11 @@ def words_in(text: str) -> frozenset[str]:
     >>> sorted(words_in("Never, never deploy"))
     ['deploy', 'never']
     """
+    words = _WORD.findall(text.casefold())
+    if text.isascii() or _SPACELESS.search(text) is None:
+        return frozenset(words)
     found: set[str] = set()
-    for word in _WORD.findall(text.casefold()):
+    for word in words:
         if len(word) > 1 and _SPACELESS.search(word):
             found.update(word[at : at + 2] for at in range(len(word) - 1))
         else:
