@@ -180,6 +180,10 @@ class VersionChangedError(NotSavedError):
     """Another version is active than the one to be replaced; nothing was saved."""
 
 
+class CapturedMeanwhileError(NotSavedError):
+    """Another process captured the session while the model was asked."""
+
+
 class MemoryNotFoundError(HivemindError):
     """There is no memory of that key or id for this caller."""
 

@@ -7,10 +7,17 @@ left goes through the gates of any save.
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 
 from hivemind_memory.access.visibility import is_kept_back
-from hivemind_memory.errors import HivemindError, MemoryNotFoundError
+from hivemind_memory.errors import (
+    CapturedMeanwhileError,
+    HivemindError,
+    MemoryNotFoundError,
+    NotSavedError,
+)
+from hivemind_memory.files.locks import LOCK_WAIT_S, exclusive
 from hivemind_memory.jobs.capture_checks import ProposalChecks
 from hivemind_memory.jobs.compare import may_be_sent
 from hivemind_memory.jobs.proposals import (
@@ -66,6 +73,9 @@ class Draft:
     transcript: SessionTranscript
     proposals: tuple[Proposal, ...] = ()
     requests: int = 0
+    after: int = 0
+    """Line up to which the session had been captured before."""
+
     why: str = ""
     """Why the model was not asked; empty: it was."""
 
@@ -97,7 +107,7 @@ def draft_capture(
     transcript = sessions.read(found, after)
     fresh = [line for line in transcript.lines if not left or line.number > left.line]
     if why := _why_not(memory, sessions, transcript, fresh):
-        return Draft(transcript=transcript, why=why, left=left)
+        return Draft(transcript=transcript, after=after, why=why, left=left)
     types = list(all_types(memory.settings.own_types()))
     proposals: dict[str, Proposal] = {}
     windows = windows_of(fresh)
@@ -115,6 +125,7 @@ def draft_capture(
         transcript=transcript,
         proposals=tuple(ordered[:MAX_PROPOSALS]),
         requests=len(windows),
+        after=after,
         left=left,
     )
 
@@ -131,8 +142,36 @@ def finish_capture(
         is_dry_run: Write nothing.
 
     Raises:
+        CapturedMeanwhileError: Another process captured the session since it was read.
+        NotSavedError: Another process has been writing proposals for 10 s.
         StateUnusableError: How far the session was read cannot be kept.
     """
+    if is_dry_run:
+        return _finish(memory, draft, model=model, is_dry_run=True)
+    with exclusive(
+        os.path.join(memory.places.locks, "capture.lock"),
+        wait_s=LOCK_WAIT_S,
+        refused=lambda message, hint: NotSavedError(message, hint=hint),
+    ):
+        _refuse_captured(memory, draft)
+        return _finish(memory, draft, model=model, is_dry_run=False)
+
+
+def _refuse_captured(memory: Memory, draft: Draft) -> None:
+    """Raise if another process has captured the session, or part of it, meanwhile."""
+    captures = Captures(memory.state())
+    key = (draft.transcript.agent, draft.transcript.session)
+    if captures.line_of(*key) > draft.after or captures.find_draft(*key) != draft.left:
+        raise CapturedMeanwhileError(
+            "Another process captured this session at the same time.",
+            hint="Capture it again: what is new since then is proposed.",
+        )
+
+
+def _finish(
+    memory: Memory, draft: Draft, *, model: str, is_dry_run: bool
+) -> CaptureResult:
+    """Propose or save what the model proposed; see ``finish_capture``."""
     transcript = draft.transcript
     agent, session = transcript.agent, transcript.session
     erased = ErasedMessages(memory.state())

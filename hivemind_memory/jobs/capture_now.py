@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hivemind_memory.access.rules import OWNER
 from hivemind_memory.curation.refused_links import MODEL
+from hivemind_memory.errors import CapturedMeanwhileError
 from hivemind_memory.jobs.capture import draft_capture, finish_capture
 from hivemind_memory.jobs.runner import open_chosen_chat
 
@@ -43,7 +44,22 @@ def capture_now(
     with seen:
         chat = (open_chat or open_chosen_chat)(seen)
         try:
-            draft = draft_capture(seen, sessions, found, chat)
-            return finish_capture(seen, draft, model=chat.name, is_dry_run=is_dry_run)
+            try:
+                return _capture(seen, sessions, found, chat, is_dry_run=is_dry_run)
+            except CapturedMeanwhileError:  # by a job: what is left is usually nothing
+                return _capture(seen, sessions, found, chat, is_dry_run=is_dry_run)
         finally:
             chat.close()
+
+
+def _capture(
+    memory: Memory,
+    sessions: SessionReader,
+    found: FoundSession,
+    chat: Chat,
+    *,
+    is_dry_run: bool,
+) -> CaptureResult:
+    """Ask the model about a session, and use what it replied."""
+    draft = draft_capture(memory, sessions, found, chat)
+    return finish_capture(memory, draft, model=chat.name, is_dry_run=is_dry_run)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from hivemind_memory.access.visibility import PRIVATE
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.jobs.consolidation import hash_of
-from hivemind_memory.markdown.entry import new_ulid
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.memories import UPDATES
 from hivemind_memory.model.value import value
@@ -47,8 +46,7 @@ def apply_merges(
         memory: As its owner sees it.
         merges: Number of a part -> the part, its scope as it is shown.
     """
-    clocks = memory.clocks
-    session = f"consolidate-{new_ulid(clocks.now(), clocks.randomness())}"
+    session = f"consolidate-{memory.clocks.randomness()[:4].hex()}"
     done = []
     for number, merge in merges:
         try:

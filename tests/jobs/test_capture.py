@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -78,6 +80,26 @@ def test_a_session_that_is_captured_ten_times_adds_nothing(home: CaptureHome) ->
 
     assert home.pending() == [LESSON]
     assert len(home.chat.asked) == 1
+
+
+def test_two_captures_of_a_session_at_once_propose_once(home: CaptureHome) -> None:
+    """Both asked the model, which said the same in other words, and both were kept."""
+    home.put(SAID)
+    both_asked = threading.Barrier(2)
+    lessons = iter((LESSON, "Film shows flicker below a dimmer rate of 1200 Hz."))
+
+    def reply(_: object) -> dict[str, object]:
+        mine = next(lessons)
+        both_asked.wait(60)
+        return {"memories": [proposal(mine, 3, key=f"lesson-{len(mine)}")]}
+
+    home.chat.reply = reply
+    with ThreadPoolExecutor(2) as pool:
+        first, second = (pool.submit(home.capture) for _ in range(2))
+        results = [first.result(), second.result()]
+
+    assert len(home.pending()) == 1
+    assert sorted(result.why for result in results) == ["", "nothing new was said"]
 
 
 def test_a_resumed_session_goes_on_after_what_was_read(home: CaptureHome) -> None:

@@ -22,6 +22,7 @@ from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import MemorySelector, NewMemory
 from hivemind_memory.model.memories import ACTIVE
 from hivemind_memory.providers.vectors import pack
+from hivemind_memory.redaction import mask
 from hivemind_memory.testing import FakeChat, FakeEmbedder
 from tests.support.fake_provider import FakeProvider
 from tests.support.sandbox import Sandbox, ask
@@ -89,6 +90,14 @@ def test_a_diff_is_applied_and_taken_back_by_its_session(memory: Memory) -> None
     memory.curation.forget(MemorySelector(session=session))
     assert ids(memory) == before
     assert {row.key for row in told_in(memory, "")} == set(TEXTS)
+
+
+def test_the_name_of_a_session_never_looks_secret(memory: Memory) -> None:
+    """One in two hundred was masked, and could not be taken back by its session."""
+    names = {apply_merges(memory, [])[0] for _ in range(3_000)}
+
+    assert len(names) > 2_990
+    assert [name for name in names if mask(name) != name] == []
 
 
 def test_what_has_changed_since_is_refused(memory: Memory) -> None:
