@@ -31,8 +31,8 @@ from hivemind_memory.markdown.note_parser import parse_note
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.query import Query
 from hivemind_memory.opening import open_memory
+from hivemind_memory.patterns.lazy_pattern import LazyPattern
 from hivemind_memory.redaction.detection import find_secrets
-from hivemind_memory.redaction.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

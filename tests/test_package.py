@@ -59,6 +59,7 @@ HOMES = {
 FLOORS = {
     "version": 0,
     "errors": 0,
+    "patterns": 0,
     "model": 1,
     "files": 2,
     "config": 3,

@@ -6,8 +6,9 @@ import re
 from unicodedata import combining, normalize
 
 from hivemind_memory.model.terms import query_terms
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
-_WORD = re.compile(r"(?:[^\W_]|[\u0300-\u036f])+")
+_WORD = lazy_re(r"(?:[^\W_]|[\u0300-\u036f])+")
 # What English hangs on a word: enough to light up "deployed" for "deploy". The index
 # has a real stemmer; a light that is missing here costs no hit.
 _ENDINGS = ("ments", "ment", "ings", "ing", "ers", "ied", "ies", "er", "ed", "es", "s")

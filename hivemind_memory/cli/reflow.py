@@ -5,24 +5,23 @@ Paragraphs alone: in code, lists, tables, headings and quotes a line means somet
 
 from __future__ import annotations
 
-import re
-
 from hivemind_memory.cli.wrap import cell_width, has_wide
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_STRUCTURE = re.compile(
+_FENCE = lazy_re(r" {0,3}(`{3,}|~{3,})")
+_STRUCTURE = lazy_re(
     r"\s"  # code, or part of a list item
     r"|[-*+](?:\s|$)|\d{1,9}[.)](?:\s|$)"  # a list item
     r"|#{1,6}(?:\s|$)|[>|<]|\[[^\]]+\]:"  # a heading, quote, table, HTML, definition
     r"|[=-]+\s*$|(?:[-*_]\s*){3,}$"  # underlines and rules
 )
-_FIELD = re.compile(r"[\w-]+:(?:\s|$)")
-_HEADING = re.compile(r"#{1,6}\s")
-_HARD_BREAK = re.compile(r"(?: {2}|\\)$")
+_FIELD = lazy_re(r"[\w-]+:(?:\s|$)")
+_HEADING = lazy_re(r"#{1,6}\s")
+_HARD_BREAK = lazy_re(r"(?: {2}|\\)$")
 _TABLE_SIGNS = frozenset(" \t|:-")
 
 

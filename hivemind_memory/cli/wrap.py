@@ -7,8 +7,9 @@ the next line, and copies it as one. Only scripts without blanks break within a 
 
 from __future__ import annotations
 
-import re
 from unicodedata import category, east_asian_width
+
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 _JOINT = "\ue000"
 """Stands for a blank that is kept; ``escape_line`` leaves none of its own."""
 
-_WORD = re.compile(r"(?:\A\s*+)?\S++\s*+")
-_CODE = re.compile(r"`[^`]+`")
+_WORD = lazy_re(r"(?:\A\s*+)?\S++\s*+")
+_CODE = lazy_re(r"`[^`]+`")
 
 
 def cell_width(text: str) -> int:

@@ -8,7 +8,6 @@ Everything else in an entry is the user's.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,6 +15,7 @@ from hivemind_memory.connect.agents import AGENTS, ConnectableAgent, EntryForm
 from hivemind_memory.files.home import HOME_VARIABLE
 from hivemind_memory.model.agents import PROJECT_HEADER
 from hivemind_memory.model.value import value
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 
 @value
@@ -167,9 +167,7 @@ _FORMS = tuple(agent.form for agent in AGENTS)
 _PROGRAMS = frozenset({"hm", "hm.exe", "hivemind_memory.cli"})
 """What runs this program: its name, or its module."""
 
-_LOCAL_URL = re.compile(
-    r"https?://(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])(?::\d+)?/mcp"
-)
+_LOCAL_URL = lazy_re(r"https?://(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])(?::\d+)?/mcp")
 
 _FIXED_KEYS = frozenset({"args", "bearer_token_env_var", "command", "cwd", "type"})
 """Keys of how the server is reached that are the same wherever an agent has them."""

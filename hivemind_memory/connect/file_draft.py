@@ -7,7 +7,6 @@ stay. Reads and writes no file.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,6 +18,7 @@ from hivemind_memory.connect.plans import pasteable
 from hivemind_memory.connect.settings_file import ClientFile, ConnectionRecord
 from hivemind_memory.errors import NotConnectedError
 from hivemind_memory.model.value import replaced
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 
 class FileDraft:
@@ -147,7 +147,7 @@ _ALLOW = ("permissions", "allow")
 START_HOOK, END_HOOK = "session-start", "session-end"
 """Our hooks: what tells an agent its memories, and what captures a session."""
 
-_OURS = re.compile(
+_OURS = lazy_re(
     r"(?:\bhm(?:\.exe)?|hivemind_memory\.cli)['\"]? hook (session-start|session-end)\b"
 )
 

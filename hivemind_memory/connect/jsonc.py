@@ -12,12 +12,13 @@ from functools import lru_cache
 from typing import Any
 
 from hivemind_memory.model.value import value
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 _MAX_DEPTH = 200
-_SPACE = re.compile(r"[ \t\r\n]*")
-_COMMENT = re.compile(r"//[^\r\n]*|/\*.*?\*/", re.DOTALL)
-_STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
-_SCALAR = re.compile(r"[\w.+-]+")
+_SPACE = lazy_re(r"[ \t\r\n]*")
+_COMMENT = lazy_re(r"//[^\r\n]*|/\*.*?\*/", re.DOTALL)
+_STRING = lazy_re(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
+_SCALAR = lazy_re(r"[\w.+-]+")
 
 
 class BrokenTextError(ValueError):

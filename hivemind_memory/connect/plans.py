@@ -16,6 +16,7 @@ from hivemind_memory.connect.agents import ConnectableAgent
 from hivemind_memory.connect.entries import LocalServer, RemoteServer
 from hivemind_memory.connect.settings_file import ClientFile, ConnectionRecord
 from hivemind_memory.errors import HivemindError
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 NOT_INSTALLED = "not installed"
 NOT_CONNECTED = "not connected"
@@ -92,13 +93,13 @@ class ConnectionPlan:
 _CONTEXT = 2
 """Lines of context around a change."""
 
-_NAMED = re.compile(
+_NAMED = lazy_re(
     r"""(?<![\w.-])(?P<name>[\w.-]++)(?P<sign>["']?\s*+[:=]\s*+)"""
     r"""(?:"(?:[^"\\]|\\.)*+"|'[^']*+')"""
 )
-_SECRET = re.compile("key|token|secret|passw|auth|credential|cookie", re.IGNORECASE)
-_SHAPES = re.compile(r"\b(?:sk-|gh[pousr]_|xox[abprs]-|AKIA|AIza|eyJ)[\w.-]{8,}")
-_HUNK = re.compile(r"^@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@$")
+_SECRET = lazy_re("key|token|secret|passw|auth|credential|cookie", re.IGNORECASE)
+_SHAPES = lazy_re(r"\b(?:sk-|gh[pousr]_|xox[abprs]-|AKIA|AIza|eyJ)[\w.-]{8,}")
+_HUNK = lazy_re(r"^@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@$")
 
 
 def mask_secrets(text: str) -> str:

@@ -8,15 +8,15 @@ docs/decisions/019-toml.md says why no library does this. Text in, text out.
 from __future__ import annotations
 
 import json
-import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hivemind_memory.connect.jsonc import BrokenTextError
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
-_HEADER = re.compile(r"^[ \t]*\[.*\][ \t]*(?:#.*)?$")
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_HEADER = lazy_re(r"^[ \t]*\[.*\][ \t]*(?:#.*)?$")
+_BARE = lazy_re(r"[A-Za-z0-9_-]+")
 
 
 def parse_toml(text: str) -> dict[str, Any]:

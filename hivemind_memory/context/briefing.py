@@ -9,7 +9,6 @@ Whatever shows a briefing calls ``find_briefing``.
 
 from __future__ import annotations
 
-import re
 from collections import deque
 
 from hivemind_memory.context.briefing_input import choose_told, read_told
@@ -27,6 +26,7 @@ from hivemind_memory.model.memory_types import (
 )
 from hivemind_memory.model.scope import GLOBAL
 from hivemind_memory.model.value import replaced
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction import mask
 from hivemind_memory.search.similarity import NEAR_DUPLICATE, ChosenTexts
 from hivemind_memory.state.briefings import Briefings
@@ -49,7 +49,7 @@ MAIN_WORDS = 80
 _PINNED = "pinned"
 _MAIN = (_PINNED, "identity", "decision", "goal")
 _FILL = ("preference", "lesson")
-_WIDE = re.compile(r"[\u0e00-\u0eff\u2e80-\ua4cf\uac00-\ud7ff\uf900-\ufaff]")
+_WIDE = lazy_re(r"[\u0e00-\u0eff\u2e80-\ua4cf\uac00-\ud7ff\uf900-\ufaff]")
 _CHARS_A_WORD = 2
 """Of scripts that put no spaces between words."""
 

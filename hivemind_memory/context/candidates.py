@@ -8,8 +8,6 @@ no agent and no person asked.
 
 from __future__ import annotations
 
-import re
-
 from hivemind_memory.context.facet_search import search_facets
 from hivemind_memory.context.facets import PROJECT
 from hivemind_memory.context.origins import AGENT, Origins, agent_of, session_of
@@ -30,6 +28,7 @@ from hivemind_memory.model.note_path import GLOBAL_NOTE
 from hivemind_memory.model.scope import GLOBAL, scope_of
 from hivemind_memory.model.trust import is_trusted
 from hivemind_memory.model.value import replaced
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     from hivemind_memory.model.memories import MemoryRow
     from hivemind_memory.model.query import Hit
 
-_HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
+_HEADING = lazy_re(r" {0,3}#{1,6}(?:[ \t]|$)")
 """Of CommonMark; ``#tag`` is text."""
 
 _ALWAYS = FacetScore(facet="always", value=1.0)

@@ -7,10 +7,9 @@ is worth to each facet, so the parts explain it.
 
 from __future__ import annotations
 
-import re
-
 from hivemind_memory.git.worktree import project_identity
 from hivemind_memory.model.injection import Facet
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,9 +33,9 @@ COMMIT_WEIGHT = 0.4
 _MAX_COMMITS = 4
 _MAX_FILES = 8
 _COMMON_BRANCHES = frozenset({"main", "master", "trunk", "develop", "HEAD", ""})
-_SEPARATORS = re.compile(r"[/_.\-]+")
+_SEPARATORS = lazy_re(r"[/_.\-]+")
 # The part of a commit's subject that names its kind: `fix(api): `, `Merge branch `.
-_KIND = re.compile(r"^(?:\w+(?:\([^)]*\))?!?:\s+|Merge (?:branch|pull request) )")
+_KIND = lazy_re(r"^(?:\w+(?:\([^)]*\))?!?:\s+|Merge (?:branch|pull request) )")
 
 
 def facets_of(state: WorktreeState) -> tuple[Facet, ...]:

@@ -15,10 +15,11 @@ cheaper for other scripts: there the estimate is 1.5 (Chinese) to 3.7 (Thai) tim
 from __future__ import annotations
 
 import math
-import re
+
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 # A word, a number, the start of a line, a wide gap, a sign, a foreign character.
-_PIECE = re.compile(
+_PIECE = lazy_re(
     r"(?P<word>[A-Za-z]+)|(?P<number>[0-9]+)|(?P<line>\n[^\S\n]*)|(?P<gap>[^\S\n]{2,})"
     r"|(?P<sign>[!-/:-@\[-`{-~])|(?P<foreign>[^\x00-\x7f])"
 )

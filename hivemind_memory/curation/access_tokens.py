@@ -10,6 +10,7 @@ from hivemind_memory.access.rules import check_owner, check_person
 from hivemind_memory.errors import UsageError
 from hivemind_memory.model.scope import make_scope
 from hivemind_memory.model.value import replaced
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction import holds_known
 from hivemind_memory.state.tokens import Token, Tokens
 
@@ -27,7 +28,7 @@ OWN = "default"
 USED_EVERY_S = 60
 """The last use of a token is recorded again after so long."""
 
-_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}", re.ASCII)
+_NAME = lazy_re(r"[a-z0-9][a-z0-9-]{0,63}", re.ASCII)
 _WHAT = "`hm token`"
 
 

@@ -21,6 +21,7 @@ from hivemind_memory.model.keys import closest
 from hivemind_memory.model.memory_types import CONFIDENCES
 from hivemind_memory.model.value import replaced
 from hivemind_memory.notes.slug import claim_prefix, hash_of
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction import mask_short
 
 TYPE_CHECKING = False
@@ -32,9 +33,9 @@ if TYPE_CHECKING:
 _MAX_TOPIC_CHARS = 200
 _SHOWN_CHARS = 80
 HASH_CHARS = 12
-_WORD = re.compile(r"\w+")
-_URL = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?//(?:[^/?#\s]*@)?([^/?#:@\s]+)")
-_PORT = re.compile(r"([^:]+|\[.*\]):\d*")
+_WORD = lazy_re(r"\w+")
+_URL = lazy_re(r"(?:[a-z][a-z0-9+.-]*:)?//(?:[^/?#\s]*@)?([^/?#:@\s]+)")
+_PORT = lazy_re(r"([^:]+|\[.*\]):\d*")
 
 _SECOND_LEVEL = frozenset(
     {"ac", "co", "com", "edu", "go", "gov", "ne", "net", "or", "org"}

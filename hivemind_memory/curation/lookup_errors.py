@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from shlex import quote
 
 from hivemind_memory.curation.without_secrets import masked
@@ -19,6 +18,7 @@ from hivemind_memory.model.keys import operand, quoted, similar_names
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import scope_of
 from hivemind_memory.notes.entry_edits import entries_in, forgotten_at
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.model.memories import MemoryRow
 
-_ULID = re.compile("[0-7][0-9A-HJKMNP-TV-Z]{25}")
+_ULID = lazy_re("[0-7][0-9A-HJKMNP-TV-Z]{25}")
 
 
 def names_near(name: str, rows: Iterable[MemoryRow]) -> tuple[str, ...]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
-
 from hivemind_memory.access.rules import may_read
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.model.note_path import NotePath
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.curation.context import CurationContext
 
-_DAY = re.compile(r"(\d{4}-\d\d-\d\d)(?:\.md)?(:[\d-]+)?")
+_DAY = lazy_re(r"(\d{4}-\d\d-\d\d)(?:\.md)?(:[\d-]+)?")
 
 
 def with_own_day(context: CurationContext, name: str) -> str:

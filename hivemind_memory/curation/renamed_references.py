@@ -18,6 +18,7 @@ from hivemind_memory.notes.edge import (
     replace_references,
     targets,
 )
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 _FIELDS = (*FIELDS.values(), "superseded_by")
 _BOM = "\ufeff"
-_LINK = re.compile(r"(!?\[\[\s*+)([^\[\]|#\n]{1,300}+)((?:[#|][^\[\]\n]*+)?\]\])")
+_LINK = lazy_re(r"(!?\[\[\s*+)([^\[\]|#\n]{1,300}+)((?:[#|][^\[\]\n]*+)?\]\])")
 
 
 def rename_references(data: bytes, names: Mapping[str, str]) -> bytes:

@@ -7,7 +7,6 @@ treated as missing.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from hivemind_memory.access.rules import may_write
@@ -40,6 +39,7 @@ from hivemind_memory.model.keys import folded_key
 from hivemind_memory.model.memories import PENDING, SUPERSEDED
 from hivemind_memory.model.value import replaced
 from hivemind_memory.notes.entry_edits import entries_in
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from hivemind_memory.model.ports import MemoryIndex
 
 
-_ULID = re.compile("[0-7][0-9A-HJKMNP-TV-Z]{25}")
+_ULID = lazy_re("[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _NO_REASONS: Mapping[int, str] = {}
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from hivemind_memory.patterns.lazy_pattern import lazy_re
+
 # The start of a sentence or of a list item.
 _START = r"(?:^|[.!?:]\s)[\s>*-]*+"
 _GENERAL = frozenset({"context", "fact", "observation", "event", "reference"})
@@ -86,7 +88,7 @@ _RULES = (
         *("event", "context"),
     ),
 )
-_ADDRESS = re.compile(r"https?://\S+")
+_ADDRESS = lazy_re(r"https?://\S+")
 
 
 def suggest_type(

@@ -17,6 +17,7 @@ from contextlib import suppress
 from hivemind_memory.files import descriptors
 from hivemind_memory.files.descriptors import PRIVATE_FILE, OpenFolder
 from hivemind_memory.files.paths import PARTIAL_PREFIX
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 if sys.platform != "win32":
     import fcntl
 
-PARTIAL_FILE = re.compile(re.escape(PARTIAL_PREFIX) + r"[0-9a-f]{16}\.tmp")
+PARTIAL_FILE = lazy_re(re.escape(PARTIAL_PREFIX) + r"[0-9a-f]{16}\.tmp")
 """The name of a file that does not have its own name yet."""
 
 _STATE_COPY = "state.db"

@@ -8,7 +8,8 @@ type. What is not known here is found by the rescan: a change that no event anno
 from __future__ import annotations
 
 import os
-import re
+
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 _TYPES = frozenset(
     {
@@ -43,7 +44,7 @@ _TYPES = frozenset(
     }
 )
 _LOCAL_FUSE = frozenset({"fuseblk", "fusectl"})
-_OCTAL = re.compile(r"\\([0-7]{3})")
+_OCTAL = lazy_re(r"\\([0-7]{3})")
 
 
 def shared_type(folder: str) -> str:

@@ -7,7 +7,6 @@ create. What the user's own hook does, and its exit code, stay the same.
 from __future__ import annotations
 
 import os
-import re
 
 from hivemind_memory.errors import HookNotChangedError, NotInjectedError
 from hivemind_memory.files.atomic import write_file
@@ -19,6 +18,7 @@ from hivemind_memory.files.marked_section import (
     remove_section,
 )
 from hivemind_memory.model.value import value
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _SHEBANG = b"#!/bin/sh\n"
 _CREATED = "# This file is hm's own."
-_IS_SHELL = re.compile(rb"#!\s*\S*/(env\s+(-S\s+)?)?(ba|da|k|z|a)?sh(\s|$)")
+_IS_SHELL = lazy_re(rb"#!\s*\S*/(env\s+(-S\s+)?)?(ba|da|k|z|a)?sh(\s|$)")
 
 
 @value

@@ -8,6 +8,7 @@ import re
 from hivemind_memory.errors import GitError
 from hivemind_memory.git.repository import complaint_of
 from hivemind_memory.model.value import value
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ _MISSING_KEY = 1
 """What ``git config --get`` exits with when there is no such key."""
 
 _MAX_COMMITS = 8
-_SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*://", re.IGNORECASE)
-_SCP = re.compile(r"^(?:([^@/]+)@)?(\[[^\]]+\]|[^:/]+):(?!//)(.*)$")
+_SCHEME = lazy_re(r"^[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+_SCP = lazy_re(r"^(?:([^@/]+)@)?(\[[^\]]+\]|[^:/]+):(?!//)(.*)$")
 _DEFAULT_PORTS = {"ssh": "22", "https": "443", "http": "80", "git": "9418"}
 _SHARED_USERS = ("", "git")
 """The account of a server that hosts the repositories of all its users."""

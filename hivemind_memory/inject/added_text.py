@@ -5,11 +5,11 @@ The hooks load this file, so it imports only what starts fast.
 
 from __future__ import annotations
 
-import re
 from itertools import compress
 from operator import eq, or_
 
 from hivemind_memory.inject.letters import letters, readable
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 _MAX_SHOWN = 60
 _BATCH_BYTES = 1 << 20
 _HEADS = (b"\ndiff --", b"\ncommit ", b"\nobject ")
-_ADDED = re.compile(rb"(?m)^(?:diff --\S+ |object |[+ ][+]|[+]|    )(.*\n?)")
-_REMOVED = re.compile(r"(?m)^ *-.*\n?")
-_WORD = re.compile(r"[^\W\d_]{3,}")
-_FIRST_WORD = re.compile(rb"(?m)^[ \t]*(\S*)")
+_ADDED = lazy_re(rb"(?m)^(?:diff --\S+ |object |[+ ][+]|[+]|    )(.*\n?)")
+_REMOVED = lazy_re(r"(?m)^ *-.*\n?")
+_WORD = lazy_re(r"[^\W\d_]{3,}")
+_FIRST_WORD = lazy_re(rb"(?m)^[ \t]*(\S*)")
 
 
 class Block:

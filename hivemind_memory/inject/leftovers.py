@@ -8,7 +8,6 @@ What the hooks refuse counts here, by the same patterns.
 from __future__ import annotations
 
 import os
-import re
 import shlex
 from collections import Counter
 
@@ -22,6 +21,7 @@ from hivemind_memory.inject.commit_check import (
     QUOTED_MARK,
 )
 from hivemind_memory.model.value import replaced
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from hivemind_memory.git.repository import Repository
 
-_MARKS = re.compile(MARKS.encode())
-_QUOTED_MARK = re.compile(QUOTED_MARK.encode())
+_MARKS = lazy_re(MARKS.encode())
+_QUOTED_MARK = lazy_re(QUOTED_MARK.encode())
 
 _NAME = "".join(f"[{letter}{letter.upper()}]" for letter in "hivemind")
 """Every line that matches ``MARKS`` has it, in any case."""

@@ -5,8 +5,9 @@ The hooks load this file, so it imports only what starts fast.
 
 from __future__ import annotations
 
-import re
 from _blake2 import blake2b  # hashlib would load OpenSSL, which takes 5 ms
+
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,13 +34,13 @@ HASH_BYTES = 8
 _LETTERS = bytes(range(65, 91)) + bytes(range(97, 123)) + bytes(range(128, 256))
 _LOWER = bytes(at + 32 if 65 <= at <= 90 else at for at in range(256))
 _DELETED = bytes(at for at in range(256) if at not in _LETTERS)
-_ENCODED = re.compile("[%=][0-9A-F]{2}")
-_TAG = re.compile("<[^<>]{0,300}>")
-_CODE_POINT = re.compile(r"\\u([0-9a-fA-F]{4})")
-_ESCAPE = re.compile(r"\\[A-Za-z]+\{|\\[nrt]")
-_ENTITY = re.compile(r"&#?\w{1,31};")
-_COLOR = re.compile("\x1b\\[[0-9;]*[A-Za-z]")
-_NO_LETTERS = re.compile(r"[\W\d_]+")
+_ENCODED = lazy_re("[%=][0-9A-F]{2}")
+_TAG = lazy_re("<[^<>]{0,300}>")
+_CODE_POINT = lazy_re(r"\\u([0-9a-fA-F]{4})")
+_ESCAPE = lazy_re(r"\\[A-Za-z]+\{|\\[nrt]")
+_ENTITY = lazy_re(r"&#?\w{1,31};")
+_COLOR = lazy_re("\x1b\\[[0-9;]*[A-Za-z]")
+_NO_LETTERS = lazy_re(r"[\W\d_]+")
 
 
 def readable(text: str, *, has_tags: bool = False) -> str:

@@ -7,8 +7,6 @@ The same memories give the same text, without a time or a score. Writes nothing.
 
 from __future__ import annotations
 
-import re
-
 from hivemind_memory.context.briefing import find_own_briefing
 from hivemind_memory.context.candidates import find_candidates, is_empty
 from hivemind_memory.context.facets import facets_of
@@ -21,6 +19,7 @@ from hivemind_memory.model.display import escape_text
 from hivemind_memory.model.injection import SectionPlan
 from hivemind_memory.model.scope import scope_text
 from hivemind_memory.model.value import replaced
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction import mask
 
 TYPE_CHECKING = False
@@ -91,7 +90,7 @@ _SEARCH = ("memory_search", "hm search")
 """What finds more, with and without the tools."""
 
 # Claude Code loads the file that is named after an @ at the beginning of a word.
-_IMPORT = re.compile(r"(?<!\w)@(?=\S)")
+_IMPORT = lazy_re(r"(?<!\w)@(?=\S)")
 
 _MOST_LEFT_OUT = 999_999
 """Costs as many tokens as any number of memories that a section leaves out."""

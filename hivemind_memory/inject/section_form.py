@@ -18,6 +18,7 @@ import re
 
 from hivemind_memory.files.marked_section import SECTION_MARKS
 from hivemind_memory.inject.section import CREATED, guide_lines, other_lines
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ _TAIL = "[[:cntrl:][:blank:]]*$"
 _BEGIN = "<!-- hivemind:begin v[0-9]* -->"
 _QUOTED = ">[^[:cntrl:]]*"
 _QUOTE = r">[^\x00-\x1f\x7f]*"
-_FENCE = re.compile(rb" {0,3}(`{3,}|~{3,})")
+_FENCE = lazy_re(rb" {0,3}(`{3,}|~{3,})")
 _COUNT, _NOUN = "COUNT", "NOUN"
 
 

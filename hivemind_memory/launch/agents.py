@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from hivemind_memory.errors import ProgramMissingError
 from hivemind_memory.model.agents import PROGRAMS, meant_agent
+from hivemind_memory.patterns.pattern_file import PROGRAM
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -134,6 +135,7 @@ def exec_process(words: Sequence[str], environ: Mapping[str, str]) -> NoReturn:
         number = getattr(signal, name, None)
         if number is not None:
             signal.signal(number, signal.SIG_DFL)
+    PROGRAM.write()  # a process that is replaced has no end
     replace_process(list(words), dict(environ))
 
 

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from hivemind_memory.errors import GitError, HookNotChangedError, UsageError
 from hivemind_memory.git.hook_script import install_block, read_hook, remove_block
 from hivemind_memory.git.repository import complaint_of, run_git
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 NAME = "post-checkout"
-_IS_NAME = re.compile(r"[\w-]+(,[\w-]+)*", re.ASCII)
+_IS_NAME = lazy_re(r"[\w-]+(,[\w-]+)*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,6 +23,7 @@ from hivemind_memory.markdown.note_parser import block_chunks
 from hivemind_memory.markdown.text import decode, split_lines
 from hivemind_memory.model.note import Chunk, Note, Provenance
 from hivemind_memory.model.value import replaced
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -38,8 +39,8 @@ MAX_KEPT_CHARS = 500_000
 """Of the notes whose blocks are kept, those read longest ago forgotten first. Each
 character takes some 15 bytes."""
 
-_COMMENT_LINE = re.compile(r"^<!-- hm [^\r\n]*", re.MULTILINE)
-_BEFORE_ENTRY = re.compile(r"\n\r?\n(?=<!-- hm )")
+_COMMENT_LINE = lazy_re(r"^<!-- hm [^\r\n]*", re.MULTILINE)
+_BEFORE_ENTRY = lazy_re(r"\n\r?\n(?=<!-- hm )")
 
 
 # A plain tuple, not a dataclass: there is one for every note that is read.

@@ -15,6 +15,7 @@ from sys import intern
 from hivemind_memory.markdown.text import encodable
 from hivemind_memory.model.note import Provenance
 from hivemind_memory.model.trust import EXTERNAL, SOURCES
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,14 +27,14 @@ OPENING = "<!-- hm "
 CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 """The digits of a ULID, by their value."""
 
-_ULID = re.compile("[0-7][0-9A-HJKMNP-TV-Z]{25}")
-_LINE = re.compile(r"<!-- hm((?: [a-z_]+=[!-~\u00a1-\U0010ffff]*)+) -->")
-_ID = re.compile(OPENING.encode() + rb"(?:[!-~]++ ){0,16}?id=([0-9A-HJKMNP-TV-Z]{26}) ")
+_ULID = lazy_re("[0-7][0-9A-HJKMNP-TV-Z]{25}")
+_LINE = lazy_re(r"<!-- hm((?: [a-z_]+=[!-~\u00a1-\U0010ffff]*)+) -->")
+_ID = lazy_re(OPENING.encode() + rb"(?:[!-~]++ ){0,16}?id=([0-9A-HJKMNP-TV-Z]{26}) ")
 # What would end the value, the comment or the line, and the escape itself.
-_UNSAFE = re.compile(r"[\x00-\x20\x7f-\xa0%<>]|\s")
-_ESCAPES = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
+_UNSAFE = lazy_re(r"[\x00-\x20\x7f-\xa0%<>]|\s")
+_ESCAPES = lazy_re(r"(?:%[0-9A-Fa-f]{2})+")
 # Our own comments at the start of a line, however they are spaced or written.
-_LOOKALIKE = re.compile(
+_LOOKALIKE = lazy_re(
     r"^([^\S\n]*)<(?=!--+[^\S\n]*(?:hm\s|hivemind:))", re.IGNORECASE | re.MULTILINE
 )
 

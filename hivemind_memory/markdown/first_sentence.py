@@ -7,27 +7,24 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise, takewhile
 
 from hivemind_memory.markdown.text import without_comments
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
-_BREAK = re.compile(r"\s{0,3}(?:[-*+]\s|\d{1,9}[.)]\s|>|#{1,6}(?:\s|$)|```|~~~|\||---)")
+_BREAK = lazy_re(r"\s{0,3}(?:[-*+]\s|\d{1,9}[.)]\s|>|#{1,6}(?:\s|$)|```|~~~|\||---)")
 """A line that begins something else than the rest of a paragraph."""
 
-_ITEM = re.compile(r"\s{0,3}(?:[-*+]|\d{1,9}[.)])\s")
-_HEADING = re.compile(r"\s{0,3}#{1,6}(?:\s+|$)")
-_UNDERLINE = re.compile(r"\s{0,3}(?:=+|-{2,})\s*$")
-_FENCE = re.compile(r"\s*(?:```|~~~)")
-_RULE = re.compile(r"\s{0,3}(?:[-*_=]\s*){3,}$")
-_MARKER = re.compile(
-    r"\A\s*(?:(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?|>\s?|#{1,6}\s+)+"
-)
-_IMAGE = re.compile(r"\s*!\[[^\]]*\]\([^)]*\)\s*$")
-_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
-_ADDRESS = re.compile(r"<([a-z]{2,8}:[^\s<>]+)>")
-_TAG = re.compile(
-    r"</?(?:b|i|em|strong|code|kbd|br|p|div|span|sub|sup|u)(?: [^<>]*)?/?>"
-)
-_NAMED = re.compile(r"\[\[(?:[^\]|]*\|)?([^\]|]+)\]\]")
-_STRONG = re.compile(r"(?<!\w)(\*\*|__|\*|_|~~)(?=\S)(.+?)(?<=\S)\1(?!\w)")
-_CODE = re.compile(r"`+([^`]+)`+")
+_ITEM = lazy_re(r"\s{0,3}(?:[-*+]|\d{1,9}[.)])\s")
+_HEADING = lazy_re(r"\s{0,3}#{1,6}(?:\s+|$)")
+_UNDERLINE = lazy_re(r"\s{0,3}(?:=+|-{2,})\s*$")
+_FENCE = lazy_re(r"\s*(?:```|~~~)")
+_RULE = lazy_re(r"\s{0,3}(?:[-*_=]\s*){3,}$")
+_MARKER = lazy_re(r"\A\s*(?:(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?|>\s?|#{1,6}\s+)+")
+_IMAGE = lazy_re(r"\s*!\[[^\]]*\]\([^)]*\)\s*$")
+_LINK = lazy_re(r"!?\[([^\]]*)\]\([^)]*\)")
+_ADDRESS = lazy_re(r"<([a-z]{2,8}:[^\s<>]+)>")
+_TAG = lazy_re(r"</?(?:b|i|em|strong|code|kbd|br|p|div|span|sub|sup|u)(?: [^<>]*)?/?>")
+_NAMED = lazy_re(r"\[\[(?:[^\]|]*\|)?([^\]|]+)\]\]")
+_STRONG = lazy_re(r"(?<!\w)(\*\*|__|\*|_|~~)(?=\S)(.+?)(?<=\S)\1(?!\w)")
+_CODE = lazy_re(r"`+([^`]+)`+")
 _SIGNS = (
     *((_LINK, r"\1"), (_NAMED, r"\1"), (_ADDRESS, r"\1"), (_TAG, "")),
     *((_STRONG, r"\2"), (_CODE, r"\1")),
@@ -38,17 +35,17 @@ _MAX_CHARS = 1_500
 _MAX_BLOCKS = 200
 _MAX_LINE_CHARS = 300
 
-_LABELED = re.compile(r"\W*[A-Z][\w-]*(?: [\w-]+){0,2}\W?:")
+_LABELED = lazy_re(r"\W*[A-Z][\w-]*(?: [\w-]+){0,2}\W?:")
 """A line of a list of labels, such as `Cause: a full disk`."""
 
-_FORMAL = re.compile(
+_FORMAL = lazy_re(
     r"\W*(?:status|state)\W+(?:accepted|active|approved|deprecated|draft|final|proposed"
     r"|rejected|superseded)\W*$|\W*date\W+[\d\W]+$",
     re.IGNORECASE,
 )
 """A line that says of a text where it stands, and not what it is about."""
 
-_END = re.compile(r"[。！？]|[.!?…।؟][\"'”’»)\]]*(?=\s|$)")
+_END = lazy_re(r"[。！？]|[.!?…।؟][\"'”’»)\]]*(?=\s|$)")
 _SHORT = frozenset(
     (
         *("approx", "bzw", "ca", "cf", "dr", "etc", "mr", "mrs", "ms", "resp", "sr"),
@@ -62,7 +59,7 @@ _NUMBERED = frozenset(
 )
 """The same, where a number follows."""
 
-_LETTERS = re.compile(r"[^\W\d_](?:\.[^\W\d_])*")
+_LETTERS = lazy_re(r"[^\W\d_](?:\.[^\W\d_])*")
 _ANSWERS = frozenset(("no", "ok", "okay", "yes"))
 """Sentences that say nothing without the next."""
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from hivemind_memory.markdown.front_matter_lines import lines_in_place
 from hivemind_memory.markdown.text import encodable
 from hivemind_memory.model.value import NO_ITEMS, value
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -30,12 +31,12 @@ FENCE = "---"
 
 _MAX_EVENTS = 10_000
 _MAX_DEPTH = 64
-_OPENING = re.compile(r"---[ \t\r]*\n")
-_CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t\r]*$", re.MULTILINE)
-_KEY = re.compile(r"[\w-]+:(?:\s|$)")
+_OPENING = lazy_re(r"---[ \t\r]*\n")
+_CLOSING = lazy_re(r"^(?:---|\.\.\.)[ \t\r]*$", re.MULTILINE)
+_KEY = lazy_re(r"[\w-]+:(?:\s|$)")
 # Bounded, for a longer number is an id: it stays text, and keeps its leading zeros.
-_INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,17})")
-_FLOAT = re.compile(r"[-+]?[0-9]{0,18}(?:\.[0-9]{1,18}(?:[eE][-+]?[0-9]{1,2})?)")
+_INTEGER = lazy_re(r"[-+]?(?:0|[1-9][0-9]{0,17})")
+_FLOAT = lazy_re(r"[-+]?[0-9]{0,18}(?:\.[0-9]{1,18}(?:[eE][-+]?[0-9]{1,2})?)")
 _CONSTANTS = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
     **dict.fromkeys(("true", "True", "TRUE"), True),
@@ -44,13 +45,13 @@ _CONSTANTS = {
 
 
 # What YAML 1.1 and 1.2 read alike as a text without quotes.
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./+-]*(?: [A-Za-z0-9_./+,;()'-]+)*")
-_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}(?:T[\d:.+-]+Z?)?")
+_PLAIN = lazy_re(r"[A-Za-z_][A-Za-z0-9_./+-]*(?: [A-Za-z0-9_./+,;()'-]+)*")
+_MOMENT = lazy_re(r"\d{4}-\d{2}-\d{2}(?:T[\d:.+-]+Z?)?")
 # A ULID; with a single letter in it, it might be read as a number.
-_ID = re.compile(r"(?=(?:\d*[A-Z]){2})[0-7][0-9A-HJKMNP-TV-Z]{25}")
+_ID = lazy_re(r"(?=(?:\d*[A-Z]){2})[0-7][0-9A-HJKMNP-TV-Z]{25}")
 # Controls, and what ends a line for YAML and not for us.
-_ODD = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-_KEY_LINE = re.compile(r"([A-Za-z_][\w-]*):(?=\s|$)")
+_ODD = lazy_re("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_KEY_LINE = lazy_re(r"([A-Za-z_][\w-]*):(?=\s|$)")
 _WORDS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
 
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from hivemind_memory.patterns.lazy_pattern import lazy_re
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-_IN_BRACKETS = re.compile(r"(?P<head>[^\[#]*\[)(?P<items>.*)(?P<tail>\](?:\s+#.*)?\s*)")
+_IN_BRACKETS = lazy_re(r"(?P<head>[^\[#]*\[)(?P<items>.*)(?P<tail>\](?:\s+#.*)?\s*)")
 _QUOTES = "\"'"
 _PAIRS = {"[": "]", "{": "}"}
 

@@ -6,10 +6,11 @@ beginning is for a cut. Knows nothing of Markdown.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
+
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,8 +28,8 @@ AFTER_HEADING = 8
 IN_WHOLE = 9
 """Inside a fence or table that is kept whole."""
 
-_SENTENCE_END = re.compile(r"[.!?…][\"')\]]*\s+|[。．！？｡][」』）”]*\s*")
-_WORD_END = re.compile(r"\s+|[、，；：]")
+_SENTENCE_END = lazy_re(r"[.!?…][\"')\]]*\s+|[。．！？｡][」』）”]*\s*")
+_WORD_END = lazy_re(r"\s+|[、，；：]")
 _JOINERS = "\u200d\ufe0e\ufe0f"
 
 

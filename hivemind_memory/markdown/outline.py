@@ -24,6 +24,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hivemind_memory.markdown.text import is_blank
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,16 +45,16 @@ _FREE_US = 10_000
 _MOST_LINES = 100_000
 """A text too dense to parse that has more lines is no text: it has no outline."""
 
-_MARKERS = re.compile(
+_MARKERS = lazy_re(
     r"^[ \t]*+(?!(?:[-*+]|[0-9]{1,9}[.)]) {1,4}[^\W\d_])"
     r"((?:[-*+>|#=_<\[][ \t]*+|[0-9]++[.)][ \t]*+){1,12}+|[`~](?=[`~]{2}))",
     re.MULTILINE,
 )
-_OPENING = re.compile(
+_OPENING = lazy_re(
     r"^(?: {0,3}(#{1,6})(?:[ \t](.*)|\r?)|[ \t]*+(?:(`{3,})[^`\n]*|(~{3,}).*))$",
     re.MULTILINE,
 )
-_ITEM = re.compile(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]")
+_ITEM = lazy_re(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]")
 
 
 # Plain tuples, not dataclasses: a megabyte may hold 250,000 headings.
@@ -162,15 +163,15 @@ INERT = (
 """How a line begins that opens no block and ends no paragraph. A few such lines are
 missed, which costs time and nothing else."""
 
-_PROSE = re.compile(INERT)
-_LIST_ITEM = re.compile(rf"(?:[-*+]|[0-9]{{1,9}}[.)]) {{1,4}}(?={INERT})")
-_LIST_MARKER = re.compile(r"(?:[-*+]|[0-9]{1,9}[.)])[ \t]")
+_PROSE = lazy_re(INERT)
+_LIST_ITEM = lazy_re(rf"(?:[-*+]|[0-9]{{1,9}}[.)]) {{1,4}}(?={INERT})")
+_LIST_MARKER = lazy_re(r"(?:[-*+]|[0-9]{1,9}[.)])[ \t]")
 _DELIMITER_STARTS = ("|", ":", "--", "-:", "-|")
-_DELIMITER_ROW = re.compile(
+_DELIMITER_ROW = lazy_re(
     r"(?!-[ \t]|.?$)\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*"
 )
-_CELL_END = re.compile(r"(?<!\\)\|")
-_DEFINITION = re.compile(
+_CELL_END = lazy_re(r"(?<!\\)\|")
+_DEFINITION = lazy_re(
     r"""\[(?!\s*\])(?:[^\[\]\\]|\\.)+\]:[ \t]*(?:<[^<>]*>|[^\s<]\S*)"""
     r"""(?:[ \t]+(?:"[^"]*"|'[^']*'|\([^()]*\)))?[ \t]*"""
 )

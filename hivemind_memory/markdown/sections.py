@@ -9,7 +9,6 @@ hard borders, so a fence that an entry leaves open ends with it.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -31,13 +30,14 @@ from hivemind_memory.markdown.simple_outline import (
 )
 from hivemind_memory.markdown.text import is_blank, plain, without_comments
 from hivemind_memory.model.note import Chunk, Provenance
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 
-_GAP = re.compile(r"\n(?:[ \t\r]*\n){2,}")
-_DEFINITION = re.compile(
+_GAP = lazy_re(r"\n(?:[ \t\r]*\n){2,}")
+_DEFINITION = lazy_re(
     r""" {0,3}\[(?!\^)[^\[\]]+\]:[ \t]*(?:<[^<>]*>|[^\s</#.:@]*+[/#.:@]\S*+)"""
     r"""(?:[ \t]+(?:"[^"]*"|'[^']*'|\([^()]*\)))?[ \t\r]*"""
 )

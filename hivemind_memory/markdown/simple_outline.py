@@ -7,7 +7,6 @@ to look. What it takes has the outline that the parser finds; a test compares th
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from hivemind_memory.markdown.outline import (
@@ -16,6 +15,7 @@ from hivemind_memory.markdown.outline import (
     Heading,
     Outline,
 )
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 if TYPE_CHECKING:
     from hivemind_memory.markdown.outline import ParsedLines
@@ -27,7 +27,7 @@ _HEADING = r"#{1,6} [^\s\0#][^\n\r\0#]*"
 # From the left edge: what is indented may be code, or belong to an item above.
 _PROSE = rf"(?:(?:[-*+]|[0-9]{{1,9}}[.)]) {{1,4}})?(?={INERT})[^\n\r\0]*"
 _LINE = rf"(?>{_HEADING}|{_PROSE}|[ \t]*)"
-_SIMPLE = re.compile(rf"(?:{_LINE}\n)*+{_LINE}")
+_SIMPLE = lazy_re(rf"(?:{_LINE}\n)*+{_LINE}")
 
 
 def simple_outline(page: ParsedLines, first: int, stop: int) -> Outline | None:

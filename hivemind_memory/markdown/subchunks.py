@@ -7,22 +7,23 @@ parser: a subchunk that is cut slightly wrong changes a score a little, and that
 from __future__ import annotations
 
 import hashlib
-import re
 from typing import TYPE_CHECKING
+
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-_BULLET = re.compile(r"\s*(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]|$)")
+_BULLET = lazy_re(r"\s*(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]|$)")
 
-_FENCE = re.compile(r"\s*(?:(`{3,})[^`]*|(~{3,}).*)")
+_FENCE = lazy_re(r"\s*(?:(`{3,})[^`]*|(~{3,}).*)")
 
-_HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
+_HEADING = lazy_re(r" {0,3}#{1,6}(?:[ \t]|$)")
 
-_RULE = re.compile(r"\s*(?:=+|-{2,}|(?:[-*_][ \t]*){3,})\s*")
+_RULE = lazy_re(r"\s*(?:=+|-{2,}|(?:[-*_][ \t]*){3,})\s*")
 
-_GAP = re.compile(r"\n(?:[ \t]*\n)+")
+_GAP = lazy_re(r"\n(?:[ \t]*\n)+")
 
 
 def split_subchunks(body: str) -> tuple[str, ...]:

@@ -5,7 +5,6 @@ Reads every note: the index holds only what it understood of them.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 
 from hivemind_memory.errors import HivemindError
@@ -22,6 +21,7 @@ from hivemind_memory.model.results import Finding
 from hivemind_memory.model.scope import scope_of
 from hivemind_memory.notes.memory_header import header_of
 from hivemind_memory.notes.slug import is_conflict_copy, rank_of_name
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from hivemind_memory.model.note_path import NotePath
 
 _MAX_NAMED = 5
-_VALUE = re.compile(r"\A---[ \t\r]*\n(?:.*\n){0,40}?[\w-]+:(?:\s|\Z)")
+_VALUE = lazy_re(r"\A---[ \t\r]*\n(?:.*\n){0,40}?[\w-]+:(?:\s|\Z)")
 """How a front matter begins that a person meant as one; two rules around text are no
 front matter."""
 

@@ -6,7 +6,7 @@ not tell of which type a memory is, nor its key.
 
 from __future__ import annotations
 
-import re
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ RULES = "chunking"
 _RETYPED = "retyped"
 """Key of those of them that have replaced others with other types."""
 
-_VAULT = re.compile(r" vault \w+")
+_VAULT = lazy_re(r" vault \w+")
 
 _FIRST_TYPE = " MemoryType("
 

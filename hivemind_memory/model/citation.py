@@ -7,9 +7,10 @@ import re
 from hivemind_memory.errors import UsageError
 from hivemind_memory.model.display import shorten
 from hivemind_memory.model.memories import MAX_SOURCE_REF_CHARS
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
-_PLACE = re.compile(r"(?P<path>.+):(?P<start>\d{1,9})(?:-(?P<end>\d{1,9}))?", re.DOTALL)
-_NO_LINES = re.compile(
+_PLACE = lazy_re(r"(?P<path>.+):(?P<start>\d{1,9})(?:-(?P<end>\d{1,9}))?", re.DOTALL)
+_NO_LINES = lazy_re(
     r"(?P<path>[^:]+\.(?:md|markdown|mdx)):(?P<lines>[^/]*)", re.IGNORECASE
 )
 """A note, a colon, and something else than the lines of a place."""

@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from hivemind_memory.patterns.lazy_pattern import lazy_re
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,11 +67,11 @@ _EMOJI = (
 MAX_ERROR_CHARS = 2_000
 """Longest error of a command: it may repeat what was typed."""
 
-_ENDLESS = re.compile(r"([^\s/]{60})[^\s/]{196,}")
+_ENDLESS = lazy_re(r"([^\s/]{60})[^\s/]{196,}")
 """A word that is longer than any name of a file may be."""
 
-_COMMAND = re.compile(r"`[^`]*`")
-_OPTION = re.compile(r"(?<![\w-])--[a-z]")
+_COMMAND = lazy_re(r"`[^`]*`")
+_OPTION = lazy_re(r"(?<![\w-])--[a-z]")
 
 
 def behind_text(why: str) -> str:

@@ -9,21 +9,22 @@ refused with the other's name, and the caller decides.
 
 from __future__ import annotations
 
-import re
 import unicodedata
+
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_GAPS = re.compile(r"[\s_\u002d\u00ad\u058a\u2010-\u2015\u2212\ufe58\ufe63\uff0d]+")
+_GAPS = lazy_re(r"[\s_\u002d\u00ad\u058a\u2010-\u2015\u2212\ufe58\ufe63\uff0d]+")
 # What is not seen: joiners, direction marks, variation selectors.
-_UNSEEN = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff]")
+_UNSEEN = lazy_re("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff]")
 # Accents of Latin, Greek and Cyrillic. In other scripts a mark is a letter.
-_ACCENTS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]")
-_DOTS = re.compile(r"-*+[.:][-.:]*+")
+_ACCENTS = lazy_re("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]")
+_DOTS = lazy_re(r"-*+[.:][-.:]*+")
 # "v1-1" and "v11" are two versions.
-_DASH_IN_WORD = re.compile(r"(?<!\d)-|-(?!\d)")
+_DASH_IN_WORD = lazy_re(r"(?<!\d)-|-(?!\d)")
 
 MAX_TYPED_CHARS = 300
 """What is longer is no mistyped name. To compare a text of megabytes with

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from hivemind_memory.model.generic_words import is_generic
 from hivemind_memory.model.symbols import is_all_signs, may_hold_signs, signed_words
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 TOKENIZER = "porter unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc'"
 """How the full-text engine cuts texts into words, wherever it is used."""
@@ -38,8 +39,8 @@ RUN_DIGIT_GROUPS = 3
 """Groups of digits from which a word is a run of letters and digits, such as a hash:
 what stands between the digits is there by chance."""
 
-_ASCII_COMPOUND = re.compile(r"[A-Za-z0-9]+(?:[-_./\\:@]+[A-Za-z0-9]+)*")
-_ASCII_PART = re.compile(r"[A-Za-z0-9]+")
+_ASCII_COMPOUND = lazy_re(r"[A-Za-z0-9]+(?:[-_./\\:@]+[A-Za-z0-9]+)*")
+_ASCII_PART = lazy_re(r"[A-Za-z0-9]+")
 
 
 # Each byte of ASCII to its kind: a lower case, A upper case, 0 digit, space the rest.

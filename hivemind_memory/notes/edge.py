@@ -8,9 +8,8 @@ Which note a reference means is not decided here; the index resolves it.
 
 from __future__ import annotations
 
-import re
-
 from hivemind_memory.model.memories import CONTRADICTS, RELATED, UPDATES
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ MAX_EDGES = 200
 
 _NAMES = ("id", "key", "path")
 # [[note]], [[note|shown]], [[note#heading]]; a shell's [[ -f x ]] begins with a space.
-_WIKI_LINK = re.compile(
+_WIKI_LINK = lazy_re(
     r"!?\[\[([^\s\[\]|#][^\[\]|#\n]{0,200})(?:[#|][^\[\]\n]{0,200})?\]\]"
 )
 

@@ -9,8 +9,6 @@ meanwhile, and records in the journal what must not be recovered.
 
 from __future__ import annotations
 
-import re
-
 from hivemind_memory.errors import HivemindError, NoteNotFoundError
 from hivemind_memory.markdown.entry import OPENING, parse_provenance
 from hivemind_memory.markdown.front_matter import split_front_matter
@@ -21,6 +19,7 @@ from hivemind_memory.model.note import Provenance
 from hivemind_memory.model.value import value
 from hivemind_memory.notes.memory_file import edit_note
 from hivemind_memory.notes.recovery import finish_crashed_write
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 
 _BOM = b"\xef\xbb\xbf"
 _END = b" -->"
-_FORGOTTEN = re.compile(rb" forgotten=[^ ]*")
+_FORGOTTEN = lazy_re(rb" forgotten=[^ ]*")
 
 LEAD_LINES = 2
 """Blank lines that the writer puts before an entry."""

@@ -12,6 +12,7 @@ import unicodedata
 
 from hivemind_memory.files.paths import SUFFIX, name_problem
 from hivemind_memory.model.scope import INBOX, SUPERSEDED, place_in_scope
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,13 +25,13 @@ MAX_SLUG_BYTES = 80
 _NUMBERS = range(2, 10)
 _HASH_CHARS = (4, 8, 16, 64)
 # Dropbox, Nextcloud and Obsidian; Syncthing; ownCloud and Synology.
-_CONFLICT = re.compile(
+_CONFLICT = lazy_re(
     r"conflicted copy|\.sync-conflict-\d|[_ (](?:case )?conflict[- _)]", re.IGNORECASE
 )
 # Names that a memory of text without a key has: what is appended there is no part of
 # a typed memory.
-_RESERVED = re.compile(r"global|recovered(-.*)?|\d{4}-\d{2}-\d{2}")
-_ULID = re.compile("[0-7][0-9A-HJKMNP-TV-Z]{25}")
+_RESERVED = lazy_re(r"global|recovered(-.*)?|\d{4}-\d{2}-\d{2}")
+_ULID = lazy_re("[0-7][0-9A-HJKMNP-TV-Z]{25}")
 
 
 def slug_of(text: str) -> str:

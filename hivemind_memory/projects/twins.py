@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
 from shlex import quote
 
 from hivemind_memory.model.results import Finding
 from hivemind_memory.model.scope import FOLDERS
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.projects.folders import is_there, long_name
 from hivemind_memory.projects.identity import ProjectRecord, identity_key
 from hivemind_memory.projects.known_project import IDENTITY_FILE
@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_LONG_NAME = re.compile(r".+-[0-9a-f]{8}|.+--.+")
+_LONG_NAME = lazy_re(r".+-[0-9a-f]{8}|.+--.+")
 """What a folder was called that is named after a whole identity."""
 
 

@@ -14,6 +14,7 @@ from hivemind_memory.errors import (
     ChatReplyError,
 )
 from hivemind_memory.model.embedding_providers import provider_named
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.providers.errors import (
     CODE,
     PASSING,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 _MAY_BE_FORM = frozenset((400, 415, 422, 501))
 """How servers refuse a form of reply; some say 500 and name it."""
 
-_NAMES_FORM = re.compile(r"format|schema|grammar|structured", re.IGNORECASE)
+_NAMES_FORM = lazy_re(r"format|schema|grammar|structured", re.IGNORECASE)
 _LATER = "It is asked again later."
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import re
 
+from hivemind_memory.patterns.lazy_pattern import lazy_re
+
 MAX_REPLY_CHARS = 200_000
 """More than any reply that is asked for; a longer one is not parsed."""
 
 _STARTS = 20
 """Braces at which an object may begin, in a reply with words around it."""
 
-_THOUGHTS = re.compile(r"\A\s*<(think|thinking)>.*?</\1>", re.DOTALL)
-_FENCE = re.compile(r"```(?:json)?[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
+_THOUGHTS = lazy_re(r"\A\s*<(think|thinking)>.*?</\1>", re.DOTALL)
+_FENCE = lazy_re(r"```(?:json)?[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
 
 
 class NoObjectError(ValueError):

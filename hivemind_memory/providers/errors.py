@@ -16,6 +16,7 @@ from hivemind_memory.errors import (
     EmbeddingTooLongError,
 )
 from hivemind_memory.model.embedding_providers import provider_named
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ _OFFLINE_HINT = "Until it answers, searches are by keyword."
 
 # How servers say that a text is longer than the model takes, some of them with status
 # 400, some with 500: Ollama, OpenAI, vLLM, llama.cpp, text-embeddings-inference.
-TOO_LONG = re.compile(
+TOO_LONG = lazy_re(
     r"(exceeds?|maximum|larger than) (the )?(available |max(imum)? )?(model'?s? )?"
     r"(context|input|token|sequence)|context[ _]length|too (long|large to process)"
     r"|must have less than \d+ tokens|input length|tokens per request",
@@ -42,7 +43,7 @@ QUOTA_CODES = frozenset(("insufficient_quota", "billing_hard_limit_reached"))
 PASSING = frozenset((408, 425, 429))
 """Worth another try, as is every 5xx: 408 timeout, 425 too early, 429 too many."""
 
-CODE = re.compile(r"[a-z][a-z_]{2,40}")
+CODE = lazy_re(r"[a-z][a-z_]{2,40}")
 """A code of an error that can be shown."""
 
 

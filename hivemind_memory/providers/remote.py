@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from hivemind_memory.errors import EmbeddingInvalidError, EmbeddingTooLongError
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.providers.errors import explain_no_address, explain_timeout
 from hivemind_memory.providers.vectors import check_batch
 from hivemind_memory.redaction import mask
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
 
 
 _SHORTEST_BYTES = 200
-_ADDRESS = re.compile(
+_ADDRESS = lazy_re(
     r"https?://([^\s/@]*@)?([a-z0-9._-]+|\[[0-9a-f:.]+\])(:\d{1,5})?(/[!-~]*)?",
     re.IGNORECASE,
 )

@@ -7,7 +7,7 @@ look like that, and the forms of these are passed over here.
 
 from __future__ import annotations
 
-from hivemind_memory.redaction.lazy_pattern import lazy_re
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hivemind_memory.redaction.lazy_pattern import lazy_re
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction.vocabulary import PASSWORD_NAMES, PASSWORDS_ELSEWHERE
 
 TYPE_CHECKING = False

@@ -6,7 +6,7 @@ marginal relevance. Pure.
 
 from __future__ import annotations
 
-import re
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ NEAR_DUPLICATE = 0.8
 """Similarity from which two texts say nearly the same: two sentences of nine words that
 differ in one. A save warns of such a text, and a section shows only one of them."""
 
-_WORD = re.compile(r"\w+")
+_WORD = lazy_re(r"\w+")
 # In these scripts a character is a word or part of one, and no space separates words.
-_SPACELESS = re.compile(
+_SPACELESS = lazy_re(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
 )
 

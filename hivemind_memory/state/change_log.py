@@ -9,13 +9,13 @@ record is on the disk: after a power cut the last of them may be missing.
 from __future__ import annotations
 
 import json
-import re
 
 from hivemind_memory.files.descriptors import is_there
 from hivemind_memory.model.changes import LINK, Change, ChangedItem
 from hivemind_memory.model.memories import UPDATES
 from hivemind_memory.model.value import as_dict, replaced, value
 from hivemind_memory.notes.edge import FIELDS, links_in
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.sqlite.connection import write_transaction
 from hivemind_memory.state.briefings import drop_made_from
 from hivemind_memory.state.state_file import PROMISE_WAIT_MS
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from hivemind_memory.state.state_file import StateFile
 
 MAX_CHANGES = 2_000
-_ULID = re.compile("[0-7][0-9A-HJKMNP-TV-Z]{25}")
+_ULID = lazy_re("[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _COLUMNS = "id, actor, record, undoes, undone_by, is_undo"
 _OWN = f"SELECT {_COLUMNS} FROM changes WHERE notes = ?"
 _IN_COLUMNS = ("id", "actor", "undoes", "undone_by", "is_undo")

@@ -19,6 +19,7 @@ from hivemind_memory.files.locks import LOCK_WAIT_S, exclusive
 from hivemind_memory.files.places import locks_folder, vault_file
 from hivemind_memory.model.display import escape_line, shorten
 from hivemind_memory.model.value import replaced, value
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.vault.vault_file import (
     COMMAND,
     KEYRING,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
 MAX_VALUE_BYTES = 65_536
-_KEY = re.compile(r"[A-Za-z0-9_.:-]{1,128}", re.ASCII)
+_KEY = lazy_re(r"[A-Za-z0-9_.:-]{1,128}", re.ASCII)
 _CHECK = "hivemind vault"
 _SALT_BYTES = 16
 _EFFECT = "Nothing was saved"

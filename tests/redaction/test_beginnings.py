@@ -17,7 +17,7 @@ from hivemind_memory.redaction.suspects import lines
 from tests.support.tiers import examples
 
 if TYPE_CHECKING:
-    from hivemind_memory.redaction.lazy_pattern import LazyPattern
+    from hivemind_memory.patterns.lazy_pattern import LazyPattern
 
 PATTERNS = {
     "password": (statement_words.PASSWORD, vocabulary.PASSWORD_PARTS),

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hivemind_memory import redaction
+from hivemind_memory.patterns.lazy_pattern import LazyPattern
 from hivemind_memory.redaction import tokens
 from hivemind_memory.redaction.in_code.literals import joined
-from hivemind_memory.redaction.lazy_pattern import LazyPattern
 from hivemind_memory.redaction.suspects.below_labels import (
     MAX_TABLE,
     MAY_BE_BELOW,

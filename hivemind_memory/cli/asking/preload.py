@@ -87,7 +87,7 @@ def _fill() -> None:
     """Compile patterns, and have tables made that depend on nothing but the program."""
     from hivemind_memory.markdown.note_parser import chunk_note
     from hivemind_memory.model.terms import extra_terms, query_terms
-    from hivemind_memory.redaction.lazy_pattern import LazyPattern
+    from hivemind_memory.patterns.lazy_pattern import LazyPattern
     from hivemind_memory.redaction.redact import scrub
 
     for found in gc.get_objects():

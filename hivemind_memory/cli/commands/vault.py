@@ -30,6 +30,7 @@ from hivemind_memory.cli.output import (
 from hivemind_memory.errors import UsageError
 from hivemind_memory.model.display import escape_line
 from hivemind_memory.model.keys import operand
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from hivemind_memory.vault.vault import Vault, VaultKey, VaultSet
 
 _KEY = Argument("key", "Key, such as STRIPE_KEY.")
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_NAME = lazy_re(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _SHORT_CHARS = 8
 _LOST = "if that key is lost, so are the values"
 _AT_REST = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from array import array
 from itertools import zip_longest
 from typing import NamedTuple
@@ -17,6 +16,7 @@ from hivemind_memory.model.terms import (
     scan_kinds,
 )
 from hivemind_memory.notes.memory_header import day_of_iso, is_forgotten
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _MAX_REASON_CHARS = 1_000
 _NO_PASSAGE = array("H", (1, 0, 1, 0)).tobytes()
 """The places of a subchunk for which no word counts; see ``_bounds``."""
 
-_ID = re.compile("--[0-7][0-9A-HJKMNP-TV-Z]{25}$")
+_ID = lazy_re("--[0-7][0-9A-HJKMNP-TV-Z]{25}$")
 
 
 class ChunkRow(NamedTuple):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from hivemind_memory.redaction.lazy_pattern import lazy_re
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 _USER = lazy_re(
     r"(?:-u|--user"

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction.in_code.commands import VALUE
-from hivemind_memory.redaction.lazy_pattern import lazy_re
 
 # A line of a router or a switch.
 _DEVICE = (

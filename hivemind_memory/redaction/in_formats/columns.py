@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction.in_code.setting_names import (
     NAME_PARTS,
     ValueKind,
     classify_name,
 )
-from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.spans import TextSpan
 from hivemind_memory.redaction.values.value_check import is_real
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from binascii import Error, a2b_base64
 
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction.in_code.commands import OPTIONS
-from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.spans import TextSpan
 from hivemind_memory.redaction.values.value_check import is_placeholder, looks_random
 

@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left, bisect_right
 from itertools import pairwise
 
-from hivemind_memory.redaction.lazy_pattern import lazy_re
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction.spans import found_at, shortest_parts
 from hivemind_memory.redaction.values.value_check import (
     entropy,

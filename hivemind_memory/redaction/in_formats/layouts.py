@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction.in_code.setting_names import ValueKind, classify_name
-from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.spans import TextSpan
 from hivemind_memory.redaction.values.password_check import is_gibberish, is_random
 from hivemind_memory.redaction.values.value_check import (

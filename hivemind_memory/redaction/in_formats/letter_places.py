@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction.in_code.arguments import (
     ACCOUNT,
     CALLED,
@@ -24,7 +25,6 @@ from hivemind_memory.redaction.in_formats.basic_logins import basic_logins
 from hivemind_memory.redaction.in_formats.columns import columns
 from hivemind_memory.redaction.in_formats.layouts import KUBERNETES, kubernetes
 from hivemind_memory.redaction.in_formats.sql_rows import inserted
-from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.sentence_gate import NAME_WORDS
 from hivemind_memory.redaction.spans import has_any
 from hivemind_memory.redaction.values.letter_check import (

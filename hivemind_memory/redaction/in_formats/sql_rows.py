@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction.in_code.setting_names import ValueKind, classify_name
-from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.values.letter_check import may_be_any
 from hivemind_memory.redaction.values.value_check import is_real
 

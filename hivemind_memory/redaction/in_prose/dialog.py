@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction.in_prose.statement_words import SOFT
 from hivemind_memory.redaction.judgments import asked_once
-from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.sentence_gate import ACCOUNTS
 from hivemind_memory.redaction.spans import TextSpan, found_at, has_any, line_starts
 from hivemind_memory.redaction.values.password_check import (

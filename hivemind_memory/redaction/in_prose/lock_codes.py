@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction.in_prose.statement_words import (
     CODE,
     COPULAS,
@@ -18,7 +19,6 @@ from hivemind_memory.redaction.in_prose.statement_words import (
     SIGNS,
     SURE_CODE,
 )
-from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.spans import TextSpan, found_at
 from hivemind_memory.redaction.values.password_check import is_counted, looks_chosen
 from hivemind_memory.redaction.vocabulary import CODE_PARTS, ONE_TIME_PARTS

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from hivemind_memory.redaction.lazy_pattern import lazy_re
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction.vocabulary import WALLET_WORDS
 
 TYPE_CHECKING = False

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction.in_code.commands import FORMS
 from hivemind_memory.redaction.in_code.setting_names import classify_name
-from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.sentence_gate import (
     ACCOUNTS,
     CREDENTIAL_WORDS,

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction.in_formats.columns import columns
 from hivemind_memory.redaction.in_prose.spoken_phrases import spoken_phrases
-from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.sentence_gate import ACCOUNTS, NAME_WORDS
 from hivemind_memory.redaction.spans import has_any
 from hivemind_memory.redaction.values.letter_check import (

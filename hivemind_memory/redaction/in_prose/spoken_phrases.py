@@ -6,7 +6,7 @@ begin and end.
 
 from __future__ import annotations
 
-from hivemind_memory.redaction.lazy_pattern import lazy_re
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction.values.passphrase_check import is_spoken_phrase
 
 TYPE_CHECKING = False

@@ -7,7 +7,7 @@ the endings of the language. The words that a text is searched for first are in
 
 from __future__ import annotations
 
-from hivemind_memory.redaction.lazy_pattern import lazy_re
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction.vocabulary import PASSWORD_STEMS
 
 _END = r"(?![^\W\d_]|[_(\[])"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction.in_prose.lock_codes import stated_codes
 from hivemind_memory.redaction.in_prose.statement_words import (
     CHANGED,
@@ -21,7 +22,6 @@ from hivemind_memory.redaction.in_prose.statement_words import (
     PASSWORD,
     SIGNS,
 )
-from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.spans import has_any
 from hivemind_memory.redaction.values.passphrase_check import is_drawn
 from hivemind_memory.redaction.values.password_check import (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from hivemind_memory.redaction.lazy_pattern import lazy_re
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction.spans import has_any
 
 BELOW = 8

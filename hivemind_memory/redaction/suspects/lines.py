@@ -11,13 +11,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction.in_prose.statement_words import (
     CODE,
     KEY,
     OPENED,
     PASSWORD,
 )
-from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.spans import found_at, has_any
 from hivemind_memory.redaction.suspects.below_labels import (
     MAX_TABLE,

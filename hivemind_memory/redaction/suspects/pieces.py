@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction.judgments import asked_once
-from hivemind_memory.redaction.lazy_pattern import lazy_re
 
 SHORTEST = 4
 _SHORTEST_CHOSEN = 5

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from hivemind_memory.redaction.lazy_pattern import lazy_re
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction.spans import TextSpan
 
 _PRIVATE_KEY = "private-key"

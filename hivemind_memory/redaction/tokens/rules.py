@@ -12,6 +12,8 @@ import os
 import re
 from functools import cache
 
+from hivemind_memory.patterns.lazy_pattern import lazy_re
+from hivemind_memory.patterns.pattern_file import PROGRAM
 from hivemind_memory.redaction.spans import TextSpan
 from hivemind_memory.redaction.tokens.keywords import EXACT, FOLDED
 from hivemind_memory.redaction.values.value_check import (
@@ -28,12 +30,12 @@ if TYPE_CHECKING:
 
 
 FILES = ("rules.json", "own_rules.json")
-_MORE = re.compile(r"[A-Za-z0-9_-]{0,2000}+")
+_MORE = lazy_re(r"[A-Za-z0-9_-]{0,2000}+")
 LONGEST_OF_WINDOW = 160  # letters of a secret that the end of a window may have cut
 LOOKED_AT = 400  # letters of a value that are looked at
 _SECRET_WORDS = ("key", "token", "secret", "pass", "auth", "cred")
-_ESCAPED = re.compile("%[0-9A-Fa-f]{2}")
-_PICTURE = re.compile(r"data:[\w.+/-]{3,60};base64,[A-Za-z0-9+/=]*+\Z")
+_ESCAPED = lazy_re("%[0-9A-Fa-f]{2}")
+_PICTURE = lazy_re(r"data:[\w.+/-]{3,60};base64,[A-Za-z0-9+/=]*+\Z")
 _PICTURE_LOOK_BACK = 200_000
 
 
@@ -58,7 +60,7 @@ class Rule:
         self._right: bool = data.get("right", False)
         self._in_context: bool = data.get("context", False)
         self._real: bool = data.get("real", False)
-        self._allow = [re.compile(pattern) for pattern in data.get("allow", ())]
+        self._allow = [lazy_re(pattern) for pattern in data.get("allow", ())]
 
     def matches(self, text: str, at: int, done: int) -> tuple[list[TextSpan], int]:
         """Return what the rule finds around one of its words.
@@ -72,7 +74,7 @@ class Rule:
             What was found, and how far the rule has looked now.
         """
         if self._compiled is None:
-            self._compiled = re.compile(self._regex, re.ASCII)
+            self._compiled = PROGRAM.compile(self._regex, re.ASCII)
         if self.window is None:
             if at < done or not self._starts(text, at):
                 return [], done

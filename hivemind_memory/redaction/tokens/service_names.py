@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction.in_prose.statement_words import MADE
 from hivemind_memory.redaction.judgments import asked_once
-from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.spans import TextSpan, found_in, has_any
 from hivemind_memory.redaction.values.value_check import (
     UUID,
@@ -100,8 +100,8 @@ _VALUE = lazy_re(
 )
 _FAR = 90  # letters from a name to its key
 _NAME_WORD = lazy_re("[a-z][a-z0-9]{2,20}")
-_PREFIX = re.compile("(?!sk_|key_|tok_)[a-z]{2,6}_")  # a customer's, a payment's
-_HEX = re.compile("[0-9a-fA-F]{24,128}")
+_PREFIX = lazy_re("(?!sk_|key_|tok_)[a-z]{2,6}_")  # a customer's, a payment's
+_HEX = lazy_re("[0-9a-fA-F]{24,128}")
 
 
 def beside_names(text: str, blocks: Iterable[tuple[int, int]]) -> Iterator[TextSpan]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hivemind_memory.redaction.lazy_pattern import lazy_re
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction.spans import TextSpan, blocks_with, lowered
 from hivemind_memory.redaction.tokens.keywords import EXACT, FOLDED
 from hivemind_memory.redaction.values.value_check import is_sure, looks_random

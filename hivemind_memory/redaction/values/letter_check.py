@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction.judgments import asked_once
-from hivemind_memory.redaction.lazy_pattern import lazy_re
 from hivemind_memory.redaction.values.passphrase_check import is_drawn
 from hivemind_memory.redaction.values.value_check import (
     is_no_secret,

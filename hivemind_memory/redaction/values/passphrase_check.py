@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hivemind_memory.redaction.lazy_pattern import lazy_re
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 _WORD = lazy_re("[A-Za-z]{3,12}")
 # Words of sentences and of documents about secrets, and none that a list of words for

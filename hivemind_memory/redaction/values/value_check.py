@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from math import log2
 
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction.in_code.setting_names import ValueKind
 from hivemind_memory.redaction.judgments import asked_once
-from hivemind_memory.redaction.lazy_pattern import lazy_re
 
 SHORTEST_OF_LETTERS = 16
 _URL_OR_PATH = lazy_re(

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from hivemind_memory.redaction.lazy_pattern import LazyPattern, lazy_re
+from hivemind_memory.patterns.lazy_pattern import LazyPattern, lazy_re
 from tests.redaction.test_linear import modules_of_room, patterns
 
 _COUNT = """

@@ -1,0 +1,1 @@
+"""Tests of when patterns are compiled, and of what is kept."""
