@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 
-from hivemind_memory.connect import json_edit, toml_edit
 from hivemind_memory.connect.agents import AGENTS, SERVER, ConnectableAgent
 from hivemind_memory.connect.entries import (
     is_for_program,
@@ -88,11 +87,16 @@ def read_settings(agent: ConnectableAgent, path: str) -> dict[str, Any]:
         if not text:
             return {}
         if agent.dialect is None:
-            return toml_edit.parse_toml(text)
+            # An injection looks here, and most agents have JSON.
+            from hivemind_memory.connect.toml_edit import parse_toml
+
+            return parse_toml(text)
         try:
             value = json.loads(text)  # far quicker, and these files can be large
         except ValueError:
-            value = json_edit.value_at(text, (), agent.dialect)
+            from hivemind_memory.connect.json_edit import value_at
+
+            value = value_at(text, (), agent.dialect)
     except (NotConnectedError, BrokenTextError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}

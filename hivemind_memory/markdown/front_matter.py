@@ -15,6 +15,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from hivemind_memory.markdown.front_matter_lines import lines_in_place
+from hivemind_memory.markdown.simple_front_matter import scalar, simple_values
 from hivemind_memory.markdown.text import encodable
 from hivemind_memory.model.value import NO_ITEMS, value
 from hivemind_memory.patterns.lazy_pattern import lazy_re
@@ -34,15 +35,6 @@ _MAX_DEPTH = 64
 _OPENING = lazy_re(r"---[ \t\r]*\n")
 _CLOSING = lazy_re(r"^(?:---|\.\.\.)[ \t\r]*$", re.MULTILINE)
 _KEY = lazy_re(r"[\w-]+:(?:\s|$)")
-# Bounded, for a longer number is an id: it stays text, and keeps its leading zeros.
-_INTEGER = lazy_re(r"[-+]?(?:0|[1-9][0-9]{0,17})")
-_FLOAT = lazy_re(r"[-+]?[0-9]{0,18}(?:\.[0-9]{1,18}(?:[eE][-+]?[0-9]{1,2})?)")
-_CONSTANTS = {
-    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
-    **dict.fromkeys(("true", "True", "TRUE"), True),
-    **dict.fromkeys(("false", "False", "FALSE"), False),
-}
-
 
 # What YAML 1.1 and 1.2 read alike as a text without quotes.
 _PLAIN = lazy_re(r"[A-Za-z_][A-Za-z0-9_./+-]*(?: [A-Za-z0-9_./+,;()'-]+)*")
@@ -97,6 +89,10 @@ class _RefusedError(Exception):
 
 def _parsed(source: str) -> dict[str, object] | None:
     """Return the mapping that *source* says, or None when it says none."""
+    simple = simple_values(source)
+    if simple is not None:
+        return simple
+    # To load it takes 15 ms of a cold answer.
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -127,7 +123,7 @@ def _document(events: Iterable[Any]) -> object:
         if name == "ScalarEvent":
             is_key = kind == "MappingStartEvent" and len(nodes) % 2 == 0
             is_plain = event.implicit[0] and not is_key
-            nodes.append(_scalar(event.value) if is_plain else event.value)
+            nodes.append(scalar(event.value) if is_plain else event.value)
         elif name in ("SequenceStartEvent", "MappingStartEvent"):
             stack.append((name, []))
         elif name in ("SequenceEndEvent", "MappingEndEvent"):
@@ -145,15 +141,6 @@ def _map(nodes: list[object]) -> dict[str, object]:
             raise _RefusedError
         values[key] = item
     return values
-
-
-def _scalar(text: str) -> object:
-    """Return what an unquoted scalar means in YAML 1.2; a date stays text."""
-    if text in _CONSTANTS:
-        return _CONSTANTS[text]
-    if _INTEGER.fullmatch(text):
-        return int(text)
-    return float(text) if _FLOAT.fullmatch(text) else text
 
 
 def render_header(values: Mapping[str, object], *, newline: str = "\n") -> str:

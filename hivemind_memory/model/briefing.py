@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from hivemind_memory.model.value import value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class BriefingSource:
     """A memory that a briefing is made from."""
 
@@ -19,7 +19,7 @@ class BriefingSource:
     """What the briefing says of it, without secrets; empty: a model wrote the text."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Briefing:
     """What a person or an agent should know first of a scope."""
 

@@ -40,11 +40,12 @@ def shortest_parts(words: Iterable[str]) -> tuple[str, ...]:
     ('key', 'token')
     """
     every = dict.fromkeys(words)
-    return tuple(
-        word
-        for word in every
-        if not any(other in word for other in every if other != word)
-    )
+    kept: list[str] = []
+    for word in sorted(every, key=len):
+        if not has_any(word, kept):
+            kept.append(word)
+    chosen = frozenset(kept)
+    return tuple(word for word in every if word in chosen)
 
 
 def has_any(low: str, words: Iterable[str]) -> bool:

@@ -60,6 +60,7 @@ _EVERY_LABEL = sorted(
     {*LABELS, *PASSWORDS_ELSEWHERE, *KEYS_ELSEWHERE},
     key=lambda word: (-len(word), word),
 )
+_ALL = frozenset(_EVERY_LABEL)
 _LABEL_PARTS = shortest_parts(("key", "pat ", "pat:", *_EVERY_LABEL))
 _LABEL = lazy_re(
     r"key(?:(?<=[a-z0-9]{2}key)|(?<=[a-z0-9]{2}[ _-]key))(?![a-z])"
@@ -69,7 +70,7 @@ _LABEL = lazy_re(
 _LABEL_STARTS = tuple(
     label
     for label in ("key", "pat", "genkey", *_EVERY_LABEL)
-    if not any(label != other and label.startswith(other) for other in _EVERY_LABEL)
+    if _ALL.isdisjoint(label[:end] for end in range(1, len(label)))
 )
 """One of these begins each of them."""
 _PUBLIC = lazy_re(

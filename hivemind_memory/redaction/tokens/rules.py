@@ -26,6 +26,7 @@ from hivemind_memory.redaction.values.value_check import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 
@@ -177,13 +178,25 @@ def _rules_by_word() -> dict[tuple[str, bool], Words]:
     table: dict[tuple[str, bool], Words] = {}
     done: set[tuple[str, bool]] = set()
     for listed, folds in ((EXACT, False), (FOLDED, True)):
+        lines = "\n".join(
+            ["", *(word for word, is_folded in found if is_folded is folds), ""]
+        )
         for part in listed:
-            own = [key for key in found if key[1] is folds and part in key[0]]
+            own = [(word, folds) for word in _lines_with(lines, part)]
             table[part, folds] = tuple(
                 (key[0], tuple(found[key])) for key in own if key not in done
             )
             done.update(own)
     return table
+
+
+def _lines_with(lines: str, part: str) -> Iterator[str]:
+    """Yield the lines that hold some letters; faster than one search for each."""
+    at = lines.find(part)
+    while at >= 0:
+        end = lines.index("\n", at)
+        yield lines[lines.rindex("\n", 0, at) + 1 : end]
+        at = lines.find(part, end)
 
 
 def _around(
