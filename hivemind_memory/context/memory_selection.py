@@ -50,7 +50,8 @@ ALWAYS_CAP = 50
 
 PREFERENCE_SHARE = 0.5
 """Of what is left of the budget after what is always shown, as long as there is
-anything else to show. So no number of lessons removes all preferences."""
+anything else to show. So no number of lessons removes all preferences. Preferences
+beyond it wait until all other memories had their turn."""
 
 
 def select_excerpts(
@@ -88,7 +89,7 @@ def select_excerpts(
     lessons: Counter[str] = Counter()
 
     def offer_lesson(excerpt: Excerpt) -> None:
-        if len(builder.excerpts) >= ALWAYS_CAP:
+        if lessons.total() >= ALWAYS_CAP:
             builder.leave_out(excerpt, "cap")
         elif builder.offer(excerpt, budget_tokens):
             lessons[excerpt.agent] += 1
@@ -96,11 +97,15 @@ def select_excerpts(
     for excerpt in always:
         if not excerpt.is_kept:
             has_share = _has_share(excerpt.agent, lessons, ALWAYS_CAP)
-            builder.take_turn(excerpt, offer_lesson, has_share=has_share)
+            builder.take_turn(excerpt, offer_lesson, waits=has_share)
     share = PREFERENCE_SHARE if rivals and count else 1.0
     most = builder.spent + int((budget_tokens - builder.spent) * share)
     for excerpt in preferences:
-        builder.take_turn(excerpt, lambda preference: builder.offer(preference, most))
+        builder.take_turn(
+            excerpt,
+            lambda preference: builder.offer(preference, budget_tokens),
+            waits=builder.spent + cost(excerpt) > most,
+        )
     taken: Counter[str] = Counter()
 
     def offer_rival(excerpt: Excerpt) -> None:
@@ -117,7 +122,7 @@ def select_excerpts(
         share=DIVERSITY,
     ):
         has_share = _has_share(excerpt.agent, taken, count)
-        builder.take_turn(excerpt, offer_rival, has_share=has_share)
+        builder.take_turn(excerpt, offer_rival, waits=has_share)
     builder.take_last_turns()
     return Selection(excerpts=builder.in_order(), left_out=tuple(builder.left_out))
 
@@ -173,24 +178,23 @@ class _SelectionBuilder:
         excerpt: Excerpt,
         offer: Callable[[Excerpt], object],
         *,
-        has_share: bool = False,
+        waits: bool = False,
     ) -> None:
-        """Offer a memory now, or at the end if its agent has its share.
+        """Offer a memory now, or at the end if it or its agent has its share.
 
         Args:
             excerpt: The memory.
             offer: Takes it or leaves it out.
-            has_share: Its agent, if one wrote it, has its share for another reason
-                than its tokens.
+            waits: It is offered at the end, whatever its agent has.
         """
         self._turn = next(self._turns)
-        if excerpt.agent and (has_share or self._is_beyond_share(excerpt)):
+        if waits or (excerpt.agent and self._is_beyond_share(excerpt)):
             self._waiting.append((self._turn, excerpt, offer))
         else:
             offer(excerpt)
 
     def take_last_turns(self) -> None:
-        """Offer what was beyond the share of its agent, in the order of the turns."""
+        """Offer what was beyond a share, in the order of the turns."""
         self._is_last = True
         for turn, excerpt, offer in self._waiting:
             self._turn = turn
@@ -284,7 +288,9 @@ class _SelectionBuilder:
 
     def leave_out(self, excerpt: Excerpt, why: str) -> None:
         """Record a memory that is not shown."""
-        is_crowded = any(other.agent != excerpt.agent for other in self.excerpts)
+        is_crowded = excerpt.agent and any(
+            other.agent != excerpt.agent for other in self.excerpts
+        )
         if self._is_last and is_crowded and why in {"budget", "count", "cap"}:
             why = "agent"
         self.left_out.append(LeftOut(excerpt=excerpt, why=why))

@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.context.facets import facets_of
-from hivemind_memory.context.memory_selection import MAX_PER_SESSION, select_excerpts
+from hivemind_memory.context.memory_selection import (
+    ALWAYS_CAP,
+    MAX_PER_SESSION,
+    select_excerpts,
+)
 from hivemind_memory.errors import UsageError
 from hivemind_memory.git.worktree import (
     WorktreeState,
@@ -110,10 +114,48 @@ def test_preferences_leave_half_of_the_budget_to_the_others() -> None:
     """A long global.md must not silence every project."""
     preferences = [excerpt(n, text=f"preference {n}" * n) for n in range(9)]
 
+    others = [excerpt(20 + n, text=f"fact {n}" * (n + 1)) for n in range(3)]
+
+    choice = chosen(preferences, others, budget=60)
+
+    shown = paths(choice)
+    assert shown[:3] == ["note-0.md", "note-1.md", "note-2.md"]
+    assert sorted(shown[3:]) == ["note-20.md", "note-21.md", "note-22.md"]
+    assert reasons(choice) == ["budget"] * 6
+
+
+@pytest.mark.parametrize("agent", ["", "bot"])
+def test_a_preference_beyond_its_share_gets_the_room_that_is_left(agent: str) -> None:
+    """It was refused for the share of preferences after all others had their turn."""
+    preferences = [
+        replaced(excerpt(n, text=f"preference {n}" * n), agent=agent) for n in range(7)
+    ]
+
     choice = chosen(preferences, [excerpt(20)], budget=60)
 
-    assert paths(choice) == ["note-0.md", "note-1.md", "note-2.md", "note-20.md"]
-    assert reasons(choice) == ["budget"] * 6
+    assert paths(choice) == [*(f"note-{n}.md" for n in range(5)), "note-20.md"]
+    assert set(reasons(choice)) == {"agent" if agent else "budget"}
+
+
+def test_kept_memories_take_no_place_of_a_lesson() -> None:
+    """As many pinned memories as there may be lessons left no place for any."""
+    pinned = [
+        replaced(excerpt(n, text=f"pin {n} {n * 7}"), is_kept=True)
+        for n in range(ALWAYS_CAP)
+    ]
+    lessons = [excerpt(n, text=f"lesson {n} {n * 7}") for n in range(100, 160)]
+
+    choice = select_excerpts(
+        [],
+        [],
+        count=5,
+        budget_tokens=10_000,
+        cost=lambda _: 10,
+        always=[*pinned, *lessons],
+    )
+
+    assert len(choice.excerpts) == 2 * ALWAYS_CAP
+    assert reasons(choice) == ["cap"] * 10
 
 
 def test_lessons_of_an_agent_leave_preferences_their_room() -> None:
