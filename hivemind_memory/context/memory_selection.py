@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from functools import partial
+from functools import cache, partial
 
 from hivemind_memory.model.injection import OVERLAP, LeftOut, Selection
 from hivemind_memory.model.value import replaced
@@ -82,6 +82,7 @@ def select_excerpts(
     Source:
         Carbonell, Goldstein: The use of MMR, SIGIR 1998.
     """
+    cost = cache(cost)  # it renders and masks the memory
     rivals = sorted(others, key=_order)
     builder = _SelectionBuilder(cost, budget_tokens)
     builder.keep_all([excerpt for excerpt in always if excerpt.is_kept])

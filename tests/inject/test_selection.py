@@ -137,6 +137,20 @@ def test_a_preference_beyond_its_share_gets_the_room_that_is_left(agent: str) ->
     assert set(reasons(choice)) == {"agent" if agent else "budget"}
 
 
+def test_what_a_memory_costs_is_asked_once() -> None:
+    """The answer renders and masks it: two or three times for each memory."""
+    asked: list[str] = []
+
+    def cost(one: Excerpt) -> int:
+        asked.append(one.path)
+        return 10
+
+    mine = [replaced(excerpt(n), agent="bot") for n in range(6)]
+    select_excerpts(mine[:3], mine[3:], count=5, budget_tokens=50, cost=cost)
+
+    assert sorted(asked) == sorted({one.path for one in mine})
+
+
 def test_kept_memories_take_no_place_of_a_lesson() -> None:
     """As many pinned memories as there may be lessons left no place for any."""
     pinned = [
