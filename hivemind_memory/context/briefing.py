@@ -76,7 +76,7 @@ def find_briefing(memory: Memory, name: str = "") -> Briefing:
     with handle.lock:
         told = told_in(memory, scope)
         warning = behind_text(handle.why_behind)
-    if written := find_written(memory, scope, told):
+    if written := _find_written(memory, scope, told):
         return replaced(
             written, is_stale=written.is_stale or warning != "", warning=warning
         )
@@ -92,53 +92,6 @@ def find_briefing(memory: Memory, name: str = "") -> Briefing:
     )
 
 
-def find_written(
-    memory: Memory, scope: str, told: Sequence[MemoryRow]
-) -> Briefing | None:
-    """Return what the language model wrote; None: nothing that still holds.
-
-    Args:
-        memory: As its caller sees it.
-        scope: Folder of a scope.
-        told: What ``told_in`` returns of it.
-    """
-    if memory.settings.llm_provider == "none":
-        return None
-    state = memory.state()
-    try:
-        kept = Briefings(state).find(scope)
-        if kept is None or not kept.body:
-            return None
-        rows = {row.memory_id or row.path: row for row in told}
-        sources = []
-        for ref, digest in kept.sources:
-            found = read_told(memory, rows[ref]) if ref in rows else None
-            if found is None or state.hash_of(found.words) != digest:
-                return None
-            sources.append(found)
-        now = [found.ref for found in choose_told(memory, told)]
-    except StateUnusableError:
-        return None
-    return Briefing(
-        scope=scope,
-        body=mask(kept.body),
-        generated_at=memory.clocks.local_iso(kept.made_at),
-        sources=tuple(
-            BriefingSource(
-                id=found.row.memory_id,
-                key=mask(found.row.key),
-                type=found.type,
-                path=found.row.path,
-                sentence="",
-            )
-            for found in sources
-        ),
-        is_model=True,
-        model=kept.model,
-        is_stale=now != [ref for ref, _ in kept.sources],
-    )
-
-
 def find_own_briefing(memory: Memory) -> Briefing | None:
     """Return what the language model wrote of the caller's own scope, for a section.
 
@@ -150,7 +103,7 @@ def find_own_briefing(memory: Memory) -> Briefing | None:
     for scope in dict.fromkeys((find_scope(memory, ""), GLOBAL)):
         with memory.index_handle.lock:
             told = told_in(memory, scope)
-        if written := find_written(memory, scope, told):
+        if written := _find_written(memory, scope, told):
             return written
     return None
 
@@ -203,6 +156,53 @@ def label_of(source: BriefingSource) -> str:
     'Decision'
     """
     return (source.type or "note").capitalize()
+
+
+def _find_written(
+    memory: Memory, scope: str, told: Sequence[MemoryRow]
+) -> Briefing | None:
+    """Return what the language model wrote; None: nothing that still holds.
+
+    Args:
+        memory: As its caller sees it.
+        scope: Folder of a scope.
+        told: What ``told_in`` returns of it.
+    """
+    if memory.settings.llm_provider == "none":
+        return None
+    state = memory.state()
+    try:
+        kept = Briefings(state).find(scope)
+        if kept is None or not kept.body:
+            return None
+        rows = {row.memory_id or row.path: row for row in told}
+        sources = []
+        for ref, digest in kept.sources:
+            found = read_told(memory, rows[ref]) if ref in rows else None
+            if found is None or state.hash_of(found.words) != digest:
+                return None
+            sources.append(found)
+        now = [found.ref for found in choose_told(memory, told)]
+    except StateUnusableError:
+        return None
+    return Briefing(
+        scope=scope,
+        body=mask(kept.body),
+        generated_at=memory.clocks.local_iso(kept.made_at),
+        sources=tuple(
+            BriefingSource(
+                id=found.row.memory_id,
+                key=mask(found.row.key),
+                type=found.type,
+                path=found.row.path,
+                sentence="",
+            )
+            for found in sources
+        ),
+        is_model=True,
+        model=kept.model,
+        is_stale=now != [ref for ref, _ in kept.sources],
+    )
 
 
 def _choose(memory: Memory, rows: Iterable[MemoryRow]) -> Iterator[BriefingSource]:

@@ -135,10 +135,13 @@ class Injector:
         state = worktree_state(root, repository)
         caller = self._caller_of(state, is_dry_run)
         with self._memory.as_caller(caller) as memory:
-            room = free_bytes(root, target.file, repository)
-            told = {"has_tools": self._has_tools(agent, root)}
-            told["has_briefing"] = attempts < _ATTEMPTS
-            planned = plan_section(memory, state, room_bytes=room, **told)
+            planned = plan_section(
+                memory,
+                state,
+                room_bytes=free_bytes(root, target.file, repository),
+                has_tools=self._has_tools(agent, root),
+                has_briefing=attempts < _ATTEMPTS,
+            )
         done = replaced(done, planned=planned)
         had_guard = repository is None or CommitGuard(repository).exists()
         if is_dry_run:

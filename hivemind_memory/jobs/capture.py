@@ -186,7 +186,7 @@ def _finish(
         kept.begin()
     checks = ProposalChecks(memory, transcript, erased)
     done = []
-    for proposal in kept.all:
+    for count, proposal in enumerate(kept.all, start=1):
         erased.load()  # by another process, at any time
         if erased.has(session, ""):
             done.append(CapturedMemory(proposal, DROPPED, _PURGED))
@@ -200,7 +200,7 @@ def _finish(
         else:
             done.append(_write(memory, proposal, new, why))
         if not is_dry_run:
-            kept.drop(proposal)
+            kept.drop_first(count)
     if not is_dry_run:
         kept.end()
         erased.load()
@@ -284,9 +284,9 @@ class _KeptProposals:
         if self._is_asked:
             self._keep(self.all)
 
-    def drop(self, proposal: Proposal) -> None:
-        """Say that a proposal is in a note, or is none."""
-        self._keep(self.all[self.all.index(proposal) + 1 :])
+    def drop_first(self, count: int) -> None:
+        """Say that so many proposals are in a note, or are none."""
+        self._keep(self.all[count:])
 
     def forget(self) -> None:
         """Keep nothing of a session that was purged."""

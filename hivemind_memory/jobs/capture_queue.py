@@ -10,7 +10,7 @@ import os
 
 from hivemind_memory.errors import UsageError
 from hivemind_memory.model.agents import TRANSCRIPT_SOURCES
-from hivemind_memory.state.jobs import INTERRUPTED, Jobs
+from hivemind_memory.state.jobs import INTERRUPTED, MAX_TRIES, Jobs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ SETTLES_S = 5.0
 """How long an agent may still write to a transcript after it said that it ended."""
 
 _MAX_CHARS = 200
-_MAX_TRIES = 5
 
 
 def queue_capture(memory: Memory, agent: str, session: str, transcript: str) -> bool:
@@ -67,7 +66,7 @@ def requeue_kept(memory: Memory) -> None:
 
     jobs, captures = Jobs(memory.state()), Captures(memory.state())
     for job in jobs.all():
-        if job.kind == CAPTURE and job.state == INTERRUPTED and job.tries < _MAX_TRIES:
+        if job.kind == CAPTURE and job.state == INTERRUPTED and job.tries < MAX_TRIES:
             agent = job.ref.partition(":")[0]
             if captures.find_draft(agent, job.session):
                 jobs.resume(job.number)

@@ -11,6 +11,7 @@ from math import isfinite
 
 from hivemind_memory.model.capture import Proposal
 from hivemind_memory.model.chat import SYSTEM, USER, ChatMessage
+from hivemind_memory.model.value import as_dict
 from hivemind_memory.redaction import mask
 
 TYPE_CHECKING = False
@@ -155,30 +156,12 @@ def _proposal_of(row: object) -> Proposal | None:
 
 def proposal_as_json(proposal: Proposal) -> str:
     """Return a proposal as one line that ``proposal_of_json`` reads."""
-    span = [proposal.start_line, proposal.end_line]
-    row = {
-        "key": proposal.key,
-        "content": proposal.content,
-        "type": proposal.type,
-        "confidence": proposal.confidence,
-        "lines": span,
-        "scope": _GLOBAL if proposal.is_global else _PROJECT,
-    }
-    return json.dumps(row, ensure_ascii=False)
+    return json.dumps(as_dict(proposal), ensure_ascii=False)
 
 
 def proposal_of_json(text: str) -> Proposal:
     """Return the proposal that ``proposal_as_json`` wrote."""
-    row = json.loads(text)
-    return Proposal(
-        key=row["key"],
-        content=row["content"],
-        type=row["type"],
-        confidence=row["confidence"],
-        start_line=row["lines"][0],
-        end_line=row["lines"][1],
-        is_global=row["scope"] == _GLOBAL,
-    )
+    return Proposal(**json.loads(text))
 
 
 def _text_of(row: Mapping[str, object], name: str) -> str:

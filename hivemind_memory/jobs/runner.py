@@ -36,7 +36,7 @@ from hivemind_memory.providers.chat import connect_chat
 from hivemind_memory.providers.chat_target import ChatTarget, find_chat_target
 from hivemind_memory.state.briefings import Briefings
 from hivemind_memory.state.change_log import ChangeLog
-from hivemind_memory.state.jobs import WAITING, Jobs
+from hivemind_memory.state.jobs import MAX_TRIES, WAITING, Jobs
 from hivemind_memory.state.model_requests import ModelRequests
 
 TYPE_CHECKING = False
@@ -50,10 +50,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MAX_TRIES = 5
 MAX_REPLIES = 2
-"""Tries of a job, and those that may end with a reply of no use, which costs as much as
-a good one."""
+"""Tries of a job that may end with a reply of no use, which costs as much as a good
+one."""
 
 FIRST_RETRY_S = 60.0
 """Wait after the first try that failed; it doubles with each."""

@@ -44,8 +44,17 @@ if TYPE_CHECKING:
 class KeptIndex:
     """The open index of one memory. Not for several threads at once."""
 
-    def __init__(self, places: Places, syncer: Syncer, clocks: Clocks) -> None:
+    def __init__(
+        self,
+        places: Places,
+        syncer: Syncer,
+        clocks: Clocks,
+        *,
+        index_rest: Callable[[], None],
+    ) -> None:
+        """Open nothing yet; *index_rest* indexes what an answer has left for later."""
         self.syncer = syncer
+        self._index_rest = index_rest
         self._places = places
         self._clocks = clocks
         self._open: OpenIndex | None = None
@@ -192,10 +201,6 @@ class KeptIndex:
                 index_rest=self._index_rest,
             )
         return self._fresh
-
-    def _index_rest(self) -> None:
-        """Index what an answer has left for later."""
-        raise NotImplementedError
 
     def _refuse_copy(self) -> None:
         """Raise if a copy answers: what must be in the file is not.

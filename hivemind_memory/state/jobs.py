@@ -26,6 +26,9 @@ FAILED, INTERRUPTED = "failed", "interrupted"
 """States of a job. One that failed was given up; one that is interrupted ran while its
 process was killed."""
 
+MAX_TRIES = 5
+"""Tries of a job before it is given up, or left to a person."""
+
 _COLUMNS = (
     "number, kind, ref, state, tries, due_at, made_at, problem, replies, taken_at"
 )

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.errors import ChatRefusedError
-from hivemind_memory.jobs.runner import MAX_TRIES
-from hivemind_memory.state.jobs import FAILED
+from hivemind_memory.state.jobs import FAILED, MAX_TRIES
 from hivemind_memory.testing import FakeChat
 from tests.cli.conftest import Hm
 from tests.support.model_home import NEW, OLD, ModelHome

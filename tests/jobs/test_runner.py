@@ -14,13 +14,14 @@ from hivemind_memory.errors import (
 )
 from hivemind_memory.jobs.chosen import chosen_jobs
 from hivemind_memory.jobs.compare import LINKS
-from hivemind_memory.jobs.runner import MAX_TRIES, RECENT_S, JobRunner
+from hivemind_memory.jobs.runner import RECENT_S, JobRunner
 from hivemind_memory.jobs.status import read_model_status
 from hivemind_memory.model.chat import ChatMessage
 from hivemind_memory.state.jobs import (
     DONE,
     FAILED,
     INTERRUPTED,
+    MAX_TRIES,
     RUNNING,
     WAITING,
     Job,
