@@ -310,14 +310,3 @@ def hooks_file(
     """Return the file in which an agent keeps hooks and permissions."""
     own = agent.hook.file if agent.hook is not None else None
     return (own or agent.servers).find(user_home, environ)
-
-
-OTHER_NAMES = {
-    **dict.fromkeys(("code", "vs-code", "copilot", "github-copilot"), "vscode"),
-    "claude-code": "claude",
-    "gemini-cli": "gemini",
-    "qwen-code": "qwen",
-    "codex-cli": "codex",
-    "open-code": "opencode",
-}
-"""What people call an agent, or its command -> its name here."""

@@ -8,9 +8,8 @@ from typing import Any
 
 from hivemind_memory import opening
 from hivemind_memory.dashboard.memory_pages import links_to
-from hivemind_memory.dashboard.page import Page, PageCall, PageGroup
+from hivemind_memory.dashboard.page import Page, PageCall, PageGroup, unless_missing
 from hivemind_memory.dashboard.use import active_rows
-from hivemind_memory.errors import NotesMissingError
 from hivemind_memory.http_api.failures import Failure
 from hivemind_memory.inject.told_worktrees import list_told, why_told
 from hivemind_memory.model.activity import ActivityQuery
@@ -76,18 +75,12 @@ def sessions(call: PageCall) -> Page:
 
 def _rows(call: PageCall) -> Sequence[MemoryRow]:
     """Return the active memories; none where there are no notes."""
-    try:
-        return active_rows(call)
-    except NotesMissingError:
-        return ()
+    return unless_missing(lambda: active_rows(call), ())
 
 
 def _waiting(call: PageCall, session: str) -> int:
     """Return how many claims of a session wait in the inbox."""
-    try:
-        waiting = call.memory.curation.pending()
-    except NotesMissingError:
-        return 0
+    waiting = unless_missing(call.memory.curation.pending, ())
     return sum(claim.session == session for claim in waiting)
 
 

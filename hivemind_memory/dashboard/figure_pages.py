@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import date, timedelta
-from typing import Any, TypeVar
+from typing import Any
 
-from hivemind_memory.dashboard.page import Page, PageCall, PageGroup
+from hivemind_memory.dashboard.page import Page, PageCall, PageGroup, unless_missing
 from hivemind_memory.dashboard.use import active_rows, sent_of, times_of, use_of
-from hivemind_memory.errors import NotesMissingError
 from hivemind_memory.model.memories import ACTIVE, MemoryRow
 
 DAYS = 60
 _MOST = 8
-_T = TypeVar("_T")
 
 pages = PageGroup()
 
@@ -29,9 +27,11 @@ def figures(call: PageCall) -> Page:
     by_kind: dict[tuple[Any, ...], int] = {}
     rows: Sequence[MemoryRow] = ()
     if call.memory.caller.is_member:
-        by_day = _known(lambda: lists.count("day")) or {}
-        by_kind = _known(lambda: lists.count("scope", "type", "status", "source")) or {}
-        rows = _known(lambda: active_rows(call)) or ()
+        by_day = unless_missing(lambda: lists.count("day"), {})
+        by_kind = unless_missing(
+            lambda: lists.count("scope", "type", "status", "source"), {}
+        )
+        rows = unless_missing(lambda: active_rows(call), ())
     growth = [(day.isoformat(), by_day.get((day.isoformat(),), 0)) for day in days]
     scopes, types, sources = Counter[str](), Counter[str](), Counter[str]()
     for (scope, name, status, source), count in by_kind.items():
@@ -50,7 +50,7 @@ def figures(call: PageCall) -> Page:
         "memories": types.total(),
         "versions": sum(by_day.values()),
         # Sizes are of all notes, so only their owner is told.
-        "size": _known(lambda: call.memory.status(is_updated=True))
+        "size": unless_missing(lambda: call.memory.status(is_updated=True), None)
         if is_owner
         else None,
         **use_of(call, rows),
@@ -59,11 +59,3 @@ def figures(call: PageCall) -> Page:
         "sent": sent_of(call) if is_owner else None,
     }
     return Page(template="figures.html", values=values)
-
-
-def _known(read: Callable[[], _T]) -> _T | None:
-    """Return what a function reads; None: there are no notes yet."""
-    try:
-        return read()
-    except NotesMissingError:
-        return None

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from hivemind_memory.dashboard.page import ROOT, Page, PageCall, PageGroup, Redirect
+from hivemind_memory.dashboard.page import (
+    ROOT,
+    Page,
+    PageCall,
+    PageGroup,
+    Redirect,
+    unless_missing,
+)
 from hivemind_memory.dashboard.shown_text import masked_text
-from hivemind_memory.errors import NotesMissingError
 from hivemind_memory.http_api.failures import Failure
 from hivemind_memory.jobs.status import read_model_status
 from hivemind_memory.model.display import count_text
@@ -59,10 +65,7 @@ def _keys_of(call: PageCall, refs: Collection[str]) -> dict[str, str]:
     """Return id -> key of the memories that some jobs are about."""
     if not refs:
         return {}
-    try:
-        rows = call.memory.memories()
-    except NotesMissingError:
-        return {}
+    rows = unless_missing(call.memory.memories, ())
     return {
         row.memory_id: masked_text(row.key) for row in rows if row.memory_id in refs
     }

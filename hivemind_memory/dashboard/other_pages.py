@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from hivemind_memory.dashboard.memory_pages import without_secrets
-from hivemind_memory.dashboard.page import ROOT, Page, PageCall, PageGroup, Redirect
-from hivemind_memory.errors import NotesMissingError
+from hivemind_memory.dashboard.page import (
+    ROOT,
+    Page,
+    PageCall,
+    PageGroup,
+    Redirect,
+    unless_missing,
+)
 from hivemind_memory.http_api.failures import Failure
 from hivemind_memory.jobs.status import read_model_status
 from hivemind_memory.model.curation import NewMemory, StoredMemory
@@ -31,10 +36,10 @@ pages = PageGroup()
 def notes(call: PageCall) -> Page:
     """List the folders, and the notes of one of them."""
     folder = call.query.get("folder", "")
-    page = None
+    page = FolderPage(folders=(), notes=(), total=0)
     if _is_member(call):
-        page = _unless_missing(lambda: call.memory.lists.folder(folder, MAX_NOTES))
-    page = page or FolderPage(folders=(), notes=(), total=0)
+        lists = call.memory.lists
+        page = unless_missing(lambda: lists.folder(folder, MAX_NOTES), page)
     values = {
         "folders": page.folders,
         "folder": folder,
@@ -65,7 +70,7 @@ def note(call: PageCall) -> Page:
 @pages.get("/inbox")
 def inbox(call: PageCall) -> Page:
     """List what waits for a person."""
-    waiting = _unless_missing(call.memory.curation.pending)
+    waiting = unless_missing(call.memory.curation.pending, ())
     values = {"claims": [without_secrets(claim) for claim in waiting]}
     return Page(template="inbox.html", values=values)
 
@@ -129,7 +134,7 @@ def log(call: PageCall) -> Page:
     """Show the newest entries and memories."""
     days: dict[str, list[Hit]] = {}
     query = Query(text="", max_results=MAX_LOG, search_filter=_any_day(call))
-    answer = _unless_missing(lambda: call.memory.search(query))
+    answer = unless_missing(lambda: call.memory.search(query), None)
     for hit in answer.hits if answer else ():
         days.setdefault(hit.date or "undated", []).append(hit)
     return Page(template="log.html", values={"days": days, "most": MAX_LOG})
@@ -153,7 +158,7 @@ def _claim(call: PageCall, ref: str) -> StoredMemory:
     Raises:
         Failure: There is none, or it holds a secret.
     """
-    claims: Sequence[StoredMemory] = _unless_missing(call.memory.curation.pending)
+    claims = unless_missing(call.memory.curation.pending, ())
     claim = next((claim for claim in claims if claim.id == ref and claim.key), None)
     if claim is None or not untrusted_source(claim.source):
         raise Failure(404, "")
@@ -174,11 +179,3 @@ def _is_member(call: PageCall) -> bool:
 def _any_day(call: PageCall) -> SearchFilter:
     """Return the filter that everything fits: a search without words needs one."""
     return call.memory.parse_filter(since="1970-01-01")
-
-
-def _unless_missing(read: Any) -> Any:
-    """Return what a function reads, or nothing where there are no notes yet."""
-    try:
-        return read()
-    except NotesMissingError:
-        return ()

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
+from hivemind_memory.errors import NotesMissingError
 from hivemind_memory.http_api.app import PAGES
 from hivemind_memory.http_api.callers import Client
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.memory import Memory
+
+_T = TypeVar("_T")
+_Other = TypeVar("_Other")
 
 ROOT = PAGES
 """Where the pages are."""
@@ -121,3 +125,11 @@ class PageGroup:
             return work
 
         return declare
+
+
+def unless_missing(read: Callable[[], _T], instead: _Other) -> _T | _Other:
+    """Return what a function reads, or something else where there are no notes yet."""
+    try:
+        return read()
+    except NotesMissingError:
+        return instead

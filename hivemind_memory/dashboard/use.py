@@ -13,6 +13,7 @@ from hivemind_memory.access.activity_rules import visible_activity
 from hivemind_memory.dashboard.page import PageCall
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.model.activity import ActivityQuery, SessionRow
+from hivemind_memory.model.agents import own_name
 from hivemind_memory.model.memories import ACTIVE, MemoryRow
 from hivemind_memory.state.recall_log import RecallLog
 from hivemind_memory.state.use_days import UseDays, percentile_ms
@@ -54,7 +55,7 @@ def use_of(call: PageCall, rows: Sequence[MemoryRow]) -> dict[str, Any]:
             continue
         kind = name or "note"
         by_day[day] += count
-        by_agent[agent] += count
+        by_agent[own_name(agent)] += count
         by_type[kind] += count
         cells[kind, WEEKS - 1 - (today - day) // 7] += count
     never = _count_unused(call, rows)
@@ -179,8 +180,8 @@ def _agents(
     with suppress(HivemindError), opening.open_activity(call.memory) as activity:
         found = activity.sessions(ActivityQuery(max_results=MAX_SESSIONS))
     for session in found:
-        blank = {"name": session.agent, "recalls": 0, **nothing}
-        agent = agents.setdefault(session.agent, blank)
+        name = own_name(session.agent)
+        agent = agents.setdefault(name, {"name": name, "recalls": 0, **nothing})
         agent["sessions"] += 1
         agent["messages"] += session.messages
         agent["memories"] += left[session.session]

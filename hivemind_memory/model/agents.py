@@ -41,6 +41,16 @@ WITH_CAPTURE = ("claude", "gemini")
 CAPTURES = NO_CAPTURE, TO_INBOX, SAVE_SURE = ("off", "inbox", "save")
 """What the option ``capture`` may be."""
 
+OTHER_NAMES = {
+    **dict.fromkeys(("code", "vs-code", "copilot", "github-copilot"), "vscode"),
+    "claude-code": "claude",
+    "gemini-cli": "gemini",
+    "qwen-code": "qwen",
+    "codex-cli": "codex",
+    "open-code": "opencode",
+}
+"""What people call an agent, or its command -> its name here."""
+
 PROJECT_HEADER = "Hivemind-Project"
 """HTTP header by which a connection names its project, or a folder in it."""
 
@@ -62,6 +72,15 @@ def meant_agent(name: str, known: Iterable[str] = PROGRAMS) -> str:
     names = list(known)
     close = closest(name, names, similarity=_SIMILAR)
     return close[0] if close and name.lower() not in names else ""
+
+
+def own_name(name: str) -> str:
+    """Return the name that an agent has here, whatever it is called elsewhere.
+
+    >>> own_name("claude-code"), own_name("my-bot")
+    ('claude', 'my-bot')
+    """
+    return OTHER_NAMES.get(name.lower(), name)
 
 
 def check_agent(name: str, also: Iterable[str] = ()) -> None:

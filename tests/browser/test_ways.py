@@ -143,8 +143,23 @@ def test_the_parts_of_a_score_come_when_they_are_opened(open_page: OpenPage) -> 
     page.wait_for_timeout(1_500)
     expect(parts).to_contain_text("words")
     with opening.open_memory() as memory:
-        # Two if the settled answer was under way already.
-        assert memory.curation.show("rollback").recall.access_count in (1, 2)
+        assert memory.curation.show("rollback").recall.access_count == 1
+
+
+def test_however_many_scores_are_opened_it_is_one_recall(open_page: OpenPage) -> None:
+    """Each score that was opened counted another recall of all results."""
+    fill_memory()
+    save("rollback-drill", "We drill the rollback each month.")
+    page = open_page()
+    page.get_by_label("Search").press_sequentially("rollback")
+    scores = page.locator("#results details[data-part=score] summary")
+    expect(scores.nth(1)).to_be_visible()
+    for number in range(2):
+        scores.nth(number).click()
+        parts = page.locator("#results details[open] table")
+        expect(parts).to_have_count(number + 1)
+    with opening.open_memory() as memory:
+        assert memory.curation.show("rollback").recall.access_count == 1
 
 
 def test_results_are_whole_when_the_typing_has_ended(open_page: OpenPage) -> None:

@@ -10,6 +10,7 @@ import pytest
 from hivemind_memory import opening
 from hivemind_memory.curation.access_tokens import AccessTokens
 from hivemind_memory.dashboard.render import Renderer
+from hivemind_memory.model.query import Query
 from tests.dashboard.reader import Elements, Reader
 from tests.http_api.served import Served, add_token, save, serving
 from tests.support.hostile_texts import XSS_TEXTS
@@ -442,6 +443,21 @@ def test_figures_show_what_is_in_use(reader: Reader) -> None:
     page = reader.page("/figures").text
     assert '<td class="shade5" title="1">' in page
     assert "Recalled, by type" in page
+
+
+def test_an_agent_of_two_names_is_one_row_of_figures(reader: Reader) -> None:
+    """`claude` and `claude-code` were two agents with half of the recalls each."""
+    save("deploy-day", "We deploy on Mondays.", type="fact")
+    with opening.open_memory() as memory:
+        for name in ("claude", "claude-code", "Claude-Code"):
+            answer = memory.search(Query(text="when do we deploy"))
+            memory.record_recall(answer, name)
+
+    page = reader.page("/figures").text
+
+    rows = page.partition('data-part="agents"')[2].partition("</section>")[0]
+    assert '<th scope="row">claude</th><td class="number">3</td>' in rows
+    assert "claude-code" not in rows.casefold()
 
 
 def test_the_owner_sees_the_size_and_how_far_long_work_is(

@@ -12,6 +12,7 @@ from hivemind_memory.cli.own_command import is_on_path, own_command
 from hivemind_memory.errors import HivemindError, NotConnectedError, UsageError
 from hivemind_memory.model.agents import (
     CONNECTABLE,
+    OTHER_NAMES,
     WITH_CAPTURE,
     WITH_HOOKS,
     WITH_PERMISSIONS,
@@ -189,7 +190,6 @@ def _other_home() -> str:
 
 def _chosen(request: CommandRequest) -> tuple[ConnectableAgent, ...]:
     """Return the agents that were named."""
-    from hivemind_memory.connect.agents import OTHER_NAMES
     from hivemind_memory.connect.connector import chosen_agents
 
     try:

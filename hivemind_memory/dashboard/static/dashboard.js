@@ -8,8 +8,9 @@ const form = document.querySelector("form[data-live]");
 let showAgain = null;
 if (form) {
   const id = form.dataset.live;
-  let current = null, isTyped = false, settling = 0;
+  let current = null, isTyped = false, settling = 0, settled = "";
   const asked = async (address, part, use) => {
+    if (part === "settled") settled = address;
     const stop = new AbortController(), mine = { part, began: performance.now(), stop };
     current = mine;
     try {
@@ -55,12 +56,13 @@ if (form) {
     const address = typed();
     settling = setTimeout(() => show(address, "settled"), SETTLED_MS);
   });
-  // The parts of a score, of results that came while someone typed.
+  // The parts of a score, of results that came while someone typed. Only the first that
+  // is opened ends the typing, which counts as a recall.
   document.addEventListener("toggle", ({ target }) => {
     if (!target.matches?.("details[data-part=score]") || target.querySelector("table")) return;
     clearTimeout(settling);
     const name = target.closest("article").querySelector("a.open").getAttribute("href");
-    asked(location.href, "settled", (fresh) => {
+    asked(location.href, settled === location.href ? "changed" : "settled", (fresh) => {
       const link = fresh.querySelector(`a.open[href="${CSS.escape(name)}"]`);
       const table = link?.closest("article").querySelector("details table");
       if (table) target.append(table);
@@ -121,17 +123,21 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
+// What another program changes.
+const onChange = (use) => {
+  const events = new EventSource("/memory/events");
+  for (const kind of ["saved", "superseded", "forgotten"]) events.addEventListener(kind, use);
+};
+
 // Changes appear by themselves where nothing is typed, else a line tells of them.
 if (document.getElementById("memory-index") || document.getElementById("memory-show")) {
-  const events = new EventSource("/memory/events");
-  const changed = () => {
+  onChange(() => {
     const list = document.getElementById("results");
     const isAtRest = !document.activeElement?.closest("input, textarea, select, details");
     if (showAgain && list && isAtRest && !list.querySelector("details[open]")) {
       showAgain();
     } else document.getElementById("changed").hidden = false;
-  };
-  for (const kind of ["saved", "superseded", "forgotten"]) events.addEventListener(kind, changed);
+  });
 }
 
 // Health is read again when a memory changes, and while long work is under way.
@@ -148,8 +154,7 @@ if (document.getElementById("state")) {
     } catch { /* the next change asks again */ }
     if ("busy" in document.getElementById("state").dataset) plan(BUSY_MS);
   };
-  const events = new EventSource("/memory/events");
-  for (const kind of ["saved", "superseded", "forgotten"]) events.addEventListener(kind, () => plan(CHANGED_MS));
+  onChange(() => plan(CHANGED_MS));
   if ("busy" in document.getElementById("state").dataset) plan(BUSY_MS);
 }
 
