@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.code_tree import walk
 from tests.support.tree import project_files
 
 ROOT = Path(__file__).parents[1]
@@ -99,7 +100,7 @@ def test_a_clock_of_the_day_or_of_a_test_is_no_stopwatch(source: str) -> None:
 
 def stopwatches_in(source: str) -> list[int]:
     """Return the lines on which Python source takes a stopwatch."""
-    nodes = list(ast.walk(ast.parse(source)))
+    nodes = list(walk(ast.parse(source)))
     modules = {
         alias.asname or alias.name
         for node in nodes

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import hivemind_memory
 from tests.cli.conftest import Hm, hm, home  # noqa: F401 - fixtures
+from tests.support.code_tree import walk
 
 ROOT = Path(hivemind_memory.__file__).parent
 
@@ -47,7 +48,7 @@ PLACES_OF_NAME = {
 def _offers() -> Iterator[tuple[str, str]]:
     """Yield file and expression of every value inside an offered command."""
     for file in sorted(ROOT.rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.JoinedStr):
                 said = ""
                 for part in node.values:

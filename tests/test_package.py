@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 import hivemind_memory
+from tests.support.code_tree import walk
 from tests.support.tree import copy_project, project_files
 
 ROOT = Path(__file__).parents[1]
@@ -118,7 +119,7 @@ def dotted(module: Path) -> str:
 def imports_of(module: Path) -> tuple[str, ...]:
     """Return every module that a file imports, lazily or for its types alone too."""
     found: list[str] = []
-    for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+    for node in walk(ast.parse(module.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             found += (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -171,10 +172,12 @@ def distributions(requirements: list[str]) -> set[str]:
     return {re.split(r"[^\w.-]", one, maxsplit=1)[0].lower() for one in requirements}
 
 
-@cache
+packages_distributions = cache(importlib.metadata.packages_distributions)
+
+
 def distribution_of(library: str) -> str:
     """Return the distribution that provides a library."""
-    [name] = set(importlib.metadata.packages_distributions()[library])
+    [name] = set(packages_distributions()[library])
     return name.lower()
 
 

@@ -16,6 +16,7 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
+from tests.support.code_tree import walk
 from tests.support.tree import project_files
 
 ROOT = Path(__file__).parents[1]
@@ -60,7 +61,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 
 def names_in(tree: ast.AST) -> Iterator[str]:
     """Yield what code defines, imports or uses by name, its texts and attributes."""
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             yield node.name
         elif isinstance(node, ast.Name):
@@ -138,7 +139,7 @@ def members() -> dict[str, set[str]]:
         found[stem] |= names_of(module)
         for folder in module.parts[:-1]:
             found[folder] |= {module.stem, *module.parts[:-1]}
-        for node in ast.walk(code_of(module)):
+        for node in walk(code_of(module)):
             if isinstance(node, ast.ClassDef):
                 found[node.name] |= set(names_in(node))
                 found[node.name] |= {

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.files.descriptors import IrregularFileError, open_regular
+from tests.support.code_tree import walk
 from tests.support.forked import HM, finish
 from tests.support.ran import Ran
 from tests.support.tree import ROOT
@@ -92,7 +93,7 @@ def test_every_file_is_opened_by_one_rule() -> None:
 
 def _calls(file: Path) -> Iterator[ast.Call]:
     tree = ast.parse(file.read_text(encoding="utf-8"))
-    return (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return (node for node in walk(tree) if isinstance(node, ast.Call))
 
 
 @pytest.fixture(scope="module")
