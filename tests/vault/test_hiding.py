@@ -17,6 +17,7 @@ from hivemind_memory.dashboard.shown_text import masked_text
 from hivemind_memory.files.places import known_vaults
 from hivemind_memory.model.query import Query
 from hivemind_memory.redaction import find_secrets, mask
+from hivemind_memory.sqlite import connection
 from hivemind_memory.vault import opened
 from hivemind_memory.vault.vault import Vault
 from tests.support.waiting import wait_until
@@ -113,6 +114,7 @@ def test_what_was_read_before_a_value_was_set_is_not_indexed_after_it(
     """Another process sets it between the reading and the writing of a note."""
     from hivemind_memory.memory.note_indexer import NoteIndexer
 
+    monkeypatch.setattr(connection, "BUSY_TIMEOUT_MS", 500)
     (home / "memory/login.md").write_text("# Login\n\nNothing yet.\n")
     real = NoteIndexer._record
 
