@@ -99,6 +99,10 @@ ALLOWED_NAMES: set[str] = set()
 ALLOWED_TEXTS: set[str] = {
     # That of a house, and its code.
     "hivemind_memory/redaction/in_prose/dialog.py: door",
+    "hivemind_memory/redaction/in_prose/handing_labels.py: door",
+    "hivemind_memory/redaction/in_prose/handing_labels.py: doors",
+    "hivemind_memory/redaction/in_prose/handing_words.py: door",
+    "hivemind_memory/redaction/in_prose/handing_words.py: strength",
     "hivemind_memory/redaction/in_prose/spoken_letters.py: door",
     "hivemind_memory/redaction/in_code/arguments.py: door",
     "hivemind_memory/redaction/in_formats/columns.py: door",

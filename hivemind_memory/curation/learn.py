@@ -19,6 +19,7 @@ from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.display import shorten
 from hivemind_memory.model.keys import closest
 from hivemind_memory.model.memory_types import CONFIDENCES
+from hivemind_memory.model.own_forms import CLAIM_HASH_CHARS
 from hivemind_memory.model.value import replaced
 from hivemind_memory.notes.slug import claim_prefix, hash_of
 from hivemind_memory.patterns.lazy_pattern import lazy_re
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 _MAX_TOPIC_CHARS = 200
 _SHOWN_CHARS = 80
-HASH_CHARS = 12
 _WORD = lazy_re(r"\w+")
 _URL = lazy_re(r"(?:[a-z][a-z0-9+.-]*:)?//(?:[^/?#\s]*@)?([^/?#:@\s]+)")
 _PORT = lazy_re(r"([^:]+|\[.*\]):\d*")
@@ -57,7 +57,7 @@ def claim_key(topic: str, claim: str) -> str:
     """
     words = _WORD.findall(unicodedata.normalize("NFKC", claim).casefold())
     key_text = " ".join(words) or claim.strip()
-    return claim_prefix(topic) + hash_of(key_text)[:HASH_CHARS]
+    return claim_prefix(topic) + hash_of(key_text)[:CLAIM_HASH_CHARS]
 
 
 def root_domain(name: str) -> str:

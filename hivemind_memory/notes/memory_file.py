@@ -23,6 +23,7 @@ from hivemind_memory.markdown.front_matter import (
     with_values,
 )
 from hivemind_memory.markdown.text import decode
+from hivemind_memory.model.own_forms import FIELDS, STATUS_FIELDS
 from hivemind_memory.model.value import value
 
 TYPE_CHECKING = False
@@ -33,13 +34,6 @@ if TYPE_CHECKING:
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.snapshot import FileSignature
 
-
-ORDER = (
-    *("id", "type", "key", "importance", "visibility", "created", "updated", "by"),
-    *("session", "source", "supersedes", "reason", "related", "contradicts"),
-    *("source_ref", "pinned", "done", "expires", "tags"),
-)
-"""The keys that this program writes, as they are in a front matter."""
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -133,7 +127,7 @@ def compose(
     """Return the text of a memory's file, and the line on which its content begins.
 
     Args:
-        values: Key -> value; those in ``ORDER`` first, the others after.
+        values: Key -> value; those in ``FIELDS`` first, the others after.
         content: Fit by ``fit_content``.
         old: The memory that it replaces: keys that we do not know stay as they are.
         kept: Keys of *old* that we know and that stay as well.
@@ -142,10 +136,10 @@ def compose(
         NotSavedError: What is to be kept of *old* cannot be taken over line by line.
     """
     blocks = blocks_of(old.text) if old else []
-    ours = {*ORDER, *values, "superseded_by", "superseded", "forgotten"} - {*kept}
+    ours = {*FIELDS, *values, *STATUS_FIELDS} - {*kept}
     stays = {key: lines for key, lines in blocks if key in kept and key not in values}
     lines = ["---"]
-    for key in (*ORDER, *(key for key in values if key not in ORDER)):
+    for key in (*FIELDS, *(key for key in values if key not in FIELDS)):
         if key in stays:
             lines += stays[key]
         elif key in values:

@@ -11,6 +11,7 @@ import re
 import unicodedata
 
 from hivemind_memory.files.paths import SUFFIX, name_problem
+from hivemind_memory.model.own_forms import CLAIM_PREFIX
 from hivemind_memory.model.scope import INBOX, SUPERSEDED, place_in_scope
 from hivemind_memory.patterns.lazy_pattern import lazy_re
 
@@ -57,7 +58,7 @@ def claim_prefix(topic: str) -> str:
     >>> claim_prefix("SQLite locks")
     'learn:sqlite-locks:'
     """
-    return f"learn:{slug_of(topic)}:"
+    return f"{CLAIM_PREFIX}{slug_of(topic)}:"
 
 
 def dashed(text: str, is_kept: Callable[[str], bool]) -> str:

@@ -72,6 +72,15 @@ LAYOUT_WORDS = (
     "recovery", "=", "12. ", "12) ", "pepper", *WALLET_WORDS,
 )  # fmt: skip
 """Words without which no layout gives a secret away."""
+
+HANDING_WORDS = (
+    "wifi", "wi-fi", "wlan", "kod", "kód", "код", "пин", "暗証番号", "验证码", "驗證碼",
+    "رمز", "magic word", "safe word", "protection word", "challenge word",
+    "combination", "combinación", "combinaison", "combinazione", "kombination", "door",
+    "gate",
+)  # fmt: skip
+"""Words besides these that, each as a whole, call something a secret in a sentence."""
+
 MANY = 32  # occurrences of a word
 NEAR = 80  # how far a value may be from its name
 HEADERS = ("bearer", "basic", "authorization", "cookie:")
@@ -83,6 +92,7 @@ SHORTEST_ALONE = 16  # letters of a value that nothing assigns
 _GOES_ON = (":", "=", "|", ">", "-")
 _UNLIKE_A_WORD = frozenset("0123456789!@#$%^&*+?~")
 _LAYOUT_WORDS, _ASSIGNED = frozenset(LAYOUT_WORDS), frozenset(ASSIGNED)
+_HANDING_WORDS = frozenset(HANDING_WORDS)
 _SPOKEN = frozenset(SPOKEN_WORDS)
 _PLACES = frozenset((*NAME_WORDS, *GATE_WORDS)) - {"/"}
 _HEADERS, _LOGINS = frozenset(HEADERS), frozenset(LOGINS)
@@ -92,7 +102,7 @@ _ASSIGNED_ORDER = {
 }
 _WORDS = (
     *(*ASSIGNED, *ASSIGNED_NON_ASCII, *LAYOUT_WORDS, *HEADERS, *LOGINS, *NAME_WORDS),
-    *(*GATE_WORDS, *_OF_NUMBERS),
+    *(*GATE_WORDS, *_OF_NUMBERS, *HANDING_WORDS),
     *("kennwort", "losung", "unlock", "diceware", "geheim"),
 )
 _GATE = WordGate(_WORDS, GATE_PATTERNS)
@@ -144,6 +154,25 @@ def find_secrets_in_part(text: str, known: Iterable[str] = ()) -> tuple[Secret, 
         from hivemind_memory.redaction.in_code.literals import joined
 
         spans += joined(hidden, lambda whole: _spans(whole, values))
+    if "\\u00" in hidden or "&" in hidden:
+        from hivemind_memory.redaction.in_formats.escapes import has_escape, in_escaped
+
+        if has_escape(hidden):
+            spans += in_escaped(hidden, lambda line: _spans(line, values))
+    if "powershell" in hidden or "pwsh" in hidden:
+        from hivemind_memory.redaction.in_code.encoded_commands import encoded_commands
+
+        spans += encoded_commands(hidden, lambda command: _spans(command, values))
+    if "base64" in hidden and "|" in hidden:
+        from hivemind_memory.redaction.in_code.encoded_commands import encoded_logins
+
+        spans += encoded_logins(hidden)
+    if spans:
+        from hivemind_memory.redaction.in_prose.relatives import relatives
+        from hivemind_memory.redaction.own_writing import without_own
+
+        spans += list(relatives(hidden, spans))
+        spans = without_own(hidden, spans, lambda value: _spans(value, values))
     if not text.isascii():
         from hivemind_memory.redaction.in_formats.layouts import has_zero_width
 
@@ -226,7 +255,7 @@ def _words_of(text: str) -> tuple[LineWords, bool]:
     """
     gate = _gates[-1]
     there = gate.read(text)
-    is_suspect = DASHED in there or _may_have_forms(there) or there.has_any(_OF_NUMBERS)
+    is_suspect = _is_suspect(there)
     if is_suspect and gate is _GATE:
         from hivemind_memory.redaction.suspects.form_words import FORM_WORDS
         from hivemind_memory.redaction.suspects.pieces import looks_of
@@ -236,6 +265,19 @@ def _words_of(text: str) -> tuple[LineWords, bool]:
         _gates.append(gate)
         there = gate.read(text)
     return there, is_suspect
+
+
+def _is_suspect(there: LineWords) -> bool:
+    """Return whether the layout of a text may give something away."""
+    if DASHED in there or _may_have_forms(there) or there.has_any(_OF_NUMBERS):
+        return True
+    words = there.words(_HANDING_WORDS)
+    if not words:
+        return False
+    from hivemind_memory.redaction.in_prose.handing_rows import rows_naming
+
+    # Each is a word, and no part of another.
+    return bool(rows_naming(there, words))
 
 
 def _by_layout(there: LineWords) -> list[TextSpan]:
@@ -251,6 +293,9 @@ def _by_layout(there: LineWords) -> list[TextSpan]:
         suspects = suspect_lines(there)
         if suspects is not None:
             spans += suspects.original(_on_lines(suspects.lines, there))
+    from hivemind_memory.redaction.in_prose.handed_over import handed_over
+
+    spans += handed_over(there)
     if there.has_any(_OF_NUMBERS):
         from hivemind_memory.redaction.in_code.literals import keys_as_numbers
 
@@ -264,12 +309,7 @@ def _may_have_forms(there: LineWords) -> bool:
 
 
 def _on_lines(lines: LineWords, there: LineWords) -> list[TextSpan]:
-    """Return what rules find on the lines that may hold a secret.
-
-    Args:
-        lines: These lines; see ``suspects/lines.py``.
-        there: The whole text.
-    """
+    """Return what rules find on the ``suspect_lines`` of a whole text."""
     from hivemind_memory.redaction.in_prose.statements import in_words
 
     spans: list[TextSpan] = []

@@ -102,6 +102,9 @@ class LineWords:
 
     def words(self, some: AbstractSet[str]) -> set[str]:
         """Return which of some words are in the text."""
+        # The smaller one is gone through: of a note, that is what it has.
+        if len(some) > len(self._rows):
+            return {word for word in self._rows if word in some}
         return self._rows.keys() & some
 
     def has_any(self, words: AbstractSet[str]) -> bool:
@@ -110,7 +113,8 @@ class LineWords:
 
     def rows(self, words: Iterable[str]) -> list[int]:
         """Return the numbers of the lines with one of some words, in order."""
-        some = [self._rows[word] for word in self._rows.keys() & words]
+        here = self.words(words) if isinstance(words, (set, frozenset)) else words
+        some = [self._rows[word] for word in here if word in self._rows]
         if len(some) < 2:
             return some[0] if some else []
         return sorted(set().union(*some))

@@ -1,8 +1,8 @@
 """Forms that were written before anyone looked at the rules are found.
 
-When each list was new, 34, 70, 79, 83, 69, 63 and 60 of its forms in 100 were found.
-What was missed of the first three has been mended since: these say what stays found,
-not how the next one would do. The last four are as they were met.
+When each list was new, 34, 70, 79, 83, 74, 70, 68 and 81 of its forms in 100 were found;
+who wrote the last one had read the rules. What was missed of the others but the seventh
+has been mended since: a list says what stays found, not how the next one would do.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ SHARES = {
     "first": 0.95,
     "second": 0.95,
     "third": 0.95,
-    "fourth": 0.82,
-    "fifth": 0.69,
-    "sixth": 0.62,
-    "seventh": 0.60,
+    "fourth": 0.98,
+    "fifth": 0.94,
+    "sixth": 0.90,
+    "seventh": 0.675,
+    "eighth": 0.80,
 }
-MOST_ALARMS = 0.0115
+MOST_ALARMS = 0.0075
 SEED = 12
 
 
@@ -37,7 +38,7 @@ def test_a_list_stays_as_found_as_it_is(name: str) -> None:
 
 
 def test_lines_that_were_written_without_a_secret_stay() -> None:
-    """They look like those with one; nine in eight hundred are still masked."""
+    """They look like those with one; six in eight hundred are still masked."""
     lines = list(harmless())
 
     masked = [line for line in lines if find_secrets(line)]

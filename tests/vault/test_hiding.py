@@ -281,7 +281,7 @@ def test_the_homes_of_a_process_are_few(tmp_path: Path) -> None:
 def test_only_notes_that_hold_the_value_are_indexed_anew(home: Path, form: str) -> None:
     """Each search warned of all notes and did without most of them for minutes."""
     notes = home / "memory"
-    (notes / "login.md").write_text(f"# Login\n\nThe old login is {form} here.\n")
+    (notes / "trip.md").write_text(f"# Trip\n\nThe old name is {form} here.\n")
     for number in range(300):
         (notes / f"{number}.md").write_text(f"# Note {number}\n\nA lamp burns.\n")
     with opening.open_memory() as memory:

@@ -70,6 +70,13 @@ _HERE = lazy_re(
     r"|cryptsetup)\b[^\n<]{0,80}"
     r"<<<[ \t]*" + _V
 )
+HERE = lazy_re(
+    r"\b(?:secrets?|insert|login|auth|passwd|password|token|key|cryptsetup|luks\w*|sudo"
+    r"|gpg|openssl|ssh-add|chpasswd|kinit|su|mount|unlock|borg|restic|vault)\b"
+    r"[^\n<]{0,80}<<<[ \t]*"
+    r"(?:'(?P<single>[^'\n]{5,100})'|\"(?P<double>[^\"\n]{5,100})\""
+    r"|(?P<value>[^\s\"'<>|;]{5,100}))"
+)
 SENT = lazy_re(
     r"(?i)(?:assword|assphrase|\bpin\b)[^\n]{0,40}(?:\r?\n[^\n]{0,10})?\bsend(?:line)"
     r"?\b"

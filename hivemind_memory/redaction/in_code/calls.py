@@ -23,6 +23,7 @@ from hivemind_memory.redaction.values.value_check import (
     is_sure,
     looks_random,
 )
+from hivemind_memory.redaction.values.value_score import score
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ _CRYPTO = lazy_re(
 )
 _NAME = lazy_re(r"([\w.:>$@!-]{1,60})[\"']?[ \t]{0,4}[=:]?[ \t]{0,4}\Z")
 _PATTERN = lazy_re(r"[\\()\[\]{}|^]")  # signs of a regular expression
+_LIKELY = 3.0
 _ARGUMENT_CHARS = 500
 _MAX_DEPTH = 3  # of brackets around a literal that are looked at
 _FIRST_ONES = 4  # arguments among which a password is
@@ -92,7 +94,8 @@ def in_calls(text: str) -> Iterator[TextSpan]:
             continue
         group = found.lastgroup or "one"
         value = found[group]
-        is_password, is_key = may_be_chosen(value), _is_key(value, is_strict=False)
+        is_password = may_be_chosen(value) or score(value) >= _LIKELY
+        is_key = _is_key(value, is_strict=False)
         if not is_password and not is_key:
             continue
         for name, place in _calls_around(text, found.start()):

@@ -10,6 +10,7 @@ from hivemind_memory.redaction.in_code.setting_names import (
 )
 from hivemind_memory.redaction.spans import TextSpan
 from hivemind_memory.redaction.values.value_check import is_real
+from hivemind_memory.redaction.values.value_score import held
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +31,31 @@ _SERVICE_HEADS = frozenset(
 )  # fmt: skip
 _NETWORK_HEAD = lazy_re(r"(?i)ssid|wi-?fi|wlan|network|netz|réseau|red|rete|无线|無線")
 _PIN_HEAD = lazy_re(r"(?:card |door |sim |phone )?(?:PIN|PUK)s?\d?(?:[ -]?[Cc]ode)?")
+_PLACE_HEADS = frozenset(
+    (
+        "room", "door", "gate", "entrance", "building", "locker", "safe", "lock",
+        "place",
+        "location", "floor", "house", "flat", "apartment", "site", "raum", "tür", "tor",
+        "gebäude", "porte", "salle", "puerta", "sala", "porta", "drzwi", "дверь",
+        "unit",
+    )
+)  # fmt: skip
+_CODE_HEADS = frozenset(
+    ("code", "codes", "kod", "código", "codice", "kode", "код", "combo")
+)
+_LOGIN_HEADS = frozenset(
+    (
+        "login",
+        "logins",
+        "creds",
+        "credentials",
+        "access",
+        "zugang",
+        "account",
+        "user/pw",
+    )
+)
+_LOGIN = lazy_re(r"[\w.@+-]{2,40}(?::|[ ]?/[ ]?)(?P<value>[^\s:/|]{5,64})")
 _PLAIN_HEAD = lazy_re(r"[\w -]+")
 _GAP = lazy_re(r"[ \t]{2,}|\t")
 
@@ -55,21 +81,24 @@ def columns(
         if at == len(lines) - 1:
             break
         line = lines[at]
-        for sign in signs:
+        for sign in ("||",) if line.lstrip(" \t>").startswith("||") else signs:
             if at < done or line.count(sign) < 1 or len(line) > 400:
                 continue
             below = at + 1 + (sign == "|")
+            parted = "|" if sign == "||" else sign
             if not _is_head(line, lines[at + 1], sign):
                 continue
             heads = [cell.strip(" \t>*`\"'") for cell in _split(line, sign)]
             kinds = _kinds_of(heads)
-            if any(len(head) > 40 for head in heads) or not any(kinds):
+            if any(len(head) > 40 for head in heads) or not (
+                any(kinds) or any(head.lower() in _LOGIN_HEADS for head in heads)
+            ):
                 continue
-            if sign != "|" and not all(map(_PLAIN_HEAD.fullmatch, heads)):
+            if sign[0] != "|" and not all(map(_PLAIN_HEAD.fullmatch, heads)):
                 continue
             rows = range(below, min(len(lines), below + _MAX_ROWS))
             for row in rows:
-                cells = _split(lines[row].rstrip("\r"), sign)
+                cells = _split(lines[row].rstrip("\r"), parted)
                 if len(cells) != len(heads):
                     break
                 done = row
@@ -78,6 +107,8 @@ def columns(
 
 def _is_head(line: str, below: str, sign: str) -> bool:
     """Whether a line may be the head of a table, by the line below it."""
+    if sign == "||":
+        return below.lstrip(" \t>").startswith("|")
     if sign == "|":
         return _is_separator(below)
     if sign == "  ":
@@ -87,9 +118,10 @@ def _is_head(line: str, below: str, sign: str) -> bool:
 
 def _kinds_of(heads: list[str]) -> list[ValueKind | None]:
     """Return what the columns below some heads hold."""
+    has_place = any(head.lower() in _PLACE_HEADS for head in heads)
     kinds = [
         ValueKind.PASSWORD
-        if _PIN_HEAD.fullmatch(head)
+        if _PIN_HEAD.fullmatch(head) or (has_place and head.lower() in _CODE_HEADS)
         else classify_name(head.replace(" ", "_"))
         for head in heads
     ]
@@ -105,7 +137,7 @@ def _kinds_of(heads: list[str]) -> list[ValueKind | None]:
 def _is_separator(line: str) -> bool:
     """Whether a line parts the head of a table from its rows."""
     body = line.rstrip("\r").lstrip(" \t>")
-    return "|" in body[1:] and not body.strip(" \t:|-")
+    return ("|" in body[1:] or "+" in body[1:]) and not body.strip(" \t:|+-")
 
 
 def _cells(
@@ -117,9 +149,15 @@ def _cells(
 ) -> Iterator[TextSpan]:
     """Yield the secrets in a row of a table that begins at the place *start*."""
     for head, kind, cell in zip(heads, kinds, cells, strict=True):
-        value = cell.strip(" \t*`\"'")
+        value = cell.strip(" \t*`\"'{}")
         name = head.replace(" ", "_")
         is_secret = False
+        login = _LOGIN.fullmatch(value) if head.lower() in _LOGIN_HEADS else None
+        if login and not chosen and held(login["value"]):
+            at = start + cell.index(value) + login.start("value")
+            yield (at, at + len(login["value"]), "password")
+            start += len(cell) + 1
+            continue
         if kind and value:
             is_secret = (
                 kind is ValueKind.PASSWORD and chosen(value)

@@ -13,12 +13,23 @@ from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction.in_code.arguments import (
     ACCOUNT,
     CALLED,
+    HERE,
     PAIR,
     PIPED,
     SENT,
     SETTER,
 )
 from hivemind_memory.redaction.in_code.commands import FORMS
+from hivemind_memory.redaction.in_code.given_values import (
+    ATTRIBUTE,
+    BASIC,
+    BESIDE_NAME,
+    CALL,
+    ELEMENT,
+    HEREDOC,
+    OF_COMMAND,
+    VARIABLE,
+)
 from hivemind_memory.redaction.in_code.plain_commands import PLAIN_FORMS
 from hivemind_memory.redaction.in_code.setting_names import ValueKind, classify_name
 from hivemind_memory.redaction.in_formats.basic_logins import basic_logins
@@ -29,11 +40,11 @@ from hivemind_memory.redaction.sentence_gate import NAME_WORDS
 from hivemind_memory.redaction.spans import has_any
 from hivemind_memory.redaction.values.letter_check import (
     may_be_any,
-    may_be_bare,
     may_be_letters,
     may_be_said,
 )
 from hivemind_memory.redaction.values.value_check import is_placeholder
+from hivemind_memory.redaction.values.value_score import held, held_bare, is_chosen_pair
 from hivemind_memory.redaction.vocabulary import PASSWORDS_ELSEWHERE
 
 TYPE_CHECKING = False
@@ -64,12 +75,6 @@ _TYPED = lazy_re(
     r"[\"'](?P<other>[^\"'\s]{5,100}+)[\"']\)",
     re.IGNORECASE,
 )
-_CALL = lazy_re(
-    r"(?i)\b(?:define|putenv|env|ini_set|(?:get|set|add|put|with)\w{0,20}|op"
-    r"tion|config)"
-    r"[ \t]{0,4}\([ \t]{0,4}[\"'](?P<name>[\w.-]{2,60}+)[\"'][ \t]{0,4},[ \t]{0,16}"
-    r"[\"'](?P<value>[^\"'\s]{5,100}+)[\"'][ \t]{0,4}[,)]"
-)
 _TIGHT = lazy_re(_NAME + r"(?:=|%3[dD]|}?=)" + _WORD + r"(?=[\s;,&\"'`)\]<]|\Z)")
 # In a list of settings within one string, and in an environment: no variable of code.
 _OF_STRING = lazy_re(
@@ -94,21 +99,6 @@ _AMONG = lazy_re(
     r"=\S+[ \t]*\r?$))"
     r"[ \t]{0,4}(?P<value>[^\s\"'`,;&<>()\[\]{}|$\\=]{5,100}+)(?=[ \t]*(?:[,;)]|\r?$))",
     re.MULTILINE,
-)
-_ELEMENT = lazy_re(
-    r"<(?:[\w:.-]{1,40}[^<>\n]{0,80}?\b(?:name|key|id)[ \t]{0,2}=[ \t]{0,2}[\"'])?"
-    r"(?P<name>[\w:.-]{2,60}+)(?:[\"'][^<>\n]{0,80})?>(?:\s{0,20}<[Vv]alue>)?[ \t]{0,4}"
-    r"(?P<value>[^<>\s]{5,100}+)[ \t]{0,4}</"
-)
-_ATTRIBUTE = lazy_re(
-    r"\b(?:key|name|id)=[\"'](?:[\w.-]{1,40}:){0,3}(?P<name>[\w.-]{2,60}+)[\"']"
-    r"[ \t]{1,8}"
-    r"value=[\"'](?P<value>[^\"'\s]{5,100}+)[\"']"
-)
-_VARIABLE = lazy_re(
-    r"variable[ \t]+\"(?P<name>[\w-]{2,60}+)\"[ \t]*+\{[^{}]{0,400}?\bdefaul"
-    r"t[ \t]*+=[ \t]*+"
-    r"\"(?P<value>[^\"\s]{5,100}+)\""
 )
 _BELOW = lazy_re(
     r"(?m)^(?P<mark>[ \t>#*_`-]{0,8}+)(?P<name>[^\n|=]{2,80}?)[ \t*_`:.]{0,6}\r?\n"
@@ -150,7 +140,7 @@ def in_letter_places(there: LineWords) -> list[TextSpan]:
         spans += _on_lines(there)
         spans += _stated(there)
         spans += inserted(there)
-        spans += columns(there, words=NAME_WORDS, chosen=may_be_letters)
+        spans += columns(there, words=NAME_WORDS, chosen=held)
     for word, pattern in (*FORMS, *PLAIN_FORMS):
         if word in there:
             ends_line = word in _IN_SENTENCES
@@ -159,7 +149,7 @@ def in_letter_places(there: LineWords) -> list[TextSpan]:
     if there.has_any(KUBERNETES):
         spans += kubernetes(there.text)
     for pattern, words in _TAKEN:
-        spans += _taken(there.near(pattern, words))
+        spans += _taken(there.near(pattern, words, below=2 * (pattern is HEREDOC)))
     if '" "' in there.text:
         spans += [
             (*found.span("value"), _PASSWORD)
@@ -210,7 +200,7 @@ def _on_lines(there: LineWords) -> Iterator[TextSpan]:
     for found in there.near(_LINE, NAME_WORDS):
         if (
             _holds_password(found["name"])
-            and may_be_bare(found["value"])
+            and held_bare(found["value"])
             and (found["sign"] or _signs_in(there, found.start()))
             and not _is_variable(there.text, found)
         ):
@@ -218,13 +208,17 @@ def _on_lines(there: LineWords) -> Iterator[TextSpan]:
     for found in there.near(_AMONG, NAME_WORDS):
         value = found["value"].rstrip(".")
         is_shown = ":" in found[0] or ">" in found[0] or _signs_in(there, found.start())
-        if is_shown and _holds_password(found["name"]) and may_be_said(value):
+        if (
+            is_shown
+            and _holds_password(found["name"])
+            and (may_be_said(value) or (not value.isalpha() and held(value)))
+        ):
             start = found.start("value")
             yield (start, start + len(value), _PASSWORD)
     for found in there.near(_LABELED, NAME_WORDS):
         label = _label(found["name"])
         value = found["value"].rstrip(".,")
-        is_said = may_be_said if value.isalpha() else may_be_letters
+        is_said = may_be_said if value.isalpha() else held_bare
         if _holds_password(label) and is_said(value):
             start = found.start("value")
             yield (start, start + len(value), _PASSWORD)
@@ -313,7 +307,7 @@ def _taken(places: Places) -> Iterator[TextSpan]:
     for found in places:
         groups = ("value", "plain", "single", "double")
         group = next(name for name in groups if found.groupdict().get(name))
-        if may_be_letters(found[group]):
+        if held(found[group]):
             yield (*found.span(group), _PASSWORD)
 
 
@@ -332,17 +326,18 @@ _QUOTES = ('"', "'", "`")
 _NAMED: tuple[
     tuple[re.Pattern[str], Callable[[str], bool], int, tuple[str, ...]], ...
 ] = (
-    (_QUOTED, may_be_letters, 0, _QUOTES),
-    (_CALL, may_be_letters, 0, _QUOTES),
-    (_TYPED, may_be_letters, 0, _QUOTES),
-    (_OF_STRING, may_be_letters, 0, ("=",)),
-    (_TIGHT, may_be_bare, 0, ("=", "%3")),
-    (PAIR, may_be_letters, 1, (":", "=")),
-    (SETTER, may_be_letters, 0, ("set", "put", "add", "config", "env", "secret")),
-    (_DEFAULT, may_be_bare, 0, ("${",)),
-    (_ELEMENT, may_be_letters, 1, ("</",)),
-    (_ATTRIBUTE, may_be_letters, 0, ("value=",)),
-    (_VARIABLE, may_be_letters, 4, ("variable",)),
+    (_QUOTED, held, 0, _QUOTES),
+    (CALL, held, 0, _QUOTES),
+    (_TYPED, held, 0, _QUOTES),
+    (_OF_STRING, held, 0, ("=",)),
+    (_TIGHT, held_bare, 0, ("=", "%3")),
+    (PAIR, held, 1, (":", "=")),
+    (SETTER, held, 0, ("set", "put", "add", "config", "env", "secret")),
+    (_DEFAULT, held_bare, 0, ("${",)),
+    (ELEMENT, held, 1, ("</",)),
+    (ATTRIBUTE, held, 0, ("value=",)),
+    (BESIDE_NAME, is_chosen_pair, 0, _QUOTES),
+    (VARIABLE, held, 4, ("variable",)),
 )
 """What holds a name and a value, what judges the value, the lines below it, and signs
 without which no text has one."""
@@ -353,6 +348,10 @@ _TAKEN = (
     (ACCOUNT, ("-u", "-a", "auth", "cred", "user")),
     (_CONNECTED, ("connect",)),
     (CALLED, ("auth", "login", "connect", "cred")),
+    (HERE, ("<<<",)),
+    (OF_COMMAND, ("command", "cmd")),
+    (HEREDOC, ("<<",)),
+    (BASIC, ("base64", "b64", "btoa")),
 )
 """What takes a password, and the words without which a line has none of it."""
 

@@ -113,7 +113,8 @@ def phrases(there: LineWords) -> Iterator[TextSpan]:
         if sum(is_jumbled(group) for group in found[0].split()) > 2:
             yield (*found.span(), "password")
     for found in there.near(_SETUP_KEY, _SETUP_WORDS, below=2):
-        if re.search("[2-7]", found[0]) and re.search("(?i)[a-z]", found[0]):
+        has_both = re.search("[2-7]", found[0]) and re.search("(?i)[a-z]", found[0])
+        if has_both or (len(found[0].split()) > 3 and is_gibberish(found[0])):
             yield (*found.span(), "totp-seed")
 
 

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 # Words of one kind of length, parted alike, from one mark or line end to another.
 _WORDS_ALONE = lazy_re(
-    r"(?<![\w,;-])(?<!, )(?:\d{1,2}[.):][ ]?)?[a-z]{3,8}(?P<joint>,[ ]?|[ ]|[ ]?[/"
+    r"(?<![\w,;-])(?<!, )(?:\d{1,2}[.):][ ]?)?[a-z]{3,10}(?P<joint>,[ ]?|[ ]|[ ]?[/"
     r"|·-][ ]?|\t)"
-    r"(?:(?:\d{1,2}[.):][ ]?)?[a-z]{3,8}(?P=joint)){10,31}"
-    r"(?:\d{1,2}[.):][ ]?)?[a-z]{3,8}"
+    r"(?:(?:\d{1,2}[.):][ ]?)?[a-z]{3,10}(?P=joint)){10,31}"
+    r"(?:\d{1,2}[.):][ ]?)?[a-z]{3,10}"
     r"(?![\w-]|(?P=joint)[a-z])"
 )
 _PHRASE = lazy_re(
@@ -69,7 +69,7 @@ def _words_alone(there: LineWords) -> Iterator[re.Match[str]]:
             # Prose has other words among them: to ask the pattern takes far longer.
             run = longest = 0
             for word in _WORD.findall(line):
-                is_likely = 2 < len(word) < 9 and word.islower()
+                is_likely = 2 < len(word) < 11 and word.islower()
                 run = run + 1 if is_likely and word not in _NO_SEED_WORDS else 0
                 longest = max(longest, run)
             if longest >= _FEWEST:

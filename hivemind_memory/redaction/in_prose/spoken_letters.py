@@ -41,6 +41,11 @@ _LABEL = lazy_re(
     r"(?<![\u2e80-\uffff])))"
 )
 _LETTER = r"[^\W\d_\u2e80-\uffff]"
+_LABEL_WORD = lazy_re(
+    rf"(?i)pass(?:word|phrase|code|wd)|pw|mdp|(?<=, )pass|(?<=/ )pass|clave|"
+    rf"{_STEMS}|парол"
+)
+_LONGEST_BEGINNING = 21  # letters and a dash
 _VALUE = rf"(?P<value>{_LETTER}(?:{_LETTER}|[-._](?=[^\W\d_])){{5,60}}+)"
 _OPEN, _SHUT = r"[\"'`“„«*‘]", r"[\"'`”“»*’]"
 # A sentence that goes on in the next line has not ended.
@@ -204,10 +209,24 @@ _NAMES = frozenset(_SENTENCE_WORDS)
 _ASKED = frozenset(("pin", "puk", "cred", "code"))
 
 
+def _labels(there: LineWords) -> Iterator[re.Match[str]]:
+    """Yield what ``_LABEL`` finds: it is tried only where its words are."""
+    text, done = there.text, 0
+    for start, end in there.blocks(there.rows(_SENTENCE_WORDS)):
+        for word in _LABEL_WORD.finditer(text, start, end):
+            first = max(start, done, word.start() - _LONGEST_BEGINNING)
+            for at in range(first, word.start() + 1):
+                label = _LABEL.match(text, at, end)
+                if label:
+                    done = label.end()
+                    yield label
+                    break
+
+
 def _stated(there: LineWords) -> Iterator[TextSpan]:
     """Yield what follows a word for a password."""
     text = there.text
-    for label in there.near(_LABEL, _SENTENCE_WORDS):
+    for label in _labels(there):
         at = label.end()
         stop = min(len(text), at + _FAR)
         for pattern in (_LED, _DIRECT, _LISTED, _BRACKETED, _MIDDLE):
@@ -286,10 +305,10 @@ def _pins(there: LineWords) -> Iterator[TextSpan]:
     """Yield the numbers that a call for hosts or a column of PINs holds."""
     for found in there.near(_HOST_KEY, ("key",)):
         yield (*found.span("value"), "pin")
-    yield from columns(there, words=("pin", "puk"), chosen=_is_pin)
+    yield from columns(there, words=("pin", "puk"), chosen=is_pin)
 
 
-def _is_pin(value: str) -> bool:
+def is_pin(value: str) -> bool:
     """Whether a cell of a column of PINs is one."""
     return value.isdecimal() and 3 < len(value) < 9 and not is_counted(value)
 

@@ -7,6 +7,7 @@ begin and end.
 from __future__ import annotations
 
 from hivemind_memory.patterns.lazy_pattern import lazy_re
+from hivemind_memory.redaction.spans import has_any
 from hivemind_memory.redaction.values.passphrase_check import is_spoken_phrase
 
 TYPE_CHECKING = False
@@ -57,12 +58,35 @@ _WORDS_OF_LABELS = frozenset((
 ))  # fmt: skip
 
 
+_SIGNED_IN = lazy_re(
+    r"(?i)(?<![\w-])(?:login|signin|unlock|auth)[ \t]+(?:[\w.-]+@[\w.-]+[ \t]+)?"
+    r"(?P<quote>[\"'])(?P<value>[^\W\d_]{2,14}(?:[ ][^\W\d_]{2,14}){2,8})(?P=quote)"
+)
+_HOLDERS = ("</", '="', "='", '= "', "= '", ': "', ": '", ':"')
+_HELD = lazy_re(
+    r"(?i)(?<![\w.-])[\w-]{0,40}(?:pass(?:word|phrase|wd|code)?|pwd|pw|psk|kennwort)"
+    r"(?:[\"']?[ \t]{0,4}[=:][ \t]{0,4}(?P<quote>[\"'])"
+    r"(?P<value>[^\W\d_]{2,14}(?:[ ][^\W\d_]{2,14}){1,11}[ ]\d{1,4})(?P=quote)"
+    r"|[^<>\n]{0,60}>"
+    r"(?P<text>[^\W\d_]{2,14}(?:[ ][^\W\d_]{2,14}){2,11}(?:[ ]\d{1,4})?)</)"
+)
+
+
 def spoken_phrases(there: LineWords) -> Iterator[TextSpan]:
     """Yield the passphrases of whole words."""
     for pattern, is_sure, below in ((_QUOTED, True, 0), (_TO_THE_END, False, 2)):
         for found in there.near(pattern, _WORDS_OF_LABELS, below=below):
             if is_spoken_phrase(found["value"], is_quoted=is_sure):
                 yield (*found.span("value"), "password")
+    for found in there.near(_SIGNED_IN, ("login", "signin", "unlock", "auth")):
+        if is_spoken_phrase(found["value"], is_quoted=True):
+            yield (*found.span("value"), "password")
+    has_held = has_any(there.text, _HOLDERS)
+    for found in there.near(_HELD, _WORDS_OF_LABELS) if has_held else ():
+        group = "value" if found["value"] else "text"
+        words = found[group].rstrip("0123456789 ")
+        if is_spoken_phrase(words, is_quoted=True):
+            yield (*found.span(group), "password")
     for found in there.near(_ASSIGNED, _WORDS_OF_LABELS):
         value = found["value"]
         is_title = value == value.title()

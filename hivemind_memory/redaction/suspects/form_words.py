@@ -14,7 +14,13 @@ from hivemind_memory.redaction.in_formats import (
     letter_places,
     secret_fields,
 )
-from hivemind_memory.redaction.in_prose import dialog, phrases, sentences, statements
+from hivemind_memory.redaction.in_prose import (
+    dialog,
+    handing_words,
+    phrases,
+    sentences,
+    statements,
+)
 from hivemind_memory.redaction.in_prose.seeds import SEED_WORDS
 from hivemind_memory.redaction.in_prose.statement_words import CHANGED_WORDS
 from hivemind_memory.redaction.suspects import lines
@@ -31,6 +37,7 @@ FORM_WORDS = layouts.WORDS.union(
     letter_places.WORDS,
     dialog.PASSWORD_WORDS,
     statements.VAULTS,
+    handing_words.GATE_WORDS,
     NAME_PARTS,
     CHANGED_WORDS,
     SEED_WORDS,

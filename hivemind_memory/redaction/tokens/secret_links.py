@@ -110,7 +110,9 @@ def _of_path(path: str, at: int, host: str) -> Iterator[TextSpan]:
             value = value.removesuffix(ending)
         if (opens or named) and _is_opaque(value, is_near=True):
             yield (start, start + len(value), "link")
-        elif _OPENS.fullmatch(segment):
+        elif _OPENS.fullmatch(segment) or _OPENS.fullmatch(
+            segment.rpartition("-")[2] if "-" in segment else ""
+        ):
             opens = True
 
 

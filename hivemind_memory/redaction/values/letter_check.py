@@ -121,6 +121,7 @@ _DOC_WORDS = frozenset(
         this time timeout true type types unchanged undefined unencrypted unknown
         unless unlocked unset until update updated upper used user users uses using
         utility validation value values variable verbose verify wallet want warning
+        toggle reject quarantine incorreta incorreto incorrecta incorrecto errada
         weak what when where which while will with without word wrong yes your
         obligatoire obligatoria facultatif verlopen vereist verplicht vergeten requis
         erforderlich optional leer wert zeichenkette
@@ -210,6 +211,17 @@ def _is_spelt_out(value: str) -> bool:
         and value.isalpha()
         and _SAID_ELSEWHERE.fullmatch(value.lower()) is None
     )
+
+
+@asked_once
+def says_what_it_is(word: str) -> bool:
+    """Whether a word names a secret, or says something of one, as documents do.
+
+    >>> says_what_it_is("Username"), says_what_it_is("tulip")
+    (True, False)
+    """
+    low = word.lower()
+    return low in _NAMES or low in _DOC_WORDS or low in _SPOKEN_OF_IT
 
 
 @asked_once

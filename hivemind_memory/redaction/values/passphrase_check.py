@@ -126,6 +126,15 @@ def is_spoken_phrase(value: str, *, is_quoted: bool) -> bool:
     )
 
 
+def speaks_of_it(word: str) -> bool:
+    """Whether a word in lower case is one of a sentence about passwords.
+
+    >>> speaks_of_it("encrypted"), speaks_of_it("ferret")
+    (True, False)
+    """
+    return word in _NOT_DRAWN or word in _SOFT or _ABOUT.fullmatch(word) is not None
+
+
 _ABOUT = lazy_re(
     r"(?:pass|encrypt|decrypt|authent|verif|config|generat|prompt|identi|certif|sign"
     r"|enter|remember|forg[eo]t|invalid|wrong|incorrect|match|confirm|again|prote[ck]t"

@@ -154,6 +154,11 @@ def may_be(value: str) -> bool:
     )
 
 
+def is_one_of_many(value: str) -> bool:
+    """Whether a value is a name with its number: ``db01``, ``ubuntu-22``."""
+    return _ONE_OF_MANY.fullmatch(value) is not None
+
+
 def is_counted(digits: str) -> bool:
     """Whether digits are rather a year, a day, a power of two or a round number.
 

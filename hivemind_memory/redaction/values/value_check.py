@@ -23,12 +23,12 @@ _CODE = lazy_re(
     r"|[A-Za-z_$]\w*(?:(?:\.|->|::)[A-Za-z_$]\w*)+[,;]?"
 )
 _TECHNICAL = lazy_re(
-    r"(?i)(?:[a-z]+[_-])?(?:argon2\w*|sha-?\d{1,3}\w*|base\d\d\w*|utf-?\d+|pbkdf2\w*"
+    r"(?i)(?:[a-z]+[_-](?!\d+[a-z]{1,3}\Z))?(?:argon2\w*|sha-?\d{1,3}\w*|base\d\d\w*|utf-?\d+|pbkdf2\w*"
     r"|[hrep]s\d{3}|oauth\d?|ed25519|x25519|aes[-_]?\d{3}\w*|md5|bcrypt\d*|scrypt\d*|rsa\d*|rsa\w*-pkcs\S*|ecdsa\S*|hmac-sha\S*"
     r"|v\d+(?:\.\d+)*|(?:param|value|input|field|test|user|name|column|option|arg|str|var"
     r"|example|item|step|line|page|part|row|key|token|secret|pass(?:word|wd)?|pwd)_?\d+"
     r"|id_\w+|varchar\d*|char\d+|u?int\d+|float\d+|python\d*|1password|auth0|k8s|s3|ec2"
-    r"|http[23]?|ipv[46]|i18n|a11y|\d+[a-z]{1,3})"
+    r"|http[23]?|ipv[46]|i18n|a11y|\d+[a-z]{1,3})|(?-i:[a-z]{1,7}|[A-Z]{1,7})[_-]\d+[a-z]{1,3}"
 )
 # Keys and names that providers publish, and files below a folder.
 _PUBLIC = lazy_re(
@@ -38,6 +38,7 @@ _PUBLIC = lazy_re(
 _TWO_WORDS = lazy_re(
     r"[A-Z][a-z]{2,14}\.[A-Z][a-z]{2,14}(?<!Int)(?<!Float)(?<!Complex)[_-]?\d{2,4}[!?#$%&*+]?"
 )
+_TWO_CASES = lazy_re(r"[a-z]{3,}_[A-Z][a-z]+\d{1,4}")
 _NUMBERS = lazy_re(r"[\d.,:/_+\sxTZ-]+|\d+(?:\.\d+)?[a-zA-Z%]{1,6}")
 _VERSION_OR_DATE = lazy_re(r"v?\d+(?:\.\d+)+[\w.+-]{0,12}|\d{4}-\d\d-\d\d.*")
 _SYMBOL = lazy_re(r"[!@#$%^&*+=?~]")
@@ -110,7 +111,10 @@ def _is_no_secret(value: str, *, firm: bool) -> bool:
         or is_placeholder(value)
         or _NUMBERS.fullmatch(value) is not None
         or _VERSION_OR_DATE.fullmatch(value) is not None
-        or _TECHNICAL.fullmatch(value) is not None
+        or (
+            _TECHNICAL.fullmatch(value) is not None
+            and _TWO_CASES.fullmatch(value) is None
+        )
         or _PUBLIC.fullmatch(value) is not None
         or (_URL_OR_PATH.match(value) is not None and not _is_base64(value))
         or _ADDRESS.fullmatch(value) is not None
@@ -185,7 +189,15 @@ def _is_machine_made(name: str, value: str, *, loose: bool, tight: bool) -> bool
     if is_identifier(value):
         return tight and any(
             word in low
-            for word in ("secret", "token", "apikey", "api_key", "api-key", "auth")
+            for word in (
+                "secret",
+                "token",
+                "apikey",
+                "api_key",
+                "api-key",
+                "auth",
+                "access_key",
+            )
         )
     if loose:
         plain = re.fullmatch("[0-9a-fA-F]+", value) is not None
@@ -207,8 +219,9 @@ def _is_random_run(value: str) -> bool:
 
 PLACEHOLDERS = (
     "example", "placeholder", "changeme", "change-me", "change_me", "redacted",
-    "dummy", "sample", "replace", "insert", "yourpass", "yoursecret",
-    "yourtoken", "yourkey", "yourapi", "****", "....",
+    "dummy", "sample", "replace", "yourpass", "yoursecret",
+    "yourtoken", "yourkey", "yourapi", "insert-", "insert_", "insertyour",
+    "****", "....",
     "not-a-real", "notareal", "abcdefgh", "12345678", "deadbeef",
 )  # fmt: skip
 """What is in examples and in no real value, in lower case."""

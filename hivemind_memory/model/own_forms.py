@@ -1,0 +1,73 @@
+"""Names that this program makes: ids, keys of claims, names of files, fields.
+
+Who hides secrets asks here what is none: a hash in a key looks as random as a password.
+"""
+
+from __future__ import annotations
+
+import re
+
+from hivemind_memory.model.memories import CLAIM_FIELDS, PROGRAM_FIELDS
+
+CLAIM_PREFIX = "learn:"
+"""How the key of a claim begins."""
+
+CLAIM_HASH_CHARS = 12
+"""Of the hash at its end."""
+
+FIELDS = (
+    *("id", "type", "key", "importance", "visibility", "created", "updated", "by"),
+    *("session", "source", "supersedes", "reason", "related", "contradicts"),
+    *("source_ref", "pinned", "done", "expires", "tags"),
+)
+"""The keys of a front matter that this program writes, in their order."""
+
+STATUS_FIELDS = ("superseded_by", "superseded", "forgotten")
+"""Those that say that a memory is no longer active."""
+
+NAMED_FIELDS = frozenset((*FIELDS, *STATUS_FIELDS, *CLAIM_FIELDS, *PROGRAM_FIELDS)) - {
+    "reason"
+}
+"""All but the one in which a person or an agent writes a sentence."""
+
+# Of the years 2004 to 2039: a key of a network in hexadecimal may have as many digits.
+_ULID = "01[0-9A-HJKMNP-TV-Z]{24}"
+_FORMS = (
+    rf"{_ULID}|[^\s:]{{1,80}}--{_ULID}(?:\.md)?"
+    rf"|{CLAIM_PREFIX}[^\s:]{{1,80}}:[0-9a-f]{{{CLAIM_HASH_CHARS}}}"
+    r"|memory-[0-9a-f]{8}"
+)
+_OWN = re.compile(_FORMS)
+_WITHIN = re.compile(rf"(?<![^\W_])(?:{_FORMS})(?![^\W_])")
+_ID = re.compile(_ULID)
+_SHORTEST, _LONGEST = 15, 120
+
+
+def is_own_id(text: str) -> bool:
+    """Return whether a text is an id as this program makes them: a ULID."""
+    return _ID.fullmatch(text) is not None
+
+
+def is_own_name(text: str) -> bool:
+    """Return whether a text is a name that this program makes.
+
+    >>> is_own_name("learn:pip:3fd4e0dfd2a6"), is_own_name("learn:pip:hunter2")
+    (True, False)
+    """
+    return len(text) >= _SHORTEST and _OWN.fullmatch(text) is not None
+
+
+def is_in_own_name(text: str, start: int, end: int) -> bool:
+    """Return whether a part of a text is such a name, or a part of one.
+
+    >>> is_in_own_name("see learn:pip:3fd4e0dfd2a6", 14, 26)
+    True
+    """
+    if end - start > _LONGEST:
+        return False
+    around = text[max(0, start - _LONGEST) : end + _LONGEST]
+    shift = start - max(0, start - _LONGEST)
+    return any(
+        name.start() <= shift and name.end() >= shift + end - start
+        for name in _WITHIN.finditer(around)
+    )
