@@ -153,7 +153,7 @@ def find_secrets_in_part(text: str, known: Iterable[str] = ()) -> tuple[Secret, 
     if '"' in hidden or "'" in hidden or "\\\n" in hidden:
         from hivemind_memory.redaction.in_code.literals import joined
 
-        spans += joined(hidden, lambda whole: _spans(whole, values))
+        spans += joined(hidden, lambda whole: _spans(whole, values, is_code=True))
     if "\\u00" in hidden or "&" in hidden:
         from hivemind_memory.redaction.in_formats.escapes import has_escape, in_escaped
 
@@ -189,8 +189,16 @@ def find_secrets_in_part(text: str, known: Iterable[str] = ()) -> tuple[Secret, 
     )
 
 
-def _spans(text: str, known: Iterable[str]) -> list[TextSpan]:
-    """Return what each way of looking finds, the surest way first."""
+def _spans(
+    text: str, known: Iterable[str], *, is_code: bool = False
+) -> list[TextSpan]:
+    """Return what each way of looking finds, the surest way first.
+
+    Args:
+        text: The text.
+        known: Values that are secret.
+        is_code: It is put together from literals, and no line of it is weighed.
+    """
     low = lowered(text)
     spans: list[TextSpan] = []
     if values := tuple(known):
@@ -238,7 +246,7 @@ def _spans(text: str, known: Iterable[str]) -> list[TextSpan]:
 
         spans += in_spoken_letters(there)
     if is_suspect:
-        spans += _by_layout(there)
+        spans += _by_layout(there, is_weighed=not is_code)
     long = [rows for piece, rows in there.tokens.items() if len(piece) >= LONG]
     if long:
         from hivemind_memory.redaction.tokens.token_scan import in_runs
@@ -280,7 +288,7 @@ def _is_suspect(there: LineWords) -> bool:
     return bool(rows_naming(there, words))
 
 
-def _by_layout(there: LineWords) -> list[TextSpan]:
+def _by_layout(there: LineWords, *, is_weighed: bool) -> list[TextSpan]:
     """Return what the layout of a suspect text gives away."""
     from hivemind_memory.redaction.in_prose.seeds import SEED_WORDS, seed_phrases
 
@@ -293,9 +301,10 @@ def _by_layout(there: LineWords) -> list[TextSpan]:
         suspects = suspect_lines(there)
         if suspects is not None:
             spans += suspects.original(_on_lines(suspects.lines, there))
-    from hivemind_memory.redaction.in_prose.handed_over import handed_over
+    if is_weighed:
+        from hivemind_memory.redaction.in_prose.handed_over import handed_over
 
-    spans += handed_over(there)
+        spans += handed_over(there)
     if there.has_any(_OF_NUMBERS):
         from hivemind_memory.redaction.in_code.literals import keys_as_numbers
 
