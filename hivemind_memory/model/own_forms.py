@@ -12,6 +12,10 @@ from hivemind_memory.model.memories import CLAIM_FIELDS, PROGRAM_FIELDS
 CLAIM_PREFIX = "learn:"
 """How the key of a claim begins."""
 
+PROGRAM_KEY_PREFIX = "uuid-"
+"""Before the id, in the key of a memory that a program writes over HTTP: alone, an id
+would look like a secret there. A key is searched, and hardly any query has the word."""
+
 CLAIM_HASH_CHARS = 12
 """Of the hash at its end."""
 
@@ -30,12 +34,15 @@ NAMED_FIELDS = frozenset((*FIELDS, *STATUS_FIELDS, *CLAIM_FIELDS, *PROGRAM_FIELD
 }
 """All but the one in which a person or an agent writes a sentence."""
 
+UUID_FORM = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+"""How a UUID looks, as a pattern."""
+
 # Of the years 2004 to 2039: a key of a network in hexadecimal may have as many digits.
 _ULID = "01[0-9A-HJKMNP-TV-Z]{24}"
 _FORMS = (
     rf"{_ULID}|[^\s:]{{1,80}}--{_ULID}(?:\.md)?"
     rf"|{CLAIM_PREFIX}[^\s:]{{1,80}}:[0-9a-f]{{{CLAIM_HASH_CHARS}}}"
-    r"|memory-[0-9a-f]{8}"
+    rf"|memory-[0-9a-f]{{8}}|{PROGRAM_KEY_PREFIX}{UUID_FORM}"
 )
 _OWN = re.compile(_FORMS)
 _WITHIN = re.compile(rf"(?<![^\W_])(?:{_FORMS})(?![^\W_])")

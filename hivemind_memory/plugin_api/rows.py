@@ -12,6 +12,7 @@ import uuid
 from hivemind_memory.curation.ended_namespaces import PLATFORM_TYPES
 from hivemind_memory.markdown.entry import CROCKFORD
 from hivemind_memory.model.clocks import SECONDS_PER_DAY, iso_day, seconds_of
+from hivemind_memory.model.own_forms import PROGRAM_KEY_PREFIX
 from hivemind_memory.model.trust import HUMAN
 from hivemind_memory.model.value import value
 from hivemind_memory.plugin_api.parse import moment_text
@@ -24,10 +25,6 @@ if TYPE_CHECKING:
 FACT = "fact"
 KINDS = PLATFORM_TYPES
 """Kinds of memories, which are types of notes too."""
-
-KEY_PREFIX = "uuid-"
-"""Before the id, in a key: alone, an id would look like a secret there. A key is
-searched, so it is a word that hardly any query has."""
 
 AGENT, RUNTIME, USER = "agent", "runtime", "user"
 SOURCES = (AGENT, RUNTIME, USER)
@@ -106,7 +103,7 @@ def read_uuid(text: str) -> str | None:
 
 def key_of(row_id: str) -> str:
     """Return the key of the memory that has an id."""
-    return KEY_PREFIX + row_id
+    return PROGRAM_KEY_PREFIX + row_id
 
 
 def made_uuid(random: bytes) -> str:
@@ -121,7 +118,11 @@ def row_of(
 
     None: it has no id to name it by.
     """
-    given = memory.key.removeprefix(KEY_PREFIX) if KEY_PREFIX in memory.key else ""
+    given = (
+        memory.key.removeprefix(PROGRAM_KEY_PREFIX)
+        if PROGRAM_KEY_PREFIX in memory.key
+        else ""
+    )
     row_id = read_uuid(given) or uuid_of_ulid(memory.id)
     if not row_id:
         return None

@@ -189,9 +189,7 @@ def find_secrets_in_part(text: str, known: Iterable[str] = ()) -> tuple[Secret, 
     )
 
 
-def _spans(
-    text: str, known: Iterable[str], *, is_code: bool = False
-) -> list[TextSpan]:
+def _spans(text: str, known: Iterable[str], *, is_code: bool = False) -> list[TextSpan]:
     """Return what each way of looking finds, the surest way first.
 
     Args:

@@ -6,6 +6,7 @@ from hivemind_memory.markdown.entry import OPENING
 from hivemind_memory.model.own_forms import (
     FIELDS,
     NAMED_FIELDS,
+    UUID_FORM,
     is_in_own_name,
     is_own_id,
 )
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from hivemind_memory.redaction.spans import TextSpan
 
 _NAMES = NAMED_FIELDS.union(FIELDS)
-_UUID = lazy_re(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_UUID = lazy_re(UUID_FORM)
+_PLACE = "/memories/"  # of a memory over HTTP
 _FENCE = "---"
 _ID = "id: "
 _MOST_ROWS = 400  # of a front matter
@@ -92,7 +94,7 @@ def _rows_of_front(lines: Sequence[str]) -> set[int]:
 
 
 def _is_own(text: str, span: TextSpan) -> bool:
-    """Return whether a span is a name of ours, a field, or the session of an entry."""
+    """Return whether a span is a name of ours, a field, or the id of an entry or a link."""
     start, end, _ = span
     if is_in_own_name(text, start, end):
         return True
@@ -100,4 +102,5 @@ def _is_own(text: str, span: TextSpan) -> bool:
     line = text.rfind("\n", 0, start) + 1
     if line == start:
         return found in _NAMES and text[end : end + 1] == ":"
-    return _UUID.fullmatch(found) is not None and text.startswith(OPENING, line)
+    is_place = text.endswith(_PLACE, 0, start) or text.startswith(OPENING, line)
+    return is_place and _UUID.fullmatch(found) is not None

@@ -197,6 +197,21 @@ def test_a_key_in_the_front_matter_of_a_person_is_read() -> None:
     assert key not in mask(f"---\nservice: maps\napi_key: {key}\n---\nMaps.\n")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "key: uuid-5b1f0c1e-7c1e-4f43-9d4d-0f9f7f1d2a10",
+        "## task:T-7 (84 tokens; high)",
+        "- **Plain files.** A memory is a folder of Markdown.",
+        'curl -s "http://127.0.0.1:8737/workspaces/web/memories?q=deploy" -H "A: b"',
+        "http://plugin/v1/memories/5b1f0c1e-7c1e-4f43-9d4d-0f9f7f1d2a10",
+    ],
+)
+def test_what_pages_of_this_program_show_stays(text: str) -> None:
+    """Each was masked: a key, a count, a word, an address."""
+    assert mask(text) == text
+
+
 def test_what_a_person_adds_to_the_front_matter_is_read() -> None:
     """Fields that this program does not write are lines like others."""
     text = (

@@ -1,7 +1,7 @@
 """Forms that were written before anyone looked at the rules are found.
 
-When each list was new, 34, 70, 79, 83, 74, 70, 68 and 81 of its forms in 100 were found;
-who wrote the last one had read the rules. What was missed of the others but the seventh
+When each list was new, 34, 70, 79, 83, 74, 70, 68 and 81 of 100 forms were found; who
+wrote the last one had read the rules. What was missed of the others but the seventh
 has been mended since: a list says what stays found, not how the next one would do.
 """
 

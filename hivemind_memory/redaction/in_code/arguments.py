@@ -208,6 +208,8 @@ def _of(
     for found in places:
         group = found.lastgroup or "value"
         value = found[group].rstrip(")],")
+        if value.startswith(("http://", "https://")):
+            continue  # what is secret of a link is told elsewhere
         is_said = pattern in _CERTAIN
         if (
             is_likely(value)

@@ -15,6 +15,7 @@ from hivemind_memory.redaction.in_prose.handing_words import (
     FOLLOWS_LABEL,
     LEADS,
     MOVES,
+    NAMES_OF_FIELDS,
     NETWORKS,
     OPENING,
     OTHER_CODES,
@@ -184,6 +185,8 @@ def _label_at(tokens: list[Token], place: int) -> int:
     before = tokens[place - 1].low if place else ""
     if token.low in _WORD and before in WORDS_OF_SECRETS:
         return Label.PASSWORD
+    if token.low in NAMES_OF_FIELDS and not token.leads:
+        return 0
     if token.label in (Label.ANY_CODE, Label.CODE) and before in OTHER_CODES:
         return 0
     return token.label

@@ -342,5 +342,11 @@ PARTS_OF_WORDS = frozenset((
 ))  # fmt: skip
 """Those of them that say the same as a part of a longer word."""
 
+COUNTED = vocabulary_of("tokens keys secrets codes passwords pins logins accounts")
+"""Behind a number these only say how many there are: ``84 tokens``."""
+
+NAMES_OF_FIELDS = vocabulary_of("plain")
+"""Words that call something a password where a sign leads from them to it."""
+
 HOMOGRAPHS = vocabulary_of("tan")
 """Words that are a name of a secret in capitals alone: ``TAN`` of a bank."""

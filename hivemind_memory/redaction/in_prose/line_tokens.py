@@ -11,6 +11,7 @@ from hivemind_memory.redaction.in_prose.handing_labels import (
     label_of_name,
 )
 from hivemind_memory.redaction.in_prose.handing_words import (
+    COUNTED,
     HOMOGRAPHS,
     SETTERS,
 )
@@ -138,6 +139,8 @@ def tokens_of(line: str) -> list[Token]:
         if whole[0] >= "\u3000" and line[found.end() : found.end() + 1].strip():
             tokens[-1].is_joined = True
     for before, token in pairwise(tokens):
+        if before.body.isdecimal() and token.low in COUNTED:
+            token.label = 0
         if (
             token.body in _ASSIGNS
             and not before.label
