@@ -5,9 +5,8 @@ Who hides secrets asks here what is none: a hash in a key looks as random as a p
 
 from __future__ import annotations
 
-import re
-
 from hivemind_memory.model.memories import CLAIM_FIELDS, PROGRAM_FIELDS
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 CLAIM_PREFIX = "learn:"
 """How the key of a claim begins."""
@@ -44,9 +43,9 @@ _FORMS = (
     rf"|{CLAIM_PREFIX}[^\s:]{{1,80}}:[0-9a-f]{{{CLAIM_HASH_CHARS}}}"
     rf"|memory-[0-9a-f]{{8}}|{PROGRAM_KEY_PREFIX}{UUID_FORM}"
 )
-_OWN = re.compile(_FORMS)
-_WITHIN = re.compile(rf"(?<![^\W_])(?:{_FORMS})(?![^\W_])")
-_ID = re.compile(_ULID)
+_OWN = lazy_re(_FORMS)
+_WITHIN = lazy_re(rf"(?<![^\W_])(?:{_FORMS})(?![^\W_])")
+_ID = lazy_re(_ULID)
 _SHORTEST, _LONGEST = 15, 120
 
 

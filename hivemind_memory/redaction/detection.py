@@ -75,9 +75,8 @@ LAYOUT_WORDS = (
 
 HANDING_WORDS = (
     "wifi", "wi-fi", "wlan", "kod", "kód", "код", "пин", "暗証番号", "验证码", "驗證碼",
-    "رمز", "magic word", "safe word", "protection word", "challenge word",
+    "رمز", "magic word", "safe word", "protection word", "challenge word", "gate",
     "combination", "combinación", "combinaison", "combinazione", "kombination", "door",
-    "gate",
 )  # fmt: skip
 """Words besides these that, each as a whole, call something a secret in a sentence."""
 
@@ -159,14 +158,11 @@ def find_secrets_in_part(text: str, known: Iterable[str] = ()) -> tuple[Secret, 
 
         if has_escape(hidden):
             spans += in_escaped(hidden, lambda line: _spans(line, values))
-    if "powershell" in hidden or "pwsh" in hidden:
-        from hivemind_memory.redaction.in_code.encoded_commands import encoded_commands
+    if any(word in hidden for word in ("powershell", "pwsh", "base64")):
+        from hivemind_memory.redaction.in_code import encoded_commands as encoded
 
-        spans += encoded_commands(hidden, lambda command: _spans(command, values))
-    if "base64" in hidden and "|" in hidden:
-        from hivemind_memory.redaction.in_code.encoded_commands import encoded_logins
-
-        spans += encoded_logins(hidden)
+        spans += encoded.encoded_commands(hidden, lambda said: _spans(said, values))
+        spans += encoded.encoded_logins(hidden)
     if spans:
         from hivemind_memory.redaction.in_prose.relatives import relatives
         from hivemind_memory.redaction.own_writing import without_own
@@ -192,10 +188,7 @@ def find_secrets_in_part(text: str, known: Iterable[str] = ()) -> tuple[Secret, 
 def _spans(text: str, known: Iterable[str], *, is_code: bool = False) -> list[TextSpan]:
     """Return what each way of looking finds, the surest way first.
 
-    Args:
-        text: The text.
-        known: Values that are secret.
-        is_code: It is put together from literals, and no line of it is weighed.
+    No line of what is put together from the literals of code is weighed.
     """
     low = lowered(text)
     spans: list[TextSpan] = []
@@ -277,12 +270,10 @@ def _is_suspect(there: LineWords) -> bool:
     """Return whether the layout of a text may give something away."""
     if DASHED in there or _may_have_forms(there) or there.has_any(_OF_NUMBERS):
         return True
-    words = there.words(_HANDING_WORDS)
-    if not words:
+    if not (words := there.words(_HANDING_WORDS)):
         return False
     from hivemind_memory.redaction.in_prose.handing_rows import rows_naming
 
-    # Each is a word, and no part of another.
     return bool(rows_naming(there, words))
 
 

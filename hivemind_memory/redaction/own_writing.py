@@ -31,7 +31,7 @@ def own_rows(there: LineWords) -> frozenset[int]:
     """Return the numbers of the lines that are fields of a memory, or begin an entry.
 
     What they name is a name, and no label of a secret. Lines of a front matter that
-    this program does not write are none of them, nor is one without an id of ours.
+    this program does not write are none of them, nor is one without an id of its own.
     """
     rows = _rows_of_front(there.lines)
     if OPENING in there.text:
@@ -46,7 +46,7 @@ def own_rows(there: LineWords) -> frozenset[int]:
 def without_own(
     text: str, spans: list[TextSpan], find: Callable[[str], list[TextSpan]]
 ) -> list[TextSpan]:
-    """Return the spans of a text that are no writing of ours.
+    """Return the spans of a text that are no writing of this program.
 
     Args:
         text: The text.
@@ -94,7 +94,7 @@ def _rows_of_front(lines: Sequence[str]) -> set[int]:
 
 
 def _is_own(text: str, span: TextSpan) -> bool:
-    """Return whether a span is a name of ours, a field, or the id of an entry or a link."""
+    """Return whether a span is a name, field or id of this program."""
     start, end, _ = span
     if is_in_own_name(text, start, end):
         return True

@@ -191,7 +191,7 @@ def test_a_field_of_a_memory_that_holds_a_secret_is_masked() -> None:
 
 
 def test_a_key_in_the_front_matter_of_a_person_is_read() -> None:
-    """Without an id of ours it may be the key of a service."""
+    """Without an id of this program it may be the key of a service."""
     key = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"
 
     assert key not in mask(f"---\nservice: maps\napi_key: {key}\n---\nMaps.\n")

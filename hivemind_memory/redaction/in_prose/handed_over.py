@@ -9,6 +9,7 @@ the value looks like a secret (``values/value_score.py``). The words are in
 
 from __future__ import annotations
 
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction.in_formats.columns import columns
 from hivemind_memory.redaction.in_prose.handing_evidence import (
     Above,
@@ -35,7 +36,6 @@ from hivemind_memory.redaction.in_prose.line_tokens import (
 )
 from hivemind_memory.redaction.in_prose.spelled_out import spelled_out
 from hivemind_memory.redaction.in_prose.spoken_letters import is_pin
-from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction.own_writing import own_rows
 from hivemind_memory.redaction.values.value_score import score
 
@@ -174,7 +174,9 @@ def _in_line(line: str, above: Above | None) -> Iterator[TextSpan]:
         end, looks = values.get(place, (0, 0.0))
         if looks:
             more = said_by(line, tokens) if more is None else more
-            sure = weight(Place(tokens, place, end), state, above, looks)
+            sure = weight(
+                Place(tokens=tokens, start=place, end=end), state, above, looks
+            )
             if sure + looks + more + said_of_digits(token, tokens) >= ENOUGH:
                 last = tokens[end - 1].end
                 is_pin = line[token.start : last].replace(" ", "").isdigit()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from hivemind_memory.model.value import value
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction.in_prose.handing_labels import (
     Label,
 )
@@ -28,7 +28,6 @@ from hivemind_memory.redaction.in_prose.handing_words import (
     THATS,
     UNITS,
 )
-from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction.sentence_gate import ACCOUNTS
 from hivemind_memory.redaction.values.password_check import is_counted, is_likely
 from hivemind_memory.redaction.values.value_check import looks_random
@@ -79,7 +78,7 @@ _ENDING = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Above:
     """What a line above calls the value below it."""
 
@@ -92,7 +91,7 @@ class Above:
     """Whether it is the head of a list."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Place:
     """Where a value stands: the words of a line, and which of them it is."""
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from enum import IntEnum
 
 from hivemind_memory.model.own_forms import is_own_name
-from hivemind_memory.redaction.judgments import asked_once
 from hivemind_memory.patterns.lazy_pattern import lazy_re
+from hivemind_memory.redaction.judgments import asked_once
 from hivemind_memory.redaction.vocabulary import (
     KEY_NAMES,
     KEYS_ELSEWHERE,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction.in_prose.handing_evidence import Above
 from hivemind_memory.redaction.in_prose.handing_labels import (
     ANY_CODES,
@@ -28,7 +29,6 @@ from hivemind_memory.redaction.in_prose.handing_words import (
 from hivemind_memory.redaction.in_prose.line_tokens import labels_in, words_of
 from hivemind_memory.redaction.in_prose.spelled_out import digits_in
 from hivemind_memory.redaction.judgments import asked_once
-from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction.values.value_score import score
 
 TYPE_CHECKING = False
@@ -186,7 +186,9 @@ class Rows:
                 is_blank = not lines[lower].strip()
                 if (is_blank and lower > row + 1) or lines[lower].startswith("#"):
                     break
-                lists.setdefault(lower, Above(Label.PASSWORD, 1.5, is_list=True))
+                lists.setdefault(
+                    lower, Above(label=Label.PASSWORD, base=1.5, is_list=True)
+                )
         return lists
 
 
@@ -251,7 +253,7 @@ def _said_by_head(line: str) -> Above | None:
     is_asked = "?" in line
     best = max(kinds, key=BASE.__getitem__)
     more = 1.0 if is_asked and best is not Label.KEY else 0.0
-    return Above(best, min(3.0, BASE[best] + more), is_asked=is_asked)
+    return Above(label=best, base=min(3.0, BASE[best] + more), is_asked=is_asked)
 
 
 def _is_head(line: str) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hivemind_memory.redaction.in_prose.handing_labels import (
     WORDS_OF_SECRETS,
     Label,
@@ -60,37 +58,43 @@ _FORGOTTEN = 8  # words after which any other name counts
 _OPENED_WITH = 2.0
 
 
-@dataclass(slots=True)
 class State:
     """What was read before a word."""
 
-    label: int = 0
-    base: float = 0.0
-    words: int = 99
-    """Words since the label."""
+    __slots__ = (
+        *("base", "is_east", "is_elsewhere", "is_moved", "is_network", "is_remote"),
+        *("label", "led", "of_digits", "opened", "since", "words"),
+    )
 
-    led: float = 0.0
-    since: int = 99
-    """Words since what leads on."""
+    def __init__(self) -> None:
+        """Begin with nothing read."""
+        self.label = 0
+        self.base = 0.0
+        self.words = 99
+        """Words since the label."""
 
-    is_moved: bool = False
-    of_digits: float = 0.0
-    """What the names so far say of digits."""
+        self.led = 0.0
+        self.since = 99
+        """Words since what leads on."""
 
-    opened: int = 99
-    """Words since the line said that something is opened."""
+        self.is_moved = False
+        self.of_digits = 0.0
+        """What the names so far say of digits."""
 
-    is_east: bool = False
-    """Whether the label is in a script without blanks."""
+        self.opened = 99
+        """Words since the line said that something is opened."""
 
-    is_remote: bool = False
-    """Whether the line signs in to another machine."""
+        self.is_east = False
+        """Whether the label is in a script without blanks."""
 
-    is_network: bool = False
-    """Whether the line speaks of a wireless network."""
+        self.is_remote = False
+        """Whether the line signs in to another machine."""
 
-    is_elsewhere: bool = False
-    """Whether what was called a secret is not in English."""
+        self.is_network = False
+        """Whether the line speaks of a wireless network."""
+
+        self.is_elsewhere = False
+        """Whether what was called a secret is not in English."""
 
     def before(self, token: Token, *, is_digits: bool) -> float:
         """Return what the words before a value say for it."""

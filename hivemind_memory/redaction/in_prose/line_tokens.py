@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction.in_prose.handing_labels import (
     Label,
     label_of,
@@ -15,7 +15,6 @@ from hivemind_memory.redaction.in_prose.handing_words import (
     HOMOGRAPHS,
     SETTERS,
 )
-from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 _QUOTES = '"`„“”«»「」『』‚‘’'
 _EAST = (
@@ -43,46 +42,66 @@ _AROUND = "\"'`„“”«»「」『』()[]{}*_#=.,;:!?：？、。"
 _BULLETS = frozenset(("-", "*", "•", "+", ">", "|", "o", "–", "—", "→"))
 
 
-@dataclass(slots=True)
 class Token:
     """A word of a line."""
 
-    body: str
-    """Without the signs around it."""
+    __slots__ = (
+        *("body", "end", "is_assigned", "is_end", "is_joined", "is_lead", "is_paired"),
+        *("is_quoted", "is_speaker", "is_stop", "label", "leads", "low", "opens"),
+        "start",
+    )
 
-    start: int
-    end: int
-    low: str
-    leads: bool = False
-    """Whether a colon or an equals sign follows it."""
+    def __init__(  # noqa: PLR0913 - what is around a word
+        self,
+        body: str,
+        start: int,
+        end: int,
+        low: str,
+        *,
+        leads: bool = False,
+        opens: bool = False,
+        is_end: bool = False,
+        is_stop: bool = False,
+        is_quoted: bool = False,
+        label: int = 0,
+    ) -> None:
+        """Take a word as it stands; what is beside it is marked later."""
+        self.body = body
+        """Without the signs around it."""
 
-    opens: bool = False
-    """Whether a bracket opens before it."""
+        self.start = start
+        self.end = end
+        self.low = low
+        self.leads = leads
+        """Whether a colon or an equals sign follows it."""
 
-    is_end: bool = False
-    """Whether a clause ends with it."""
+        self.opens = opens
+        """Whether a bracket opens before it."""
 
-    is_stop: bool = False
-    """Whether a sentence does."""
+        self.is_end = is_end
+        """Whether a clause ends with it."""
 
-    is_quoted: bool = False
-    is_joined: bool = False
-    """Whether it is in a script without blanks, and the next word follows at once."""
+        self.is_stop = is_stop
+        """Whether a sentence does."""
 
-    is_speaker: bool = False
-    """Whether it tells who speaks, or when."""
+        self.is_quoted = is_quoted
+        self.label = label
+        """What it calls the value that follows."""
 
-    is_assigned: bool = False
-    """Whether its value follows without a blank."""
+        self.is_joined = False
+        """Whether its script has no blanks, and the next word follows at once."""
 
-    is_paired: bool = False
-    """Whether it follows a name and a colon where a login is stated."""
+        self.is_speaker = False
+        """Whether it tells who speaks, or when."""
 
-    label: int = 0
-    """What it calls the value that follows."""
+        self.is_assigned = False
+        """Whether its value follows without a blank."""
 
-    is_lead: bool = False
-    """Whether it only begins the line: a bullet, or the like."""
+        self.is_paired = False
+        """Whether it follows a name and a colon where a login is stated."""
+
+        self.is_lead = False
+        """Whether it only begins the line: a bullet, or the like."""
 
 
 def _split(line: str) -> list[str]:

@@ -7,8 +7,8 @@ name with a number; 3, a password as people choose them; 5, one that a machine h
 from __future__ import annotations
 
 from hivemind_memory.model.own_forms import is_own_name
-from hivemind_memory.redaction.judgments import asked_once
 from hivemind_memory.patterns.lazy_pattern import lazy_re
+from hivemind_memory.redaction.judgments import asked_once
 from hivemind_memory.redaction.values.letter_check import (
     may_be_bare,
     may_be_letters,
