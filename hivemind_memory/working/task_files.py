@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from hivemind_memory.model.display import count_text
+from hivemind_memory.model.value import replaced
 from hivemind_memory.working.blocks import FileMemoryBlock, MemoryBlock, Priority
 from hivemind_memory.working.code_outline import Section, sections_of
 from hivemind_memory.working.loading import ContentLoader
+from hivemind_memory.working.root_folder import Walk
 from hivemind_memory.working.task_words import (
     LEAST_COVERAGE,
     Coverage,
@@ -56,6 +58,22 @@ _NOT_TEXT = (
 """Ends of names of files that are not read."""
 
 
+class FileSections:
+    """The sections of some files with their texts; each file is cut once."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self.texts = texts
+        """Path -> text."""
+
+        self._cut: dict[str, list[tuple[Section, str]]] = {}
+
+    def of(self, path: str) -> list[tuple[Section, str]]:
+        """Return the sections of a file, each with its text."""
+        if path not in self._cut:
+            self._cut[path] = list(_sections_in(path, self.texts[path]))
+        return self._cut[path]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundFiles:
     """The blocks that were made, and what was not looked at."""
@@ -64,8 +82,8 @@ class FoundFiles:
     weak: list[MemoryBlock]
     """Sections with few words of the task: they fill what is left of a budget."""
 
-    texts: dict[str, str]
-    """Path -> text, of all files that were read."""
+    sections: FileSections
+    """Of all files that were read."""
 
     notes: list[str]
 
@@ -108,14 +126,15 @@ def find_files(
     coverage = Coverage(words, counts.values())
     ranked = sorted(counts, key=lambda path: (-coverage.of(counts[path]), path))
     best = [path for path in ranked[:_CUT_FILES] if any(counts[path].counts)]
-    cut = {path: texts[path] for path in [*named, *best] if path in texts}
+    sections = FileSections(texts)
+    cut = dict.fromkeys(path for path in [*named, *best] if path in texts)
     found = section_blocks(
-        cut, words, loader, coverage=coverage, named=named, least=0.0
+        cut, sections, words, loader, coverage=coverage, named=named, least=0.0
     )
     blocks = [block for block in found if _has_enough(block)][:MAX_BLOCKS]
     weak = [_as_weak(block) for block in found if not _has_enough(block)]
     return FoundFiles(
-        blocks=blocks, weak=weak[:MAX_WEAK_BLOCKS], texts=texts, notes=notes
+        blocks=blocks, weak=weak[:MAX_WEAK_BLOCKS], sections=sections, notes=notes
     )
 
 
@@ -129,13 +148,14 @@ def _as_weak(block: MemoryBlock) -> MemoryBlock:
     why = str(block.metadata.get("why", "")).replace("words: ", "few words: ", 1)
     metadata = {**block.metadata, "why": why}
     confidence = round(block.confidence * _WEAKER, 4)
-    return replace(
+    return replaced(
         block, priority=Priority.LOW, confidence=confidence, metadata=metadata
     )
 
 
 def section_blocks(
-    texts: Mapping[str, str],
+    paths: Iterable[str],
+    sections: FileSections,
     words: TaskWords,
     loader: ContentLoader,
     *,
@@ -146,7 +166,8 @@ def section_blocks(
     """Return the sections of some files that have enough of some words, best first.
 
     Args:
-        texts: Of the files, by path.
+        paths: Of the files.
+        sections: Of these files, and maybe of others.
         words: What is looked for.
         loader: Says when a file has changed.
         coverage: How the words are weighed.
@@ -155,8 +176,8 @@ def section_blocks(
     """
     candidates = [
         candidate
-        for path, text in texts.items()
-        for candidate in _candidates(path, text, words, is_named=path in named)
+        for path in paths
+        for candidate in _candidates(path, sections, words, is_named=path in named)
     ]
     coverage = coverage.of_sections(candidate.counted for candidate in candidates)
     blocks: list[MemoryBlock] = []
@@ -167,30 +188,19 @@ def section_blocks(
             is_enough = share >= least and share > 0
             if not is_enough and not (is_named and candidate.is_whole):
                 continue
-            try:
-                changed_s = walk.status(candidate.path).st_mtime
-            except OSError:
-                continue
             why = "words: " + ", ".join(words.found(candidate.counted))
-            section, is_whole = candidate.section, candidate.is_whole
-            blocks.append(
-                FileMemoryBlock(
-                    location=candidate.path,
-                    start_line=None if is_whole else section.start_line,
-                    end_line=None if is_whole else section.end_line,
-                    confidence=NAMED_CONFIDENCE if is_named else round(share, 4),
-                    priority=Priority.HIGH if is_named else Priority.MEDIUM,
-                    timestamp=datetime.fromtimestamp(changed_s, UTC),
-                    metadata={"why": "named in the task" if is_named else why},
-                )
+            block = file_block(
+                walk,
+                candidate.path,
+                None if candidate.is_whole else candidate.section,
+                confidence=NAMED_CONFIDENCE if is_named else share,
+                priority=Priority.HIGH if is_named else Priority.MEDIUM,
+                why="named in the task" if is_named else why,
             )
+            if block is not None:
+                blocks.append(block)
     blocks.sort(key=lambda block: (-block.confidence, block.id))
     return blocks
-
-
-def section_texts(texts: Mapping[str, str]) -> dict[str, list[tuple[Section, str]]]:
-    """Return the sections of some files with their texts, by path."""
-    return {path: list(_sections_in(path, text)) for path, text in texts.items()}
 
 
 def _sections_in(path: str, text: str) -> Iterator[tuple[Section, str]]:
@@ -202,18 +212,34 @@ def _sections_in(path: str, text: str) -> Iterator[tuple[Section, str]]:
 
 
 def file_block(
-    loader: ContentLoader, path: str, section: Section, *, confidence: float
+    walk: Walk,
+    path: str,
+    section: Section | None,
+    *,
+    confidence: float,
+    priority: Priority,
+    why: str,
 ) -> FileMemoryBlock | None:
-    """Return the block of a section; None: its file has gone."""
+    """Return the block of a section; None: its file has gone.
+
+    Args:
+        walk: Says when the file has changed.
+        path: Of the file.
+        section: None: the whole file.
+        confidence: How sure it is that the task needs it, 0..1.
+        priority: How much it matters.
+        why: Why it is there.
+    """
     try:
-        with loader.root.walk() as walk:
-            changed_s = walk.status(path).st_mtime
+        changed_s = walk.status(path).st_mtime
     except OSError:
         return None
     return FileMemoryBlock(
         location=path,
-        start_line=section.start_line,
-        end_line=section.end_line,
+        start_line=section.start_line if section else None,
+        end_line=section.end_line if section else None,
+        priority=priority,
+        metadata={"why": why},
         confidence=round(confidence, 4),
         timestamp=datetime.fromtimestamp(changed_s, UTC),
     )
@@ -253,14 +279,15 @@ def _read(
 
 
 def _candidates(
-    path: str, text: str, words: TaskWords, *, is_named: bool
+    path: str, cut: FileSections, words: TaskWords, *, is_named: bool
 ) -> list[_Candidate]:
     """Return the sections of a file, or the file as one."""
+    text = cut.texts[path]
     whole = Section(1, text.count("\n") + 1, "")
     names = f"{path} "
     if is_named and len(text) <= _WHOLE_CHARS:
         return [_Candidate(path, whole, True, words.count(text, names))]  # noqa: FBT003
-    sections = list(_sections_in(path, text))
+    sections = cut.of(path)
     found = []
     for section, part in sections:
         counted = words.count(part, names + section.title)

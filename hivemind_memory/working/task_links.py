@@ -9,7 +9,7 @@ committed. What is found so is of low priority: it fills what is left of the bud
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from hivemind_memory.model.value import replaced
 from hivemind_memory.working.blocks import (
@@ -21,15 +21,16 @@ from hivemind_memory.working.blocks import (
     Priority,
 )
 from hivemind_memory.working.loading import ContentLoader
+from hivemind_memory.working.root_folder import Walk
 from hivemind_memory.working.task_changes import UNCOMMITTED
 from hivemind_memory.working.task_files import (
     FoundFiles,
     file_block,
     section_blocks,
-    section_texts,
 )
 from hivemind_memory.working.task_memories import memories_about
 from hivemind_memory.working.task_names import (
+    NamedSection,
     changed_lines,
     defined_names,
     is_test_of,
@@ -59,6 +60,9 @@ _TEST_SHARE = 0.5
 _MEMORIES_OF_FILE = 2
 _NAMES_OF_SECTION = 4
 """Names that a section defines, and that memories are looked for by."""
+
+_MAX_SUBJECTS = 12
+"""Searches for memories about files: each costs as much as that for the task."""
 
 _LEAST_SHARE = 0.1
 """Share of the words of a piece that what it refers to must have."""
@@ -112,18 +116,20 @@ def _files_of_texts(
         loaded = loader.load(source)
         if not loaded.is_error:
             text = f"{_name_of(source)} {loaded.text}"
-            yield from _sections(source, text, files.texts, loader)
+            yield from _sections(source, text, files, files.sections.texts, loader)
     for commit in _best(found, HistoryMemoryBlock):
         if isinstance(commit, HistoryMemoryBlock) and commit.action_type == "commit":
             touched = dict.fromkeys((commit.result or "").split(", "))
-            texts = {path: files.texts[path] for path in touched if path in files.texts}
-            yield from _sections(commit, commit.action_detail, texts, loader)
+            texts = files.sections.texts
+            texts = {path: texts[path] for path in touched if path in texts}
+            yield from _sections(commit, commit.action_detail, files, texts, loader)
 
 
 def _sections(
     source: MemoryBlock,
     text: str,
-    texts: dict[str, str],
+    files: FoundFiles,
+    texts: Mapping[str, str],
     loader: ContentLoader,
 ) -> Iterator[MemoryBlock]:
     """Yield the sections that have most of the words of a piece."""
@@ -134,7 +140,8 @@ def _sections(
     ranked = sorted(counts, key=lambda path: (-coverage.of(counts[path]), path))
     paths = list(dict.fromkeys([*named, *ranked[:_FILES_OF_SOURCE]]))
     sections = section_blocks(
-        {path: texts[path] for path in paths},
+        paths,
+        files.sections,
         words,
         loader,
         coverage=coverage,
@@ -151,22 +158,35 @@ def _files_of_files(
     """Yield sections that share names with a section, or are its test."""
     for source in _sources_of_code(found):
         path, text = _place_and_text(source, loader)
-        weights = weights_of(names_in(text), files.texts)
+        texts = files.sections.texts
+        weights = weights_of(names_in(text), texts)
         near = {
-            other: body
-            for other, body in files.texts.items()
+            other: files.sections.of(other)
+            for other, body in texts.items()
             if any(name in body for name in weights)
         }
-        links = sections_with(weights, section_texts(near))
-        for link in links[:_SECTIONS_WITH_NAMES]:
-            is_test = is_test_of(path, link.path)
-            share = max(link.share, _TEST_SHARE if is_test else 0.0)
-            names = ", ".join(link.names[:3])
-            about = f"it is the test of {path}: {names}"
-            why = about if is_test else f"shares {names} with {path}"
-            block = file_block(loader, link.path, link.section, confidence=share)
+        links = sections_with(weights, near)[:_SECTIONS_WITH_NAMES]
+        with loader.root.walk() as walk:
+            blocks = [_linked_section(link, path, walk) for link in links]
+        for block in blocks:
             if block is not None:
-                yield _as_linked(block, source, why)
+                yield _as_linked(block, source, str(block.metadata["why"]))
+
+
+def _linked_section(link: NamedSection, path: str, walk: Walk) -> MemoryBlock | None:
+    """Return the block of a section that shares names with a file."""
+    names = ", ".join(link.names[:3])
+    is_test = is_test_of(path, link.path)
+    return file_block(
+        walk,
+        link.path,
+        link.section,
+        confidence=max(link.share, _TEST_SHARE if is_test else 0.0),
+        priority=Priority.LOW,
+        why=f"it is the test of {path}: {names}"
+        if is_test
+        else f"shares {names} with {path}",
+    )
 
 
 def _sources_of_code(
@@ -188,15 +208,25 @@ def _memories_of_files(
 ) -> Iterator[MemoryBlock]:
     """Yield memories about the files in which the task's words are.
 
-    They are looked for by the name of the file, and by what the section defines or a
-    change touches.
+    They are looked for by the names of the files, and then by what the sections define
+    or the changes touch. What several are about is looked for once.
     """
+    subjects: list[tuple[int, str, MemoryBlock, str]] = []
     for source in reversed(_sources_of_code(found)):
         path, text = _place_and_text(source, loader)
         name = path.rpartition("/")[2].partition(".")[0]
-        for subject in _subjects(name, text):
-            for block in memories_about(memory, subject, now)[:_MEMORIES_OF_FILE]:
-                yield _as_linked(block, source, f"it is about {path}")
+        for turn, subject in enumerate(_subjects(name, text)):
+            subjects.append((turn, subject, source, path))
+    subjects.sort(key=lambda subject: subject[0])
+    about: dict[str, list[MemoryBlock]] = {}
+    for _, subject, origin, path in subjects:
+        key = subject.casefold()
+        if key not in about:
+            if len(about) >= _MAX_SUBJECTS:
+                continue
+            about[key] = memories_about(memory, subject, now)[:_MEMORIES_OF_FILE]
+        for block in about[key]:
+            yield _as_linked(block, origin, f"it is about {path}")
 
 
 def _place_and_text(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
 from hivemind_memory.errors import HivemindError, NotesMissingError
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.model.query import Query
 from hivemind_memory.model.trust import is_trusted
+from hivemind_memory.model.value import replaced
 from hivemind_memory.working.blocks import KnowledgeMemoryBlock, MemoryBlock, Priority
 from hivemind_memory.working.loading import MEMORY_PREFIX
 
@@ -59,22 +59,26 @@ def find_memories(
 
 
 def memories_about(memory: Memory, subject: str, now: datetime) -> list[MemoryBlock]:
-    """Return blocks of the memories that are clearly about a subject, best first."""
+    """Return blocks of the memories that are clearly about a subject, best first.
+
+    The index answers as it is: the search for the task has just updated it.
+    """
     try:
-        answer, blocks = _search(memory, subject, now)
+        answer, blocks = _search(memory, subject, now, is_fresh=False)
     except HivemindError:
         return []  # the rest of the context does without
     return [] if answer.is_unknown or answer.is_weak else blocks
 
 
 def _search(
-    memory: Memory, text: str, now: datetime
+    memory: Memory, text: str, now: datetime, *, is_fresh: bool = True
 ) -> tuple[SearchAnswer, list[MemoryBlock]]:
     """Return the answer to a text, and the block of each hit, best first.
 
     What has no date, such as ``global.md``, does not age: it counts as written today.
     """
-    answer = memory.search(Query(text=text, max_results=MAX_MEMORIES))
+    query = Query(text=text, max_results=MAX_MEMORIES)
+    answer = memory.search(query, is_fresh=is_fresh)
     today = memory.clocks.local_iso(now.timestamp())[:10]
     return answer, [
         _block(hit, _midnight(hit.date or today, memory.clocks)) for hit in answer.hits
@@ -84,7 +88,7 @@ def _search(
 def _as_weak(block: MemoryBlock) -> MemoryBlock:
     """Return a memory with few words of the task as one that fills what is left."""
     metadata = {**block.metadata, "why": "it shares a word or two with the task"}
-    return replace(block, priority=Priority.LOW, metadata=metadata)
+    return replaced(block, priority=Priority.LOW, metadata=metadata)
 
 
 def _block(hit: Hit, start: datetime) -> MemoryBlock:

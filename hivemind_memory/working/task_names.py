@@ -106,7 +106,10 @@ def weights_of(names: tuple[str, ...], texts: Mapping[str, str]) -> dict[str, fl
     """Return how much each name tells: those that few files have, the most."""
     weights = {}
     for name in names[:MAX_NAMES]:
-        holding = sum(1 for text in texts.values() if name in text)
+        whole = re.compile(rf"(?<![A-Za-z0-9_]){name}(?![A-Za-z0-9_])")
+        holding = sum(
+            1 for text in texts.values() if name in text and whole.search(text)
+        )
         if 1 < holding <= _MAX_FILES:
             weights[name] = math.log(1 + len(texts) / holding)
     return weights

@@ -14,7 +14,7 @@ import pytest
 from hivemind_memory import NewMemory, environment, open_memory
 from hivemind_memory.errors import UsageError
 from hivemind_memory.memory import Memory
-from hivemind_memory.model.query import Query
+from hivemind_memory.model.query import Query, SearchAnswer
 from hivemind_memory.working.blocks import utc_now
 from hivemind_memory.working.task_context import (
     ContextRequest,
@@ -368,6 +368,38 @@ def test_a_file_about_the_task_brings_the_memory_about_it(
 
     assert "two people on the phone" in found.built.text
     assert "it is about failover.sh" in why
+
+
+def test_memories_about_files_are_looked_for_a_bounded_number_of_times(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One task asked up to thirty times, and each looked at the whole folder again."""
+    root = tmp_path / "sums"
+    root.mkdir()
+    git(root, "init", "-q")
+    for shop in ("tea", "rice", "salt", "wine", "corn", "silk"):
+        body = "".join(
+            f"def round_{shop}_{word}(cart):\n    return round(sum(cart))\n\n"
+            for word in ("tax", "net", "tip", "fee", "vat", "due")
+        )
+        (root / f"{shop}.py").write_text(body)
+    commit(root, "Round sums")
+    for path in sorted(root.glob("*.py"))[:3]:
+        path.write_text(path.read_text().replace("(cart):", "(cart, day):"))
+    asked: list[tuple[str, bool]] = []
+    search = Memory.search
+
+    def counted(self: Memory, query: Query, *, is_fresh: bool = True) -> SearchAnswer:
+        asked.append((query.text, is_fresh))
+        return search(self, query, is_fresh=is_fresh)
+
+    monkeypatch.setattr(Memory, "search", counted)
+
+    built(memory, root, "Round the sum of a cart")
+
+    texts = [text for text, _ in asked]
+    assert len(texts) == len(set(texts)) <= 13
+    assert [is_fresh for _, is_fresh in asked] == [True] + [False] * (len(asked) - 1)
 
 
 def test_a_commit_of_thousands_of_files_names_those_of_the_task(

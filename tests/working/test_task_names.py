@@ -9,7 +9,9 @@ import pytest
 
 from hivemind_memory import NewMemory, environment, open_memory
 from hivemind_memory.memory import Memory
+from hivemind_memory.working import task_files
 from hivemind_memory.working.blocks import Priority
+from hivemind_memory.working.code_outline import Section
 from hivemind_memory.working.task_context import (
     ContextRequest,
     TaskContext,
@@ -161,6 +163,35 @@ def test_a_name_that_most_files_have_is_no_link() -> None:
     texts |= {"a.go": "the_common_name rare_name", "b.go": "rare_name"}
 
     assert set(weights_of(("the_common_name", "rare_name"), texts)) == {"rare_name"}
+
+
+def test_a_name_is_a_whole_word() -> None:
+    """`book` was in `booked_room`, so that it seemed to link two files."""
+    texts = {"a.go": "func book()", "b.go": "booked_room", "c.go": "x.book(1)"}
+
+    assert set(weights_of(("book",), texts)) == {"book"}
+    del texts["c.go"]
+    assert weights_of(("book",), texts) == {}
+
+
+def test_each_file_is_cut_into_sections_once(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was cut again for each piece that it shares names with."""
+    cut: list[str] = []
+    sections_of = task_files.sections_of
+
+    def counted(text: str, suffix: str) -> list[Section]:
+        cut.append(text)
+        return sections_of(text, suffix)
+
+    monkeypatch.setattr(task_files, "sections_of", counted)
+    files = {"mill/mill.go": GRIND, "counter/barista.go": BARISTA}
+    root = write(tmp_path / "cafe", {**files, "compose.yaml": COMPOSE})
+
+    built(memory, root, "The stones break too few beans for the barista")
+
+    assert len(cut) == len(set(cut)) > 1
 
 
 def test_plain_words_are_no_names() -> None:
