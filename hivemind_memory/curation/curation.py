@@ -252,7 +252,7 @@ class Curation:
     def forget(
         self,
         selector: MemorySelector,
-        injected: InjectionRecords | None = None,
+        injected: InjectionRecords | None,
         *,
         is_dry_run: bool = False,
     ) -> ForgetResult:
@@ -291,8 +291,8 @@ class Curation:
 
     def undo(
         self,
-        change_id: str = "",
-        injected: InjectionRecords | None = None,
+        change_id: str,
+        injected: InjectionRecords | None,
         *,
         is_dry_run: bool = False,
     ) -> UndoResult:
@@ -314,7 +314,7 @@ class Curation:
     def purge(
         self,
         selector: MemorySelector | UnfinishedPurge,
-        injected: InjectionRecords | None = None,
+        injected: InjectionRecords | None,
         *,
         is_dry_run: bool = False,
         is_forced: bool = False,
@@ -323,7 +323,8 @@ class Curation:
 
         Args:
             selector: Which memories, or what an earlier purge left.
-            injected: What was injected into worktrees.
+            injected: What was injected into worktrees; None: unknown, and what was
+                stays there.
             is_dry_run: Only count what would be removed.
             is_forced: Remove whole notes that a person wrote, too.
 

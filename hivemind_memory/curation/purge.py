@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 def purge(
     context: CurationContext,
     selector: MemorySelector | UnfinishedPurge,
-    injected: InjectionRecords | None = None,
+    injected: InjectionRecords | None,
     *,
     is_dry_run: bool = False,
     is_forced: bool = False,

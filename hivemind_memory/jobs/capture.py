@@ -345,5 +345,5 @@ def _purged(memory: Memory, captured: CapturedMemory) -> CapturedMemory:
     """
     if captured.path:
         with suppress(MemoryNotFoundError):  # that purge reached it
-            memory.curation.purge(MemorySelector(name=captured.path))
+            memory.curation.purge(MemorySelector(name=captured.path), None)
     return CapturedMemory(captured.proposal, DROPPED, _PURGED)

@@ -259,7 +259,7 @@ class Memory:
 
     def forget(self, selector: MemorySelector) -> ForgetResult:
         """Hide memories from searches, injection and lists; see ``Curation.forget``."""
-        return self.curation.forget(selector)
+        return self.curation.forget(selector, None)
 
     @property
     def curation(self) -> Curation:

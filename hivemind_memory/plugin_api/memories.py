@@ -93,7 +93,7 @@ def write_row(
     if readable(memory).get(name) is None:
         # It was deleted meanwhile: what is in it goes with it.
         with suppress(RefusedError):  # who deletes it may have been faster
-            forget_in_scope(memory, namespace.scope, row_id)
+            forget_in_scope(memory, namespace.scope, row_id, None)
         raise RefusedError(NO_NAMESPACE, NOT_FOUND)
     return row_id
 
@@ -189,7 +189,7 @@ def search_rows(memory: Memory, question: RowQuestion) -> list[Row]:
 def forget_row(
     memory: Memory,
     row_id: str,
-    injected: InjectionRecords | None = None,
+    injected: InjectionRecords | None,
     *,
     requested_by: str,
 ) -> None:
@@ -218,7 +218,7 @@ def forget_in_scope(
     memory: Memory,
     scope: str,
     row_id: str,
-    injected: InjectionRecords | None = None,
+    injected: InjectionRecords | None,
 ) -> None:
     """Forget a memory of a scope; see ``Curation.forget`` for *injected*.
 

@@ -165,9 +165,7 @@ def add_row(
     return row_id, found.name
 
 
-def remove_row(
-    memory: Memory, row_id: str, injected: InjectionRecords | None = None
-) -> None:
+def remove_row(memory: Memory, row_id: str, injected: InjectionRecords | None) -> None:
     """Forget a memory, wherever the workspace may write.
 
     Args:

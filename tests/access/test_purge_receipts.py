@@ -187,7 +187,7 @@ def build(folder: Path, *, is_hidden: bool) -> None:
                 "projects/b/port.md", "projects/a/port.md", "updates", weight=0.5
             )
             of_b = memory.as_caller(Caller(project="projects/b")).curation
-            of_b.forget(MemorySelector(name=ENTRY))
+            of_b.forget(MemorySelector(name=ENTRY), None)
             of_b.restore(MemorySelector(name=ENTRY))
     if is_hidden:
         hide(sandbox, folder)

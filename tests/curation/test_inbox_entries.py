@@ -39,7 +39,7 @@ def test_an_accepted_entry_moves_to_the_note_of_its_day(memory: Memory) -> None:
     assert [one.id for one in memory.curation.pending()] == [other]
     assert memory.count_pending(is_fresh=True) == 1
 
-    memory.curation.undo()
+    memory.curation.undo("", None)
 
     assert paths(ask(memory, "zebra")) == []
     assert {one.id for one in memory.curation.pending()} == {entry, other}
@@ -87,7 +87,7 @@ def test_a_rejected_entry_waits_no_more(memory: Memory) -> None:
     with pytest.raises(MemoryNotFoundError):
         memory.curation.accept(entry)
 
-    memory.curation.undo()
+    memory.curation.undo("", None)
 
     assert {one.id for one in memory.curation.pending()} == {entry, other}
 

@@ -165,7 +165,7 @@ CHANGES = 6
 def taken_back(memory: Memory, change: str, *, is_dry_run: bool = False) -> str:
     """Take a change back; return what became of it, or why it cannot be."""
     try:
-        done = memory.curation.undo(change, is_dry_run=is_dry_run)
+        done = memory.curation.undo(change, None, is_dry_run=is_dry_run)
     except HivemindError as error:
         return type(error).__name__ + str(error).partition("projects/")[0]
     items = [len(one) for one in (done.forgotten, done.restored, done.reactivated)]
@@ -253,7 +253,7 @@ def test_after_a_merge_each_note_has_its_own_new_path(
 
     with memory.as_caller(STORE) as store:
         assert paths(ask(store, "harbour")) == ["projects/store/recovered.md"]
-        assert store.curation.undo().kind == "save"
+        assert store.curation.undo("", None).kind == "save"
     [kept] = read_recovered(sandbox.places.journal)
     assert kept.entry.path == "projects/store/n-shop.md"
     assert (sandbox.notes / "projects/store/n.md").read_text() == "# Of the store\n"

@@ -49,7 +49,9 @@ def finish(
     bench: Bench, name: str, caller: Caller = OWNER, *, is_dry_run: bool = False
 ) -> PurgeResult:
     """Finish a purge."""
-    return purge(bench.context(caller), UnfinishedPurge(id=name), is_dry_run=is_dry_run)
+    return purge(
+        bench.context(caller), UnfinishedPurge(id=name), None, is_dry_run=is_dry_run
+    )
 
 
 def leave_copy(bench: Bench, scope: str = "") -> str:

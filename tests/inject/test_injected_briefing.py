@@ -281,7 +281,7 @@ def test_a_briefing_that_goes_while_it_is_injected_is_not_written(
         if not forgotten:
             forgotten.append(True)
             with shop.sandbox.memory() as memory:
-                memory.curation.forget(MemorySelector(name="yard"))
+                memory.curation.forget(MemorySelector(name="yard"), None)
         real(self, record)
 
     monkeypatch.setattr(injection_record.InjectionEntry, "begin", begin)

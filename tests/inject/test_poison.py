@@ -100,7 +100,7 @@ def test_a_poisoned_session_is_undone_whole(memory: Memory, worktree: Path) -> N
     poison_session(memory)
     before = [VENOM in text for text in poisoned.told(worktree)]
 
-    forgotten = memory.curation.forget(MemorySelector(session=SESSION))
+    forgotten = memory.curation.forget(MemorySelector(session=SESSION), None)
 
     assert all(before)
     assert len(forgotten.memories) == 8
@@ -112,7 +112,7 @@ def test_a_poisoned_session_is_undone_whole(memory: Memory, worktree: Path) -> N
         assert VENOM not in text
         assert "We run the shop." in text
         assert "The shop sells tea." in text
-    again = memory.curation.forget(MemorySelector(session=SESSION))
+    again = memory.curation.forget(MemorySelector(session=SESSION), None)
     assert (len(again.memories), again.already) == (0, 8)
 
 
@@ -125,7 +125,7 @@ def test_a_poisoned_session_is_purged_to_the_last_byte(
     injector = open_injector(memory)
     for agent in ("claude", "codex"):
         injector.inject(str(worktree), agent=agent)
-    memory.curation.forget(MemorySelector(session=SESSION))
+    memory.curation.forget(MemorySelector(session=SESSION), None)
 
     receipt = memory.curation.purge(
         MemorySelector(session=SESSION), open_injection_records(memory)

@@ -172,7 +172,7 @@ def test_it_is_gone_at_once_with_a_memory_that_it_was_made_from(
     with home.sandbox.memory() as memory:
         curation = memory.curation
         if way == "forget":
-            curation.forget(MemorySelector(name="port"))
+            curation.forget(MemorySelector(name="port"), None)
         elif way == "supersede":
             memory.save(NewMemory(key="port", content="It is 6000.", reason="moved"))
         elif way == "purge":
@@ -214,7 +214,7 @@ def test_what_is_forgotten_while_the_model_writes_is_not_kept(home: Writer) -> N
 
     def reply(messages: Sequence[ChatMessage]) -> dict[str, object]:
         with home.sandbox.memory() as memory:
-            memory.curation.forget(MemorySelector(name="port"))
+            memory.curation.forget(MemorySelector(name="port"), None)
         return usual(messages)
 
     home.run()
@@ -345,7 +345,7 @@ def test_what_is_purged_while_a_briefing_is_kept_is_not_kept(
         found = compare(memory, told)
         if next(calls) == 1:  # the memories were compared, and are to be kept
             with home.sandbox.memory() as other:
-                other.curation.purge(MemorySelector(name="tabs"))
+                other.curation.purge(MemorySelector(name="tabs"), None)
         return found
 
     monkeypatch.setattr(brief, "sources_of", purge_after)
@@ -364,7 +364,7 @@ def test_a_purged_note_takes_the_briefing_that_knows_its_earlier_path(
     written(home)
     note.rename(note.with_name("other.md"))
 
-    home.with_memory(lambda m: m.curation.purge(MemorySelector(name="hand")))
+    home.with_memory(lambda m: m.curation.purge(MemorySelector(name="hand"), None))
 
     assert home.with_memory(lambda m: Briefings(m.state()).find("")) is None
 

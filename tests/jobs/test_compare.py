@@ -117,7 +117,7 @@ def test_what_a_person_removed_is_not_linked_again(
         elif how == "undo":
             change = memory.curation.changes()[0]
             assert change.actor == "model:*"
-            memory.curation.undo(change.id)
+            memory.curation.undo(change.id, None)
         else:
             note = home.sandbox.notes / "deploy-time.md"
             kept = [x for x in note.read_text().split("\n") if "by: model" not in x]
@@ -294,7 +294,7 @@ def test_a_purge_removes_jobs_proposals_and_refusals(home: ModelHome) -> None:
         memory.curation.unlink("deploy-time", "deploy-day", "related_to")
         selector = MemorySelector(name="deploy-day")
 
-        report = memory.curation.purge(selector)
+        report = memory.curation.purge(selector, None)
 
         assert ("language model", 3) in [(p.name, p.count) for p in report.places]
         links = ModelLinks(memory.state())

@@ -68,7 +68,7 @@ def sync(bench: Bench) -> object:
 
 
 def forget(bench: Bench) -> object:
-    return bench.memory.curation.forget(MemorySelector(name="deploy-shop"))
+    return bench.memory.curation.forget(MemorySelector(name="deploy-shop"), None)
 
 
 def restore(bench: Bench) -> object:

@@ -31,7 +31,12 @@ from hivemind_memory.errors import (
 )
 from hivemind_memory.files.paths import path_in_scope
 from hivemind_memory.memory.memory import Memory
-from hivemind_memory.model.curation import MemorySelector, NewMemory, SaveResult
+from hivemind_memory.model.curation import (
+    ForgetResult,
+    MemorySelector,
+    NewMemory,
+    SaveResult,
+)
 from hivemind_memory.model.filters import SearchFilter
 from hivemind_memory.model.memories import (
     ACTIVE,
@@ -268,7 +273,11 @@ class TypedMemoryMachine(RuleBasedStateMachine):
         _, file = self._any(number)
         name = file.key if by_key or not file.id else file.id
         meant = self._meant(caller, name)
-        call = lambda: self.memories[caller].curation.forget(MemorySelector(name=name))  # noqa: E731
+
+        def call() -> ForgetResult:
+            curation = self.memories[caller].curation
+            return curation.forget(MemorySelector(name=name), None)
+
         if not self._may_change(meant, caller):
             self._refused(HivemindError, call)
             return
@@ -297,7 +306,7 @@ class TypedMemoryMachine(RuleBasedStateMachine):
 
         def call() -> Any:
             selector = MemorySelector(session=session)
-            return self.memories[caller].curation.forget(selector)
+            return self.memories[caller].curation.forget(selector, None)
 
         if not meant:
             self._refused(HivemindError, call)

@@ -133,7 +133,7 @@ def forget(request: CommandRequest) -> int:
             return _purge_all(memory, selector, values)
         needs_confirmation = selector.is_set and not values["yes"]
         if values["dry_run"] or needs_confirmation:
-            plan = memory.curation.forget(selector, is_dry_run=True)
+            plan = memory.curation.forget(selector, None, is_dry_run=True)
             _print_forgotten(plan, as_json=values["json"])
             if values["dry_run"] or not plan.memories:
                 return 0
