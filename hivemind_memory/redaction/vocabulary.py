@@ -42,6 +42,9 @@ PASSWORD_STEMS = (
     "mật khẩu", "รหัสผ่าน", "كلمة المرور", "كلمة السر", "كلمة مرور", "باسورد",
     "密码", "密碼", "口令", "パスワード", "パスフレーズ", "暗証番号", "合言葉",
     "비밀번호", "비번", "패스워드", "암호",
+    "parool", "lykilorð", "fjalëkalim", "pasahitz", "contrasinal", "cyfrinair",
+    "pasfhocal", "wagwoord", "nenosiri", "geheimwoord", "şifrə", "пасворд", "құпиясөз",
+    "პაროლ", "գաղտնաբառ", "পাসওয়ার্ড", "கடவுச்சொல்",
 )  # fmt: skip
 """Words for a password, which may have any ending and any beginning."""
 PASSWORD_PARTS = ("pass", "pw", "mdp", "clave", "hasl", "laps", *PASSWORD_STEMS)

@@ -20,7 +20,7 @@ SHARES = {
     "fifth": 0.94,
     "sixth": 0.90,
     "seventh": 0.675,
-    "eighth": 0.80,
+    "eighth": 0.815,
 }
 MOST_ALARMS = 0.0075
 SEED = 12

@@ -6,6 +6,7 @@ from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction.in_code.setting_names import ValueKind, classify_name
 from hivemind_memory.redaction.values.letter_check import may_be_any
 from hivemind_memory.redaction.values.value_check import is_real
+from hivemind_memory.redaction.values.value_score import held
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,13 +25,17 @@ _CELL = lazy_re(
     r"|[^,'\n]{0,200}+)[ \t]{0,4}(?:,|\Z)"
 )
 _MOST_ROWS = 200
+_SHORT = frozenset(("pass", "pw", "pwd"))  # names of columns
 
 
 def inserted(there: LineWords) -> Iterator[TextSpan]:
     """Yield the values that an ``INSERT`` puts in columns for secrets."""
     for head in there.near(_HEAD, ("into",), below=6):
         names = [name.strip(' \t\r\n"`[]') for name in head["names"].split(",")]
-        kinds = [classify_name(name) for name in names]
+        kinds = [
+            ValueKind.PASSWORD if name.lower() in _SHORT else classify_name(name)
+            for name in names
+        ]
         if not any(kinds):
             continue
         at = head.end()
@@ -53,5 +58,5 @@ def inserted(there: LineWords) -> Iterator[TextSpan]:
 def _is_secret(name: str, kind: ValueKind, value: str) -> bool:
     """Whether a cell of a column is what its name says."""
     if kind is ValueKind.PASSWORD:
-        return may_be_any(value)
+        return may_be_any(value) or held(value)
     return is_real(name, value, kind, firm=True, tight=True)

@@ -39,7 +39,8 @@ PASSWORDS = vocabulary_of(
     "pw pws pwd pwds pswd psw passwort psk mdp laps пасс пас pasword plain "
     "plaintext cleartext pwort wachtw contraseña codeword safeword losungswort "
     "parola creds credentials cred credential clave claves contra hasło haslo "
-    "hasła pass-phrase pass-word passkey kata-sandi wachtwoord logon-pw"
+    "hasła sandi parol гасло pass-phrase pass-word passkey kata-sandi wachtwoord "
+    "logon-pw"
 )
 CODES = vocabulary_of(
     "pin pins puk puk1 puk2 pin1 pin2 tan otp geheimzahl tunnusluku пин пин-код "

@@ -189,6 +189,8 @@ def _label_at(tokens: list[Token], place: int) -> int:
     before = tokens[place - 1].low if place else ""
     if token.low in _WORD and before in WORDS_OF_SECRETS:
         return Label.PASSWORD
+    if token.is_quoted and token.leads and token.low == "code":
+        return 0  # a field of JSON: of an error, a product, a country
     if token.low in NAMES_OF_FIELDS and not token.leads:
         return 0
     if token.label in (Label.ANY_CODE, Label.CODE) and before in OTHER_CODES:

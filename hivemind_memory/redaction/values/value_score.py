@@ -85,6 +85,7 @@ _PARTS = lazy_re(r"[^\W\d_]+|\d+|[^\w]+|_+")
 _SIGNED = lazy_re(r"[^\W\d_]{2}[!#$%^*~?@&+]{1,2}[^\W_]{2}|\d[!#$%^*~?@&+]{1,3}$")
 _CAMEL_OR_JOINT = lazy_re(r"[a-z][A-Z]|[_.!]")
 _DOTTED = lazy_re(r"[A-Za-z]{3,12}\.[A-Za-z]{3,12}\d{1,4}(?<!Int..)(?<!Float..)")
+_TWO_WORDS = lazy_re(r"[A-Za-z][a-z]{3,12}\.[A-Z][a-z]{2,12}")
 _MEMBER = lazy_re(r"[A-Z]?[a-z]+(?:[A-Z][a-z]+)*[#@+][a-z][A-Za-z]*")
 _VERSIONED = lazy_re(r"(?i)[a-z][\w-]*[-_ ]?v?\d+(?:\.\d+)+\w*|.*[-_]v\d+")
 _STEP = lazy_re(
@@ -120,7 +121,8 @@ def score(value: str) -> float:
     for pattern, looks in _FORMS:
         if pattern.fullmatch(value):
             return looks
-    if is_placeholder(value) or is_no_secret(value, firm=True):
+    is_two = _TWO_WORDS.fullmatch(value) is not None
+    if is_placeholder(value) or (is_no_secret(value, firm=True) and not is_two):
         return 0.0
     if _HEX.fullmatch(value):
         return _of_hex(value)
