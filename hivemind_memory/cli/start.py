@@ -5,6 +5,7 @@ Where none runs, this costs one look for its socket (``cli.asking``, decision 06
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -18,6 +19,10 @@ ASKED = frozenset(
 )
 """Commands that a helper may run: short ones that are run often."""
 
+_OBJECTS = 100_000
+"""New objects until a short command looks for garbage. With Python's own number, 700,
+an injection looks seventy times, mostly while modules are loaded, and finds none."""
+
 
 def run() -> None:
     """Run ``hm`` as a process."""
@@ -25,6 +30,7 @@ def run() -> None:
         # `~` would be the root of the disk; without the variable, the system knows it.
         del os.environ["HOME"]
     if len(sys.argv) > 1 and sys.argv[1] in ASKED:
+        gc.set_threshold(_OBJECTS)
         from hivemind_memory.files.home import helper_socket, home_of
 
         path = helper_socket(home_of(os.environ))

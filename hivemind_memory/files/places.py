@@ -10,6 +10,7 @@ from hivemind_memory.files.descriptors import (
     open_regular,
     set_mode,
 )
+from hivemind_memory.files.digests import sha256_hex
 from hivemind_memory.files.home import LOCKS_FOLDER
 from hivemind_memory.model.value import value
 
@@ -178,9 +179,7 @@ def worktree_lock(locks: str, subject: str) -> str:
         locks: See ``locks_folder``.
         subject: The git folder that the worktrees of a repository share, else a folder.
     """
-    from hashlib import sha256  # a search locks nothing
-
-    digest = sha256(os.fsencode(subject)).hexdigest()[:16]
+    digest = sha256_hex(os.fsencode(subject))[:16]
     return os.path.join(locks, f"inject-{digest}.lock")
 
 
@@ -300,7 +299,5 @@ def places_of(home: str, memory_dir: str | None, index_dir: str) -> Places:
 
 def _name_of(folder: str) -> str:
     """Return a short name that only this folder has."""
-    from hashlib import sha256  # only for folders outside the home
-
-    digest = sha256(os.fsencode(folder)).hexdigest()[:12]
+    digest = sha256_hex(os.fsencode(folder))[:12]
     return f"{os.path.basename(folder)}-{digest}"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import marshal
 from operator import attrgetter
 
+from hivemind_memory.files.digests import blake2b_hex
 from hivemind_memory.files.errors import is_gone, is_in_the_way
 from hivemind_memory.files.paths import (
     DEVICE_STARTS,
@@ -112,14 +113,9 @@ class FolderSnapshot:
         the system lists the same files in another order.
         """
         if not self._digest:
-            try:
-                # hashlib loads OpenSSL, which takes longer than a scan of 1,000 notes.
-                from _blake2 import blake2b
-            except ImportError:
-                from hashlib import blake2b
             # Without references (from version 3) equal values are equal bytes.
             data = marshal.dumps(self._folders, 2)
-            self._digest = blake2b(data, digest_size=20).hexdigest()
+            self._digest = blake2b_hex(data)
         return self._digest
 
 

@@ -15,7 +15,7 @@ from hivemind_memory.model.value import value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 _TIMEOUT_S = 30.0
 
@@ -41,6 +41,19 @@ class GitIndexEntry:
 
     is_compared: bool = False
     """Git looks for changes of it: it was not told to assume that there are none."""
+
+
+@value
+class GitOption:
+    """One line of git's configuration."""
+
+    scope: str
+    """Where it stands: ``local``, ``worktree``, ``global``, ``system``, ``command``."""
+
+    name: str
+    """Section and key in lower case."""
+
+    text: str
 
 
 @value
@@ -101,6 +114,29 @@ class Repository:
             return False
         return text in self.run("cat-file", "blob", entry.object_id).stdout
 
+    def options(self, pattern: str) -> list[GitOption] | None:
+        """Return the options whose names match, the weightiest last.
+
+        Args:
+            pattern: A POSIX regular expression for the whole name, in lower case.
+
+        Returns:
+            None: git failed, or is older than 2.26 and cannot report the scope.
+
+        Raises:
+            GitError: It did not start, or did not finish in time.
+        """
+        words = ("config", "-z", "--show-scope", "--get-regexp")
+        done = self.run(*words, f"^({pattern})$")
+        if done.returncode not in (0, 1):
+            return None
+        fields = os.fsdecode(done.stdout).split("\0")
+        options = []
+        for scope, option in zip(fields[::2], fields[1::2], strict=False):
+            name, _, text = option.partition("\n")
+            options.append(GitOption(scope=scope, name=name, text=text))
+        return options
+
     def is_ignored(self, file: str) -> bool:
         """Return whether git ignores an untracked file."""
         return self.run("check-ignore", "-q", "--", file).returncode == 0
@@ -132,6 +168,12 @@ class Repository:
             listed, end = self.ask("worktree", "list", "--porcelain"), "\n"
         lines = listed.split(end)
         return [line[len(prefix) :] for line in lines if line.startswith(prefix)]
+
+
+def value_of(options: Sequence[GitOption], name: str) -> str:
+    """Return the effective value of one of some options; empty: it is not set."""
+    found = [option.text for option in options if option.name == name]
+    return found[-1] if found else ""
 
 
 def find_repository(

@@ -6,13 +6,18 @@ import os
 import re
 
 from hivemind_memory.errors import GitError
-from hivemind_memory.git.repository import complaint_of
+from hivemind_memory.git.repository import complaint_of, value_of
 from hivemind_memory.model.value import value
 from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.git.repository import Repository
+    from collections.abc import Sequence
+
+    from hivemind_memory.git.repository import GitOption, Repository
+
+ORIGIN = "remote.origin.url"
+"""The option of git that names where a repository comes from."""
 
 _TIMEOUT_S = 2.0
 """A launch does not wait longer for what only improves the choice of memories."""
@@ -22,6 +27,11 @@ _IDENTITY_TIMEOUT_S = 10.0
 
 _MISSING_KEY = 1
 """What ``git config --get`` exits with when there is no such key."""
+
+_DETACHED = "(detached)"
+_FIELDS = {"1": 7, "u": 9}
+"""What ``git status --porcelain=v2`` tells of a file before its path: changed, and in
+conflict."""
 
 _MAX_COMMITS = 8
 _SCHEME = lazy_re(r"^[a-z][a-z0-9+.-]*://", re.IGNORECASE)
@@ -52,8 +62,17 @@ class WorktreeState:
     """Files that differ from the last commit, relative to the worktree."""
 
 
-def project_state(folder: str, repository: Repository | None) -> WorktreeState:
+def project_state(
+    folder: str,
+    repository: Repository | None,
+    options: Sequence[GitOption] | None = None,
+) -> WorktreeState:
     """Return what identifies a worktree's project; reads none of its files.
+
+    Args:
+        folder: The worktree, if it is in no repository.
+        repository: Of the worktree.
+        options: Options of git, ``ORIGIN`` among them if it is set; None: git is asked.
 
     Raises:
         GitError: Git failed to report the origin; there may be one.
@@ -63,27 +82,58 @@ def project_state(folder: str, repository: Repository | None) -> WorktreeState:
     return WorktreeState(
         folder=repository.top,
         common_dir=repository.common_dir,
-        origin=_origin(repository),
+        origin=_origin(repository, options),
     )
 
 
-def worktree_state(folder: str, repository: Repository | None) -> WorktreeState:
-    """Return the state of a worktree; what git fails to report is left empty."""
-    project = project_state(folder, repository)
+def worktree_state(
+    folder: str,
+    repository: Repository | None,
+    options: Sequence[GitOption] | None = None,
+) -> WorktreeState:
+    """Return the state of a worktree; what git fails to report is left empty.
+
+    Its arguments are those of ``project_state``.
+    """
+    project = project_state(folder, repository, options)
     if repository is None:
         return project
-    changed = _output(
-        repository, "status", "--porcelain", "-z", "--no-renames", "--untracked-files"
-    ).split("\0")
+    branch, changed = _branch_and_changes(repository)
     log = ("log", "-n", str(_MAX_COMMITS), "--no-merges", "--format=%s")
     return WorktreeState(
         folder=project.folder,
         common_dir=project.common_dir,
         origin=project.origin,
-        branch=_output(repository, "symbolic-ref", "-q", "--short", "HEAD").strip(),
+        branch=branch,
         subjects=tuple(line for line in _output(repository, *log).split("\n") if line),
-        changed=tuple(line[3:] for line in changed if len(line) > 3),
+        changed=changed,
     )
+
+
+def _branch_and_changes(repository: Repository) -> tuple[str, tuple[str, ...]]:
+    """Return the branch, empty if there is none, and the files that differ."""
+    told = _output(
+        repository,
+        *("status", "--porcelain=v2", "--branch", "--no-ahead-behind", "-z"),
+        *("--no-renames", "--untracked-files"),
+    )
+    if not told:
+        # It may have taken too long, where the branch alone is known at once.
+        branch = _output(repository, "symbolic-ref", "-q", "--short", "HEAD").strip()
+        return branch, ()
+    branch, tracked, untracked = "", [], []
+    for line in told.split("\0"):
+        kind, _, rest = line.partition(" ")
+        if kind == "#":
+            name, _, text = rest.partition(" ")
+            if name == "branch.head" and text != _DETACHED:
+                branch = text
+        elif kind == "?":
+            untracked.append(rest)
+        elif kind in _FIELDS:
+            tracked.append(rest.split(" ", _FIELDS[kind])[-1])
+    # Files in conflict come last there.
+    return branch, (*sorted(tracked), *untracked)
 
 
 def project_identity(state: WorktreeState) -> str:
@@ -163,13 +213,15 @@ def _folder(text: str, base: str) -> str:
     return os.path.realpath(named).removesuffix("/.git").removesuffix(".git")
 
 
-def _origin(repository: Repository) -> str:
+def _origin(repository: Repository, options: Sequence[GitOption] | None) -> str:
     """Return the URL of ``origin`` as configured; empty: there is none.
 
     Raises:
         GitError: Git failed or took too long.
     """
-    words = ("config", "--get", "remote.origin.url")
+    if options is not None:
+        return value_of(options, ORIGIN).strip()
+    words = ("config", "--get", ORIGIN)
     try:
         done = repository.run(*words, timeout_s=_IDENTITY_TIMEOUT_S)
     except GitError as error:

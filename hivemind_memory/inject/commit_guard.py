@@ -21,7 +21,9 @@ from hivemind_memory.files.atomic import write_file
 from hivemind_memory.files.descriptors import open_regular
 from hivemind_memory.files.marked_section import SECTION_MARKS, put_section
 from hivemind_memory.git.hook_script import install_block, read_hook, remove_block
+from hivemind_memory.git.repository import value_of
 from hivemind_memory.inject.commit_check import FORMER_HOOKS, HOOKS
+from hivemind_memory.inject.git_settings import FILTER_OPTION
 from hivemind_memory.inject.section import render_body
 from hivemind_memory.inject.section_form import CLEAN_COPY, without_sections
 from hivemind_memory.inject.word_file import (
@@ -36,7 +38,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from hivemind_memory.git.repository import Repository
+    from hivemind_memory.git.repository import GitOption, Repository
 
 COVERED = (
     "*.[mM][dD]",
@@ -58,7 +60,10 @@ _ATTRIBUTES = "info/hivemind-attributes"
 _OPTION = "core.attributesFile"
 _HOOKS_OPTION = "core.hookspath"
 
-_OPTIONS = rf"^(core\.(attributesfile|hookspath)|filter\.{COPY_FILTER}\.clean)$"
+_OPTIONS = (
+    rf"core\.(attributesfile|hookspath)|filter\.{COPY_FILTER}\.clean"
+    f"|{FILTER_OPTION}"
+)
 
 # Neither text nor ending in a newline: some seds change such a file.
 _OWN_TEXT = b"\xff\0 a\n```\n" + put_section(b"", "mine") + b"```\n"
@@ -81,9 +86,9 @@ class CommitGuard:
         self._repository = repository
 
     @cached_property
-    def _options(self) -> list[tuple[str, str, str]] | None:
+    def options(self) -> list[GitOption] | None:
         """The options of the repository that matter here, read once when needed."""
-        return _options(self._repository)
+        return self._repository.options(_OPTIONS)
 
     def install(self) -> tuple[str, ...]:
         """Install or update filter and hooks; leave out what cannot be installed.
@@ -91,7 +96,7 @@ class CommitGuard:
         Returns:
             What to tell the user.
         """
-        if self._options is None:
+        if self.options is None:
             return ()
         with suppress(OSError, GitError):
             self._install_filter()
@@ -104,7 +109,7 @@ class CommitGuard:
             What to tell the user: which could not be installed, and which another
             program had replaced since the last injection.
         """
-        if self._options is None:
+        if self.options is None:
             return ()
         folder = self._hooks_in(self._repository.top)
         if not folder:
@@ -254,18 +259,18 @@ class CommitGuard:
         """Return the file of attributes that the repository's own settings name."""
         scopes = ("local", "worktree")
         named = [
-            text
-            for scope, key, text in self._options or ()
-            if key == _OPTION.lower() and scope in scopes
+            option.text
+            for option in self.options or ()
+            if option.name == _OPTION.lower() and option.scope in scopes
         ]
         return named[-1] if named else ""
 
     def _user_attributes(self) -> str:
         """Return the user's own file of attributes, which may not exist."""
         named = [
-            text
-            for scope, key, text in self._options or ()
-            if key == _OPTION.lower() and scope in ("system", "global")
+            option.text
+            for option in self.options or ()
+            if option.name == _OPTION.lower() and option.scope in ("system", "global")
         ]
         environ = self._repository.environ
         home = environ.get("HOME", "")
@@ -277,12 +282,11 @@ class CommitGuard:
 
     def _value(self, key: str) -> str:
         """Return the effective value of an option."""
-        found = [text for _, name, text in self._options or () if name == key]
-        return found[-1] if found else ""
+        return value_of(self.options or (), key)
 
     def _scope(self, key: str) -> str:
         """Return where the effective value of an option is set."""
-        found = [scope for scope, name, _ in self._options or () if name == key]
+        found = [one.scope for one in self.options or () if one.name == key]
         return found[-1] if found else ""
 
 
@@ -325,23 +329,6 @@ def files_with(
     wanted = "\n".join(texts).encode()
     found = repository.run(*words, stdin=wanted).stdout if wanted else b""
     return frozenset(file for file in os.fsdecode(found).split("\0") if file)
-
-
-def _options(repository: Repository) -> list[tuple[str, str, str]] | None:
-    """Return scope, key and value of the options that matter, the weightiest last.
-
-    None: git is older than 2.26 and cannot report the scope.
-    """
-    words = ("config", "-z", "--show-scope", "--get-regexp")
-    done = repository.run(*words, _OPTIONS)
-    if done.returncode not in (0, 1):
-        return None
-    fields = os.fsdecode(done.stdout).split("\0")
-    options = []
-    for scope, option in zip(fields[::2], fields[1::2], strict=False):
-        key, _, text = option.partition("\n")
-        options.append((scope, key, text))
-    return options
 
 
 def _read(path: str) -> bytes:

@@ -12,20 +12,26 @@ ever committed or pushed. The caller holds the lock.
 
 from __future__ import annotations
 
+import os
+
 from hivemind_memory.files.marked_section import SETTINGS_MARKS
 from hivemind_memory.git.own_lines import EXCLUDE, OwnLines, exclude_pattern
+from hivemind_memory.git.repository import value_of
 from hivemind_memory.inject.section import CREATED
 from hivemind_memory.inject.section_form import HEADLINE, line_pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.git.repository import Repository
+    from collections.abc import Sequence
+
+    from hivemind_memory.git.repository import GitOption, Repository
 
 FILTER = "hivemind"
 SWITCH = "hivemind.inject"
 """The repository's own option that switches injection off."""
 
-_OPTION = f"filter.{FILTER}.clean"
+FILTER_OPTION = f"filter.{FILTER}.clean"
+"""The option of git that names what removes a section."""
 
 # Lines are gathered from the begin mark to the end mark and then dropped. Without our
 # headline, or without an end mark, nothing is dropped: the user's text must not vanish
@@ -59,8 +65,16 @@ class GitSettings:
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
 
-    def is_on(self) -> bool:
-        """Return whether the repository allows injection."""
+    def is_on(self, options: Sequence[GitOption] | None = None) -> bool:
+        """Return whether the repository allows injection.
+
+        Args:
+            options: Options of git, ``SWITCH`` among them if it is set; None: git is
+                asked.
+        """
+        if options is not None and all(option.name != SWITCH for option in options):
+            return True
+        # Git knows what it takes for true: yes, on, 1.
         done = self._repository.run("config", "--type=bool", "--get", SWITCH)
         return done.stdout.strip() != b"false"
 
@@ -79,16 +93,28 @@ class GitSettings:
         """Return whether git ignores a file because of us."""
         return exclude_pattern(file) in self._own(EXCLUDE).all()
 
-    def add_filter(self, file: str) -> bool:
+    def add_filter(self, file: str, options: Sequence[GitOption] | None) -> bool:
         """Have git remove the section from what it reads from a file.
+
+        Args:
+            file: Relative to the worktree.
+            options: Options of git, ``FILTER_OPTION`` among them if it is set; None:
+                git cannot list them.
 
         Returns:
             Whether that is new.
         """
-        run, ask = self._repository.run, self._repository.ask
-        set_now = run("config", "--local", "--get", _OPTION).stdout
-        if set_now != CLEAN.encode() + b"\n":
-            ask("config", "--local", _OPTION, CLEAN)
+        if options is None:
+            run = self._repository.run
+            set_now = os.fsdecode(
+                run("config", "--local", "--get", FILTER_OPTION).stdout
+            )
+            set_now = set_now.removesuffix("\n")
+        else:
+            local = [one for one in options if one.scope == "local"]
+            set_now = value_of(local, FILTER_OPTION)
+        if set_now != CLEAN:
+            self._repository.ask("config", "--local", FILTER_OPTION, CLEAN)
         return self._own(_ATTRIBUTES).add(_attribute(file))
 
     def remove_filter(self, file: str) -> None:
@@ -98,7 +124,9 @@ class GitSettings:
     def exist(self) -> bool:
         """Return whether the repository has any setting that we added."""
         run = self._repository.run
-        return bool(self.files() or run("config", "--local", "--get", _OPTION).stdout)
+        return bool(
+            self.files() or run("config", "--local", "--get", FILTER_OPTION).stdout
+        )
 
     def files(self) -> list[str]:
         """Return the files that the settings name."""
@@ -110,7 +138,7 @@ class GitSettings:
         """Remove every setting, ``SWITCH`` apart."""
         for name in (EXCLUDE, _ATTRIBUTES):
             self._own(name).write(())
-        if self._repository.run("config", "--local", "--get", _OPTION).stdout:
+        if self._repository.run("config", "--local", "--get", FILTER_OPTION).stdout:
             section = f"filter.{FILTER}"
             self._repository.ask("config", "--local", "--remove-section", section)
 

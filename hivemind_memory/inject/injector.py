@@ -13,11 +13,11 @@ from hivemind_memory.errors import HivemindError, NotInjectedError, UsageError
 from hivemind_memory.files.locks import exclusive
 from hivemind_memory.files.places import worktree_lock
 from hivemind_memory.git.repository import find_repository
-from hivemind_memory.git.worktree import worktree_state
+from hivemind_memory.git.worktree import ORIGIN, worktree_state
 from hivemind_memory.inject.active_text import ActiveTexts
 from hivemind_memory.inject.agent_files import KNOWN_FILES, choose_target
 from hivemind_memory.inject.commit_guard import CommitGuard, section_copies
-from hivemind_memory.inject.git_settings import GitSettings
+from hivemind_memory.inject.git_settings import SWITCH, GitSettings
 from hivemind_memory.inject.injection_record import (
     SCOPES,
     InjectionEntry,
@@ -94,6 +94,7 @@ class Injector:
         self._caller_of = caller_of
         self._explicit_git = explicit_git
         self._has_tools = has_tools
+        self._looked_at: dict[str, tuple[str, Repository | None]] = {}
 
     def inject(
         self, worktree: str, *, agent: str = "", is_dry_run: bool = False
@@ -121,7 +122,8 @@ class Injector:
         self, worktree: str, agent: str, attempts: int, *, is_dry_run: bool
     ) -> InjectionResult | None:
         """Plan a section and write it; None: plan again."""
-        root, repository = self._find(worktree)
+        found = self._looked_at.pop(worktree, None)
+        root, repository = found or self._find(worktree)
         target = choose_target(
             agent,
             self._memory.settings.inject_target,
@@ -130,9 +132,10 @@ class Injector:
         done = InjectionResult(
             worktree=root, agent=agent, outcome=OFF, file=target.file
         )
-        if repository is not None and not GitSettings(repository).is_on():
+        options = repository.options(f"{SWITCH}|{ORIGIN}") if repository else None
+        if repository is not None and not GitSettings(repository).is_on(options):
             return done
-        state = worktree_state(root, repository)
+        state = worktree_state(root, repository, options)
         caller = self._caller_of(state, is_dry_run)
         with self._memory.as_caller(caller) as memory:
             planned = plan_section(
@@ -271,7 +274,7 @@ class Injector:
             StateUnusableError: The injection log cannot be read.
             UsageError: The folder does not exist.
         """
-        root, repository = self._find(worktree)
+        root, repository = self._looked_at[worktree] = self._find(worktree)
         home = self._environ.get("HOME", "")
         if home and root == os.path.realpath(home):
             doubt = f"{root} is your home folder, and agents read it in every folder"

@@ -308,8 +308,9 @@ def _prepare_git(
         raise UnusableFileError(
             f"{file} has no newline at its end, so git would see a change"
         )
-    is_new = settings.add_filter(file)
-    warnings = CommitGuard(repository).install()
+    guard = CommitGuard(repository)
+    is_new = settings.add_filter(file, guard.options)
+    warnings = guard.install()
     if is_ours or new == old.data:
         return warnings
     # What git would store must be the same with the section as without it.

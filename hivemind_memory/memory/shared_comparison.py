@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 
 from hivemind_memory.files.descriptors import open_regular
+from hivemind_memory.files.digests import blake2b_hex
 from hivemind_memory.files.locks import KernelLock
 
 _WRITE = os.O_CREAT | os.O_WRONLY
@@ -97,7 +98,5 @@ class SharedComparison:
             with open(_BOOT_FILE, encoding="utf-8") as file:
                 boot = file.read()
             self._system = (boot, *map(os.readlink, _SYSTEM_FILES))
-        from hashlib import blake2b
-
         content = repr((said, self._system, self._folder, compared_with))
-        return blake2b(content.encode(), digest_size=20).hexdigest().encode()
+        return blake2b_hex(content.encode()).encode()

@@ -6,10 +6,10 @@ dashes, and means the same on every system.
 
 from __future__ import annotations
 
-import hashlib
 import re
 import unicodedata
 
+from hivemind_memory.files.digests import sha256_hex
 from hivemind_memory.files.paths import SUFFIX, name_problem
 from hivemind_memory.model.own_forms import CLAIM_PREFIX
 from hivemind_memory.model.scope import INBOX, SUPERSEDED, place_in_scope
@@ -130,7 +130,7 @@ def own_path(path: str) -> str:
 
 def hash_of(text: str) -> str:
     """Return the SHA-256 of a text, hexadecimal; any text has one."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return sha256_hex(text.encode("utf-8", "surrogatepass"))
 
 
 def _is_kept(letter: str) -> bool:

@@ -27,15 +27,18 @@ MAX_BYTES = 4_000_000
 
 _NAME = "patterns"
 _Key = tuple[str | bytes, int]
-_Kept = tuple[int, bytes, int, dict[str, int], tuple[str | None, ...]]
-"""Flags, code, number of groups, and their names both ways."""
+_Place = tuple[int, int, int]
+"""Where the numbers of a pattern lie: offset, size and checksum."""
+
+_SIZE_BYTES = 4
 
 
 class PatternFile:
     """The compiled patterns in one file.
 
-    Two processes that write at once lose what one of them adds, until it is asked for
-    again.
+    A table says where the numbers of each pattern lie, so that a process reads those
+    alone that it needs. Two processes that write at once lose what one of them adds,
+    until it is asked for again.
     """
 
     def __init__(self, path: str) -> None:
@@ -45,7 +48,8 @@ class PatternFile:
             path: The file, in a folder that may be missing; empty: keep nothing.
         """
         self._path = path
-        self._kept: dict[_Key, _Kept | None] | None = None
+        self._places: dict[_Key, _Place] | None = None
+        self._body = b""
         self._new: dict[_Key, re.Pattern[Any]] = {}
 
     def compile(self, source: AnyStr, flags: int) -> re.Pattern[AnyStr]:
@@ -54,21 +58,19 @@ class PatternFile:
         Raises:
             re.error: It is no pattern.
         """
-        if self._kept is None:
-            self._kept = self._read()
+        if self._places is None:
+            self._places, self._body = self._read()
         key = (source, int(flags))
-        if key not in self._kept:
+        if key not in self._places:
             pattern = re.compile(source, flags)
             if self._path:
                 self._new[key] = pattern
             return pattern
-        kept = self._kept[key]
-        if kept is not None:
-            try:
-                return _from_kept(source, kept)
-            except (RuntimeError, TypeError, ValueError):
-                pass  # the engine refuses the numbers
-        return re.compile(source, flags)
+        try:
+            numbers = _slice(self._body, self._places[key])
+            return _from_numbers(source, numbers)
+        except (EOFError, RuntimeError, TypeError, ValueError):
+            return re.compile(source, flags)  # damaged, or refused by the engine
 
     def write(self) -> None:
         """Add what was compiled here, where Python writes byte code."""
@@ -76,61 +78,93 @@ class PatternFile:
         folder = os.path.dirname(self._path)
         if not new or sys.dont_write_bytecode or not os.access(folder, os.W_OK):
             return
-        kept = self._read()
+        places, body = self._read()
+        kept = {key: body[at : at + size] for key, (at, size, _) in places.items()}
         for (source, flags), pattern in new.items():
-            kept[source, flags] = _to_keep(source, flags, pattern)
-        body = marshal.dumps(kept)
-        if len(body) > MAX_BYTES:
-            body = marshal.dumps({})
+            kept[source, flags] = _to_numbers(source, flags, pattern)
+        if sum(map(len, kept.values())) > MAX_BYTES:
+            kept = {}
         beside = f"{self._path}.{os.getpid()}"
         try:
             with open(beside, "wb") as file:
-                file.write(_head() + zlib.crc32(body).to_bytes(4, "little") + body)
+                file.write(_file_of(kept))
             os.replace(beside, self._path)
         except OSError:  # a full disk, for one: nothing is lost
             with contextlib.suppress(OSError):
                 os.unlink(beside)
 
-    def _read(self) -> dict[_Key, _Kept | None]:
-        """Return what the file holds; nothing if it is damaged or of another build."""
+    def _read(self) -> tuple[dict[_Key, _Place], bytes]:
+        """Return table and numbers; none if it is damaged or of another build."""
         head = _head()
         try:
             with open(self._path, "rb") as file:
                 data = file.read()
         except (OSError, ValueError):
-            return {}
-        start = len(head) + 4
-        body = data[start:]
+            return {}, b""
         if not data.startswith(head):
-            return {}
-        if zlib.crc32(body) != int.from_bytes(data[len(head) : start], "little"):
-            return {}
+            return {}, b""
+        start = len(head) + 2 * _SIZE_BYTES
         try:
-            kept: dict[_Key, _Kept | None] = marshal.loads(body)  # noqa: S302
+            size, checksum = memoryview(data[len(head) : start]).cast("I")
+            table = data[start : start + size]
+            if zlib.crc32(table) != checksum:
+                return {}, b""
+            places: dict[_Key, _Place] = marshal.loads(table)  # noqa: S302
         except (EOFError, TypeError, ValueError):
-            return {}
-        return kept
+            return {}, b""
+        return places, data[start + size :]
+
+
+def _file_of(kept: dict[_Key, bytes]) -> bytes:
+    """Return the bytes of a file with the numbers of some patterns."""
+    places: dict[_Key, _Place] = {}
+    at = 0
+    for key, numbers in kept.items():
+        places[key] = (at, len(numbers), zlib.crc32(numbers))
+        at += len(numbers)
+    table = marshal.dumps(places)
+    sizes = (len(table), zlib.crc32(table))
+    start = b"".join(size.to_bytes(_SIZE_BYTES, sys.byteorder) for size in sizes)
+    return b"".join((_head(), start, table, *kept.values()))
+
+
+def _slice(body: bytes, place: _Place) -> bytes:
+    """Return the numbers of a pattern.
+
+    Raises:
+        ValueError: They are damaged.
+    """
+    at, size, checksum = place
+    numbers = body[at : at + size]
+    if zlib.crc32(numbers) != checksum:
+        raise ValueError(checksum)
+    return numbers
 
 
 def _head() -> bytes:
     """Return what the numbers depend on: the build of Python."""
-    return f"{sys.version} {sys.byteorder} {sys.maxsize}\0".encode()
+    return f"{sys.version} {sys.byteorder} {sys.maxsize} 2\0".encode()
 
 
-def _from_kept(source: AnyStr, kept: _Kept) -> re.Pattern[AnyStr]:
-    """Return a pattern from its numbers."""
+def _from_numbers(source: AnyStr, numbers: bytes) -> re.Pattern[AnyStr]:
+    """Return a pattern from its numbers; empty: they are not kept.
+
+    Raises:
+        EOFError: They are not kept.
+        RuntimeError: The engine refuses them.
+    """
     import _sre  # type: ignore[import-not-found]
 
-    flags, code, groups, names, indexes = kept
-    numbers = memoryview(code).cast("I").tolist()
+    flags, code, groups, names, indexes = marshal.loads(numbers)  # noqa: S302
+    codes = memoryview(code).cast("I").tolist()
     made: re.Pattern[AnyStr] = _sre.compile(
-        source, flags, numbers, groups, names, indexes
+        source, flags, codes, groups, names, indexes
     )
     return made
 
 
-def _to_keep(source: AnyStr, flags: int, pattern: re.Pattern[AnyStr]) -> _Kept | None:
-    """Return the numbers of a pattern; None if this Python gives no others back.
+def _to_numbers(source: AnyStr, flags: int, pattern: re.Pattern[AnyStr]) -> bytes:
+    """Return the numbers of a pattern; empty if this Python gives no others back.
 
     How to get at them isn't part of Python's interface, so the pattern that they make
     is compared with the real one.
@@ -143,17 +177,19 @@ def _to_keep(source: AnyStr, flags: int, pattern: re.Pattern[AnyStr]) -> _Kept |
         names: list[str | None] = [None] * (pattern.groups + 1)
         for name, group in pattern.groupindex.items():
             names[group] = name
-        kept = (
-            pattern.flags,
-            array("I", code).tobytes(),
-            pattern.groups,
-            dict(pattern.groupindex),
-            tuple(names),
+        numbers = marshal.dumps(
+            (
+                pattern.flags,
+                array("I", code).tobytes(),
+                pattern.groups,
+                dict(pattern.groupindex),
+                tuple(names),
+            )
         )
-        is_same = _from_kept(source, kept) == pattern
+        is_same = _from_numbers(source, numbers) == pattern
     except Exception:  # noqa: BLE001 - another Python: it compiles each time
-        return None
-    return kept if is_same else None
+        return b""
+    return numbers if is_same else b""
 
 
 def _path_here() -> str:

@@ -13,6 +13,7 @@ import os
 from hivemind_memory.errors import ProjectUnknownError
 from hivemind_memory.files.atomic import write_file
 from hivemind_memory.files.descriptors import make_private_folder
+from hivemind_memory.files.digests import sha256_hex
 from hivemind_memory.model.display import escape_line
 from hivemind_memory.model.scope import FOLDERS, NAME_CHARS, make_scope, slug_problem
 from hivemind_memory.model.value import replaced, value
@@ -281,9 +282,7 @@ def _short_names(identity: str, long: str) -> list[str]:
 
 def _with_digest(readable: str, identity: str) -> str:
     """Return a name for people to read, with digits that no other project has."""
-    from hashlib import sha256
-
-    digest = sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    digest = sha256_hex(identity.encode("utf-8", "surrogatepass"))[:8]
     return f"{readable}-{digest}"
 
 

@@ -118,10 +118,23 @@ def test_a_damaged_file_is_not_used(tmp_path: Path, at: int) -> None:
 
     again = PatternFile(str(tmp_path / "kept"))
 
-    assert again._read() == {}
     assert [again.compile(*one) for one in SOURCES] == [
         re.compile(*one) for one in SOURCES
     ]
+
+
+@pytest.mark.parametrize("kept_bytes", [0, 10, 120, 300, -3])
+def test_half_a_file_is_not_used(tmp_path: Path, kept_bytes: int) -> None:
+    """A disk that is full, or a machine that stopped, leaves one."""
+    kept(tmp_path / "kept", SOURCES)
+    data = (tmp_path / "kept").read_bytes()
+    for size in (kept_bytes, len(sys.version) + abs(kept_bytes)):
+        (tmp_path / "kept").write_bytes(data[:size])
+        again = PatternFile(str(tmp_path / "kept"))
+
+        assert [again.compile(*one) for one in SOURCES] == [
+            re.compile(*one) for one in SOURCES
+        ]
 
 
 def test_another_python_does_not_read_it(
@@ -132,7 +145,7 @@ def test_another_python_does_not_read_it(
 
     monkeypatch.setattr(sys, "version", "3.99.0")
 
-    assert again._read() == {}
+    assert again._read() == ({}, b"")
 
 
 def test_what_the_engine_refuses_is_compiled(
@@ -140,7 +153,7 @@ def test_what_the_engine_refuses_is_compiled(
 ) -> None:
     again = kept(tmp_path / "kept", SOURCES)
     monkeypatch.setattr(
-        "hivemind_memory.patterns.pattern_file._from_kept", _raise_as_the_engine
+        "hivemind_memory.patterns.pattern_file._from_numbers", _raise_as_the_engine
     )
 
     assert again.compile(*SOURCES[0]) == re.compile(*SOURCES[0])
@@ -155,7 +168,7 @@ def test_what_two_processes_compile_is_kept(tmp_path: Path) -> None:
     kept(tmp_path / "kept", SOURCES[:2])
     again = kept(tmp_path / "kept", SOURCES[1:])
 
-    assert len(again._read()) == len(SOURCES)
+    assert len(again._read()[0]) == len(SOURCES)
     assert os.listdir(tmp_path) == ["kept"]
 
 
@@ -176,7 +189,7 @@ def test_a_file_that_grows_too_large_begins_anew(
     """Each version of the program adds its own, where the folder is never emptied."""
     monkeypatch.setattr("hivemind_memory.patterns.pattern_file.MAX_BYTES", 10)
 
-    assert kept(tmp_path / "kept", SOURCES)._read() == {}
+    assert kept(tmp_path / "kept", SOURCES)._read() == ({}, b"")
 
 
 def test_the_next_process_masks_the_same_without_compiling(tmp_path: Path) -> None:

@@ -88,6 +88,7 @@ def _fill() -> None:
     from hivemind_memory.markdown.note_parser import chunk_note
     from hivemind_memory.model.terms import extra_terms, query_terms
     from hivemind_memory.patterns.lazy_pattern import LazyPattern
+    from hivemind_memory.patterns.pattern_file import PROGRAM
     from hivemind_memory.redaction.redact import scrub
 
     for found in gc.get_objects():
@@ -97,3 +98,4 @@ def _fill() -> None:
     chunk_note(_SAMPLE, limit_chars=800)
     extra_terms(_SAMPLE)
     query_terms("when was the 2nd note saved in May?")
+    PROGRAM.write()  # each child would
