@@ -85,6 +85,7 @@ def _is_left_out(name: str) -> bool:
 
 def _fill() -> None:
     """Compile patterns, and have tables made that depend on nothing but the program."""
+    from hivemind_memory.files.digests import blake2b_hex, sha256_hex
     from hivemind_memory.markdown.note_parser import chunk_note
     from hivemind_memory.model.terms import extra_terms, query_terms
     from hivemind_memory.patterns.lazy_pattern import LazyPattern
@@ -98,4 +99,6 @@ def _fill() -> None:
     chunk_note(_SAMPLE, limit_chars=800)
     extra_terms(_SAMPLE)
     query_terms("when was the 2nd note saved in May?")
+    sha256_hex(b"")
+    blake2b_hex(b"")
     PROGRAM.write()  # each child would
