@@ -256,10 +256,8 @@ class Injector:
         """
         root, repository = self._find(worktree)
         if repository is None:
-            message = (
-                f"{root} is not in a git repository, so there is nothing to switch"
-            )
-            raise NotInjectedError(message, hint="Just do not inject there.")
+            why = f"{root} is not in a git repository, so there is nothing to switch"
+            raise NotInjectedError(why, hint="Just do not inject there.")
         with self._lock(root, repository):
             GitSettings(repository).switch(is_on=is_on)
         return None if is_on else self.eject(root)
@@ -364,9 +362,8 @@ class Injector:
         if repository is not None:
             copies = section_copies(replaced(repository, top=root))
             named = [*GitSettings(repository).files(), *copies]
-        own = choose_target(
-            "", self._memory.settings.inject_target, lambda _: True
-        ).file
+        target = self._memory.settings.inject_target
+        own = choose_target("", target, lambda _: True).file
         return list(dict.fromkeys((*KNOWN_FILES, own, *named)))
 
     def _restore(self, repository: Repository | None) -> tuple[bool, tuple[str, ...]]:
@@ -381,10 +378,10 @@ class Injector:
         settings, guard = GitSettings(repository), CommitGuard(repository)
         if not settings.exist() and not guard.exists():
             return True, ()
+        others = (top for top in worktrees_here(repository) if top != repository.top)
         if any(
             may_hold_section(root, file, repository)
-            for root in worktrees_here(repository)
-            if root != repository.top
+            for root in others
             for file in self._files(root, repository)
         ):
             return False, ()

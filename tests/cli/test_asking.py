@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -326,6 +326,56 @@ def test_who_may_do_less_is_not_helped(led: Home) -> None:
 
     assert (done.by, done.code) == ("here", 0)
     assert Rights("self") == Rights(os.getpid())
+
+
+def _drop_a_capability() -> None:
+    _prctl(24, 13)  # CAP_NET_RAW, of the bounding set
+
+
+def _filter_calls() -> None:
+    """Let a filter look at each system call, and allow all of them."""
+    import ctypes
+
+    allow = ctypes.create_string_buffer(b"\x06\0\0\0\0\0\xff\x7f", 8)
+
+    class Program(ctypes.Structure):
+        _fields_ = (("size", ctypes.c_ushort), ("first", ctypes.c_void_p))
+
+    program = Program(1, ctypes.addressof(allow))
+    _prctl(22, 2, ctypes.addressof(program))
+
+
+def _leave_namespace() -> None:
+    import ctypes
+
+    assert ctypes.CDLL(None).unshare(0x04000000) == 0  # of the machine's name
+
+
+def _prctl(*numbers: int) -> None:
+    import ctypes
+
+    assert ctypes.CDLL(None).prctl(*map(ctypes.c_ulong, (*numbers, 0, 0)[:5])) == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give up such rights")
+@pytest.mark.parametrize(
+    "before",
+    [
+        lambda: os.setgroups([12345]),
+        lambda: os.setresgid(12345, 12345, 12345),
+        lambda: os.setresuid(65534, -1, -1),
+        _drop_a_capability,
+        _filter_calls,
+        _leave_namespace,
+    ],
+    ids=["groups", "group", "user", "capabilities", "seccomp", "namespace"],
+)
+def test_who_has_other_rights_is_not_helped(
+    led: Home, before: Callable[[], None]
+) -> None:
+    """Each of them alone: less may be a sandbox, and more must not be lent."""
+    assert led.run("search", "deploy").by == "helper"
+    assert led.run("search", "deploy", preexec_fn=before).by == "here"
 
 
 def test_the_helper_itself_refuses_a_process_in_a_sandbox(led: Home) -> None:
