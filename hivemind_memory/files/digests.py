@@ -6,16 +6,20 @@ two, so each is loaded when it is used.
 
 from __future__ import annotations
 
+from importlib import import_module
+
+_MODULES = ("_sha2", "_sha256", "hashlib")
+"""Where SHA-256 is: from Python 3.12 on, up to 3.11, and in one without its own."""
+
 
 def sha256_hex(data: bytes) -> str:
     """Return the SHA-256 of some bytes, hexadecimal."""
-    try:
-        from _sha2 import sha256  # type: ignore[import-not-found]
-    except ImportError:
-        try:  # Python 3.11
-            from _sha256 import sha256  # type: ignore[import-not-found]
+    for name in _MODULES:
+        try:
+            sha256 = import_module(name).sha256
         except ImportError:
-            from hashlib import sha256
+            continue
+        break
     digest: str = sha256(data).hexdigest()
     return digest
 

@@ -286,7 +286,7 @@ class CommitGuard:
 
     def _scope(self, key: str) -> str:
         """Return where the effective value of an option is set."""
-        found = [one.scope for one in self.options or () if one.name == key]
+        found = [option.scope for option in self.options or () if option.name == key]
         return found[-1] if found else ""
 
 

@@ -111,7 +111,7 @@ class GitSettings:
             )
             set_now = set_now.removesuffix("\n")
         else:
-            local = [one for one in options if one.scope == "local"]
+            local = [option for option in options if option.scope == "local"]
             set_now = value_of(local, FILTER_OPTION)
         if set_now != CLEAN:
             self._repository.ask("config", "--local", FILTER_OPTION, CLEAN)
