@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from hivemind_memory.markdown.addresses import in_address, looks_like_address
+from hivemind_memory.model.derived_words import derived_forms
+from hivemind_memory.model.short_words import short_and_long_forms
 from hivemind_memory.model.terms import QueryTerm
 from hivemind_memory.model.word_forms import other_forms
 
@@ -17,6 +19,12 @@ MAX_INFLECTIONS = 16
 
 MAX_IRREGULAR = 8
 """Irregular forms and other spellings that are looked up for one word, at most."""
+
+MAX_SHORT = 8
+"""Short and long forms that are looked up for one word, at most."""
+
+MAX_DERIVED = 8
+"""Words of its family that are looked up for one word, at most."""
 
 
 def with_forms(
@@ -34,6 +42,10 @@ def with_forms(
             found.append(term)
             continue
         forms = other_forms(term.text)[:MAX_IRREGULAR]
+        if term.text.isascii():
+            forms += short_and_long_forms(term.text)[:MAX_SHORT]
+            if not term.is_generic:
+                forms += derived_forms(term.text)[:MAX_DERIVED]
         in_addresses = in_address(term.text)
         if is_address:
             forms += (in_addresses,)

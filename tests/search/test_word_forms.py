@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from hivemind_memory.model.derived_words import derived_forms
 from hivemind_memory.model.generic_words import is_generic
 from hivemind_memory.model.inflections import MIN_STEM, beginnings, stem_of
 from hivemind_memory.model.matches import TermCount
+from hivemind_memory.model.short_words import short_and_long_forms
 from hivemind_memory.model.word_forms import other_forms
 from hivemind_memory.search.fusion import word_scores
 from tests.search.evidence import candidate, matches, term
@@ -27,6 +29,11 @@ INFLECTED = [
     ("सर्वरों की समस्या", "सर्वर में समस्या है", "समस्या का कारण"),
     ("keys of Mueller", "Herr Müller has the keys.", "The keys are lost."),
     ("keys of Müller", "Herr Mueller has the keys.", "The keys are lost."),
+    ("where is the repository", "The repo is on the NAS.", "It is on the desk."),
+    ("repos of the team", "A repository for each team.", "The team is away."),
+    ("what describes the wire", "A description of the wire.", "The wire is cut."),
+    ("failures of the oven", "The oven failed.", "The oven is new."),
+    ("the colour of the door", "The door has no color.", "The door is shut."),
 ]
 
 
@@ -115,3 +122,20 @@ def test_generic_words_count_half() -> None:
     assert scores[1].chunk == pytest.approx(scores[2].chunk / 2)
     assert all(map(is_generic, ("several", "für", "который", "który", "哪些", "です")))
     assert not any(map(is_generic, ("die", "man", "war", "port", "c", "東", "データ")))
+
+
+def test_a_short_word_and_its_long_forms_name_each_other() -> None:
+    """Two long words that share a short one are not taken for each other."""
+    assert short_and_long_forms("auth") == ("authentication", "authorization")
+    assert "authentication" not in short_and_long_forms("authorization")
+    assert short_and_long_forms("dirs") == ("directory",)
+    assert short_and_long_forms("deploy") == ()
+
+
+def test_words_of_one_family_name_each_other() -> None:
+    """In both directions, and from a plural or a past tense as well."""
+    assert "description" in derived_forms("described")
+    assert derived_forms("descriptions") == ("describe",)
+    assert "analysis" in derived_forms("analyzed")
+    assert "behavior" in derived_forms("behaviour")
+    assert derived_forms("deploy") == ()
