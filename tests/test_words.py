@@ -109,6 +109,7 @@ ALLOWED_TEXTS: set[str] = {
     "hivemind_memory/redaction/in_prose/statement_words.py: door",
     "hivemind_memory/redaction/in_prose/statement_words.py: doors",
     "hivemind_memory/redaction/in_prose/statement_words.py: ledger",  # a wallet
+    "hivemind_memory/model/derived_words.py: strength",  # of *strong*
     "hivemind_memory/index/sqlite/schema.py: stamp",
     "hivemind_memory/index/sqlite/schema.py: standing",  # the steps as released
     "hivemind_memory/index/sqlite/schema.py: trail",
