@@ -3,17 +3,34 @@
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 from hivemind_memory.cli.output import is_terminal, print_notices
 from hivemind_memory.errors import IndexUnusableError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from hivemind_memory.memory import Memory
+
+SYNC_KEPT = (
+    "no note was changed, and what was indexed so far is kept; `hm sync` resumes"
+)
+"""What a person who stops an update of the index wants to know."""
 
 MAX_REST_S = 20
 """What the largest note takes to index, twice over."""
+
+
+@contextmanager
+def stop_notice(kept: str) -> Iterator[None]:
+    """Say what is kept when a person stops what is done meanwhile."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print_notices([f"stopped: {kept}"])
+        raise
 
 
 def catch_up(memory: Memory) -> None:
@@ -26,13 +43,10 @@ def catch_up(memory: Memory) -> None:
         from hivemind_memory.cli.progress import ProgressDisplay
 
         try:
-            with ProgressDisplay() as progress:
-                memory.sync(progress)
+            with stop_notice(SYNC_KEPT), ProgressDisplay() as progress:
+                memory.sync(progress, keeps_rebuild=True)
         except IndexUnusableError:
             return  # the answer comes without the index, and says so
-        except KeyboardInterrupt:
-            print_notices(["stopped: what was indexed so far is kept"])
-            raise
 
 
 def finish_indexing(memory: Memory) -> None:

@@ -19,8 +19,8 @@ class LeadingMemory:
         self._memory = memory
 
     def sync(self) -> SyncResult:
-        """Update the index."""
-        return self._memory.sync()
+        """Update the index; a person may still want to resume a rebuild."""
+        return self._memory.sync(keeps_rebuild=True)
 
     def embed_pending(self, *, should_stop: Callable[[], bool]) -> EmbedResult:
         """Embed what has no vector; keep local models loaded for all processes."""

@@ -142,12 +142,15 @@ class IndexHandle(KeptIndex):
         finally:
             opened.index.close()
 
-    def sync(self, progress: Progress | None, *, is_whole: bool) -> SyncResult:
+    def sync(
+        self, progress: Progress | None, *, is_whole: bool, keeps_rebuild: bool
+    ) -> SyncResult:
         """Update the index, and clear what killed processes left.
 
         Args:
             progress: Called with the progress.
             is_whole: Large notes too; other threads search meanwhile.
+            keeps_rebuild: An interrupted rebuild can still be resumed afterwards.
 
         Raises:
             IndexUnusableError: The index cannot be written, and why.
@@ -176,6 +179,7 @@ class IndexHandle(KeptIndex):
             from hivemind_memory.memory.leftover_files import remove_beside_notes
 
             remove_beside_notes(self._places, self._clocks.now())
+        if is_whole and not keeps_rebuild:
             # The index is up to date, so it costs nothing to give up the other one.
             index_engine(self._places, self._clocks.now).remove_unfinished_rebuild()
         return replaced(result, took_s=self._clocks.stopwatch() - started)

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from hivemind_memory.cli import indexing
+from hivemind_memory.cli.progress import ProgressDisplay
 from hivemind_memory.cli.terminal import columns_text
 from tests.cli.conftest import Hm
 from tests.support.forked import become_hm, load_once
@@ -355,3 +357,44 @@ def test_a_text_in_a_table_is_as_wide_as_the_terminal(
     assert line.endswith("…")
     assert len(line) == columns
     assert text in hm(*words).out
+
+
+def test_a_search_leaves_an_interrupted_rebuild_that_can_be_resumed(
+    hm: Hm, notes: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What Ctrl-C says, that `hm rebuild` resumes, is true after a search too."""
+    hm("sync")
+    with monkeypatch.context() as patched:
+
+        def stop(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        patched.setattr(ProgressDisplay, "__call__", stop)
+        assert "`hm rebuild` resumes" in hm("rebuild").err
+    unfinished = next(home.rglob("rebuild.db"))
+
+    assert on_terminal("search", "deploy")[0] == 0
+    assert on_terminal("list")[0] == 0
+
+    assert unfinished.exists()
+    assert "resuming the interrupted rebuild" in hm("rebuild").err
+    assert not unfinished.exists()
+    assert "resuming" not in hm("rebuild").err
+
+
+def test_ctrl_c_in_a_search_that_indexes_says_how_to_resume(
+    hm: Hm, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A person who stops a first search has a half-made index."""
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ProgressDisplay, "__call__", stop)
+    monkeypatch.setattr(indexing, "is_terminal", lambda _: True)
+
+    ran = hm("search", "deploy")
+
+    assert ran.code == 130
+    assert "no note was changed, and what was indexed so far is kept" in ran.err
+    assert "`hm sync` resumes" in ran.err

@@ -61,6 +61,7 @@ def edit_note(request: CommandRequest, name: str) -> int:
     """Open the note that a name means in the editor, index it, return the exit code."""
     import subprocess
 
+    from hivemind_memory.cli.indexing import SYNC_KEPT, stop_notice
     from hivemind_memory.cli.progress import ProgressDisplay
     from hivemind_memory.model.results import pending_notice
 
@@ -77,8 +78,8 @@ def edit_note(request: CommandRequest, name: str) -> int:
         except OSError as error:
             message = f"The editor {editor[0]} did not start: {error.strerror}."
             raise HivemindError(message, hint="Set VISUAL or EDITOR.") from error
-        with ProgressDisplay() as progress:
-            result = memory.sync(progress)
+        with stop_notice(SYNC_KEPT), ProgressDisplay() as progress:
+            result = memory.sync(progress, keeps_rebuild=True)
             embedding = memory.embed_pending(progress)
         is_changed = memory.folder.signature(note) != before
         if is_changed:

@@ -56,6 +56,7 @@ Any .md file that you put into the notes folder is found by the next search.
 def init(request: CommandRequest) -> int:
     """Create what is missing, and say what was created and what was there."""
     from hivemind_memory import environment
+    from hivemind_memory.cli.indexing import SYNC_KEPT, stop_notice
     from hivemind_memory.cli.progress import ProgressDisplay
     from hivemind_memory.files.places import notes_folder
 
@@ -63,8 +64,8 @@ def init(request: CommandRequest) -> int:
     folder = os.path.abspath(request.memory_dir or notes_folder(home))
     lines = list(_create(home, folder))
     with request.open_memory() as memory:
-        with ProgressDisplay() as progress:
-            skipped = memory.sync(progress).skipped
+        with stop_notice(SYNC_KEPT), ProgressDisplay() as progress:
+            skipped = memory.sync(progress, keeps_rebuild=True).skipped
         notes = count_text(memory.status().notes, "note")
     files = count_text(len(skipped), "file")
     left_out = f"; {files} skipped, which `hm status` lists" if skipped else ""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+
 from hivemind_memory.cli.command import CommandRequest, command
+from hivemind_memory.cli.indexing import SYNC_KEPT
 from hivemind_memory.cli.options import JSON
 from hivemind_memory.cli.output import (
     print_indexed,
@@ -14,10 +17,21 @@ from hivemind_memory.model.display import count_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hivemind_memory.memory import Memory
+    from hivemind_memory.memory.note_indexer import Progress
     from hivemind_memory.model.results import (
         EmbedResult,
         SyncResult,
     )
+
+_REBUILD_KEPT = (
+    "no note was changed, and the old index still answers; `hm rebuild` resumes,"
+    " `hm sync` removes the unfinished one"
+)
+_INDEX_KEPT = (
+    "no note was changed; the index is complete, and the vectors computed so far are"
+    " kept; `hm sync` resumes"
+)
 
 
 @command(
@@ -68,20 +82,33 @@ def _index(
     from hivemind_memory.access.rules import check_owner
     from hivemind_memory.cli.progress import ProgressDisplay
 
-    kept = "what was indexed so far is kept; `hm sync` resumes"
-    if should_rebuild:
-        kept = (
-            "the old index still answers; `hm rebuild` resumes,"
-            " `hm sync` removes the unfinished one"
-        )
+    kept = _REBUILD_KEPT if should_rebuild else SYNC_KEPT
     try:
         with request.open_memory() as memory, ProgressDisplay() as progress:
             check_owner(memory.caller, name)
-            make = memory.rebuild if should_rebuild else memory.sync
-            result = make(progress)
-            kept = "the index is complete and its vectors are kept; `hm sync` resumes"
+            if should_rebuild:
+                result = memory.rebuild(_say_resumed(memory, progress))
+            else:
+                result = memory.sync(progress)
+            kept = _INDEX_KEPT
             # A person who has just set the key waits for no minute.
             return result, memory.embed_pending(progress, should_ask=True)
     except KeyboardInterrupt:
-        print_notices([f"stopped: no note was changed, and {kept}"])
+        print_notices([f"stopped: {kept}"])
         raise
+
+
+def _say_resumed(memory: Memory, progress: Progress) -> Progress:
+    """Return *progress*, which first says so if an interrupted rebuild is resumed."""
+    if not os.path.exists(memory.places.rebuild_file):
+        return progress
+    said = False
+
+    def show(phase: str, done: int, total: int) -> None:
+        nonlocal said
+        if not said:
+            said = True
+            print_notices(["resuming the interrupted rebuild; what it indexed is kept"])
+        progress(phase, done, total)
+
+    return show
