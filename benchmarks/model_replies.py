@@ -8,7 +8,7 @@ saved, no link leads to a memory that the model was not given, and none hides an
 Briefings are asked for in between: none that is shown has what no memory says. As many
 replies are given about sessions: what they propose cites lines that are there, holds no
 secret, and nothing that a tool said is saved. And as many to consolidations: whatever
-is applied of them, no text is lost, and forgetting the session takes all of it back.
+is applied of them, no text is lost, and forgetting the session undoes all of it.
 Exits 1 if anything is wrong.
 """
 

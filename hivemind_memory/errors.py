@@ -100,7 +100,7 @@ class HivemindError(Exception):
             hint: The next thing to try.
             effect: See the attribute; the text of the error ends with it.
         """
-        super().__init__(f"{_sentence(message)} {effect}." if effect else message)
+        super().__init__(f"{sentence(message)} {effect}." if effect else message)
         self.problem = message
         """What happened, without the effect."""
         self.hint = hint
@@ -110,10 +110,14 @@ class HivemindError(Exception):
         changed, and neither says so."""
 
 
-def _sentence(clause: str) -> str:
+def sentence(clause: str) -> str:
     """Return a clause as a sentence of its own; a name at its start stays as it is."""
     first = clause.partition(" ")[0]
-    if first.isalpha() and first.islower() and first not in ("pid", "hm", "git"):
+    if (
+        first.isalpha()
+        and first.islower()
+        and first not in ("pid", "hm", "git", "tmux")
+    ):
         clause = clause[0].upper() + clause[1:]
     return clause if clause.endswith((".", "?", "!")) else f"{clause}."
 

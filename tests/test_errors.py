@@ -9,7 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.errors import HivemindError
+from hivemind_memory.cli import main
+from hivemind_memory.errors import (
+    HivemindError,
+    IndexDamagedError,
+    StateUnusableError,
+    UsageError,
+)
 from hivemind_memory.mcp_server.errors import unexpected_error
 from tests.mcp_server.agents import environ
 
@@ -30,6 +36,40 @@ def test_the_message_comes_before_the_effect(message: str, said: str) -> None:
 
     assert str(error) == said
     assert (error.problem, error.hint) == (message, "Try again.")
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (
+            IndexDamagedError("the index i.db is damaged", hint="run `hm rebuild`"),
+            "error: The index i.db is damaged.\nhint: Run `hm rebuild`.\n",
+        ),
+        (
+            StateUnusableError("state.db is busy", hint="try again"),
+            "error: state.db is busy.\nhint: Try again.\n",
+        ),
+        (
+            UsageError("main is not a branch.", hint="Name one: a.md, b.md"),
+            "error: main is not a branch.\nhint: Name one: a.md, b.md\n",
+        ),
+    ],
+)
+def test_a_command_says_an_error_and_its_hint_as_sentences(
+    error: HivemindError,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Some began in lower case, without a period; names and paths stay as they are."""
+
+    def refuse(_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(main, "parse_request", refuse)
+
+    assert main.main(["list"]) != 0
+    assert capsys.readouterr().err == said
 
 
 def test_an_error_without_an_effect_says_its_message_alone() -> None:

@@ -94,6 +94,7 @@ RETIRED_TEXTS = {
     r"\bthe house\b|\bthe house's\b": "the package",
     r"\bdisarm": "escape",
     r"\bturn of\b": "lock",
+    r"\b(tak(e|es|en|ing)|took) (it |this |that |that one |all of it )?back\b": "undo",
 }
 ALLOWED_NAMES: set[str] = set()
 ALLOWED_TEXTS: set[str] = {
@@ -113,6 +114,7 @@ ALLOWED_TEXTS: set[str] = {
     "hivemind_memory/index/sqlite/schema.py: stamp",
     "hivemind_memory/index/sqlite/schema.py: standing",  # the steps as released
     "hivemind_memory/index/sqlite/schema.py: trail",
+    "hivemind_memory/state/schema.py: took it back",
 }
 
 _RETIRED = re.compile("|".join((RETIRED_TEXTS | VAGUE).keys()), re.IGNORECASE)

@@ -255,7 +255,7 @@ def _write(
 
 
 class _Written:
-    """What a restore has written, so that it can be taken back."""
+    """What a restore has written, so that it can be removed again."""
 
     def __init__(
         self, places: Places, members: Mapping[str, bytes], targets: Mapping[str, str]

@@ -286,7 +286,7 @@ def _forgotten(memory_dir: str | None) -> Iterable[str]:
 
 
 def _changes(memory_dir: str | None) -> Iterable[str]:
-    """Return the ids of the changes that can be taken back."""
+    """Return the ids of the changes that can be undone."""
     from hivemind_memory import opening
 
     with opening.open_memory(memory_dir=memory_dir) as memory:

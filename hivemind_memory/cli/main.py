@@ -16,9 +16,13 @@ from hivemind_memory.errors import (
     TOO_MANY_FILES,
     ConfigError,
     HivemindError,
+    IndexUnusableError,
+    NotesMissingError,
     ProgramMissingError,
+    StateUnusableError,
     UsageError,
     is_out_of_files,
+    sentence,
 )
 from hivemind_memory.model.display import MAX_ERROR_CHARS, shorten_words
 
@@ -31,6 +35,9 @@ EXIT_ERROR = 1
 EXIT_USAGE = 2
 EXIT_NO_PROGRAM = 127
 EXIT_INTERRUPTED = 130
+
+_CLAUSES = (IndexUnusableError, NotesMissingError, StateUnusableError)
+"""Their texts are clauses: an answer names them within a sentence of its own."""
 
 
 def run() -> None:
@@ -107,11 +114,20 @@ def _main(words: Sequence[str]) -> int:
         code = _exit_code(error)
         is_told = bool(error.effect) and output.is_printed(error.problem)
         message = f"{error.effect}." if is_told else str(error)
+        if isinstance(error, _CLAUSES):
+            message = sentence(message)
         hint = "" if output.is_printed(error.hint) else error.hint
-        return _report(message, hint, code)
+        return _report(message, _hint_sentence(hint), code)
     # Whatever else it is, a person gets a sentence and not a traceback.
     except Exception as error:  # noqa: BLE001
         return _report_unexpected(error)
+
+
+def _hint_sentence(hint: str) -> str:
+    """Return a hint as a sentence; one that ends with text to paste stays as it is."""
+    end = hint.rpartition(" ")[2]
+    is_prose = end.isalpha() or end.endswith("`")
+    return sentence(hint) if is_prose else hint
 
 
 def _exit_code(error: HivemindError) -> int:

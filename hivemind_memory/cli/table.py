@@ -71,13 +71,13 @@ _FILES = (
         "forget",
         {
             "forget": "Hide memories, or erase them permanently with --purge.",
-            "restore": "Bring back memories that were forgotten.",
+            "restore": "Restore memories that were forgotten.",
         },
     ),
     (
         CURATE,
         "undo",
-        {"undo": "Take back the last change: write, save, forget, link or learn."},
+        {"undo": "Undo the last change: write, save, forget, link or learn."},
     ),
     (CURATE, "done", {"done": "Mark a todo or a goal as done."}),
     (CURATE, "used", {"used": "Record whether a memory helped."}),
@@ -105,7 +105,7 @@ _FILES = (
         AGENTS,
         "connect",
         {
-            "connect": "Register the memory with the agents on this machine.",
+            "connect": "Register the server with the agents on this machine.",
             "disconnect": "Undo what connect did: server, hooks and permissions.",
         },
     ),

@@ -59,7 +59,7 @@ def actor_of(caller: Caller, origin: str) -> str:
     """Return the name under which a caller's changes are recorded.
 
     Args:
-        caller: What it may see: an agent of one project never takes back another's.
+        caller: What it may see: an agent of one project never undoes another's.
         origin: Where it comes from, such as ``person`` or ``program``.
     """
     scopes = caller.scopes
@@ -85,7 +85,7 @@ def record(
         items: What was changed.
         others: Versions that became active or superseded again because of it.
         changed_list: Of a link.
-        undoes: Id of the change that this one took back.
+        undoes: Id of the change that this one undid.
         is_undo: ``hm undo`` made it.
         replaced: Id of the memory that a save superseded; empty: none.
     """

@@ -76,7 +76,7 @@ class CurationContext:
     """See ``Settings.why_read_only``."""
 
     actor: str = ""
-    """Whose changes ``undo`` takes back unasked; see ``change_recording.actor_of``."""
+    """Whose changes ``undo`` reverses unasked; see ``change_recording.actor_of``."""
 
     find_terminal: Callable[[], str] = str
     """Returns the terminal session that the caller is in; empty: none."""
@@ -151,11 +151,11 @@ class CurationContext:
         return self._lock("updates", effect)
 
     def undo_lock(self) -> AbstractContextManager[None]:
-        """Return the lock under which changes are taken back, one after the other.
+        """Return the lock under which changes are undone, one after the other.
 
         Taken before a key lock. A restore takes it too.
         """
-        return self._lock("undo", "Nothing was taken back")
+        return self._lock("undo", "Nothing was undone")
 
     def _lock(self, name: str, effect: str) -> AbstractContextManager[None]:
         """Return the lock of a name; entering it raises a ``NotSavedError``."""

@@ -272,7 +272,7 @@ class Curation:
         return hide(self._context, selector, injected, is_dry_run=is_dry_run)
 
     def record_written(self, path: str, entry_id: str, content: str) -> None:
-        """Record an entry that was written, so that ``undo`` can take it back."""
+        """Record an entry that was written, so that it can be undone."""
         from hivemind_memory.curation.change_recording import record_written
 
         record_written(self._context, path, entry_id, content)
@@ -296,13 +296,13 @@ class Curation:
         *,
         is_dry_run: bool = False,
     ) -> UndoResult:
-        """Take back a change; see ``undo.undo``, and ``forget`` for *injected*."""
+        """Undo a change; see ``undo.undo``, and ``forget`` for *injected*."""
         from hivemind_memory.curation.hide import take_back
 
         return take_back(self._context, change_id, injected, is_dry_run=is_dry_run)
 
     def changes(self) -> tuple[Change, ...]:
-        """Return the changes that the caller may take back, newest first.
+        """Return the changes that the caller may undo, newest first.
 
         Raises:
             StateUnusableError: The log of changes cannot be read.

@@ -1,4 +1,4 @@
-"""Forgets, restores and takes back, with what follows from it outside the notes.
+"""Forgets, restores and undoes, with what follows from it outside the notes.
 
 Sections in worktrees are written again, and skills follow their memories.
 """
@@ -75,7 +75,7 @@ def take_back(
     *,
     is_dry_run: bool,
 ) -> UndoResult:
-    """Take back a change; see ``undo.undo``, and ``Curation.forget`` for *injected*."""
+    """Undo a change; see ``undo.undo``, and ``Curation.forget`` for *injected*."""
     with context.changing():
         undone = undo(context, change_id, is_dry_run=is_dry_run)
         if is_dry_run:

@@ -80,7 +80,7 @@ class AcceptedClaim(NamedTuple):
     """The memory that ``memory`` updates from now on; None: no link was accepted."""
 
     change: str = ""
-    """Id of the change that `hm undo` takes back; empty: of a link there is none."""
+    """Id of the change, for `hm undo`; empty: of a link there is none."""
 
 
 def pending_claims(context: CurationContext) -> tuple[StoredMemory, ...]:
@@ -202,7 +202,7 @@ def _entry_memory(path: NotePath, entry: FoundEntry) -> StoredMemory:
 
 
 def accept(context: CurationContext, ref: str) -> AcceptedClaim:
-    """Move a pending claim out of the inbox, and record that it can be taken back.
+    """Move a pending claim out of the inbox, and record that it can be undone.
 
     A proposed link is made.
 
@@ -323,7 +323,7 @@ def return_claim(context: CurationContext, claim: CurationTarget) -> NotePath:
     Raises:
         HivemindError: Nothing was changed; the message says why.
     """
-    check_person(context.caller, "Taking back an accept")
+    check_person(context.caller, "Undoing an accept")
     check_writable(context.caller, claim.path, "Nothing was changed")
     if claim.kind == ENTRY:
         return _return_entry(context, claim)

@@ -1,4 +1,4 @@
-"""Finds the change that an undo takes back, and the newer ones that it passes over.
+"""Finds the change to undo, and the newer ones that it passes over.
 
 A caller's own changes are those of the same kind of caller, and those made in the same
 terminal session: what a person writes through a pipe is theirs, although its source is
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 
 def find_change(context: CurationContext, change_id: str) -> Change:
-    """Return the change to take back: one by its id, or the caller's last one.
+    """Return the change to undo: one by its id, or the caller's last one.
 
     Raises:
         MemoryNotFoundError: There is no such change, or it is another caller's.
-        UsageError: It was taken back already.
+        UsageError: It was undone already.
     """
     log = ChangeLog(context.state())
     if not change_id:
@@ -61,7 +61,7 @@ def own_changes(context: CurationContext) -> Iterator[Change]:
 
 
 def may_take_back(context: CurationContext, change: Change) -> bool:
-    """Return whether a caller may take back a change by its id."""
+    """Return whether a caller may undo a change by its id."""
     return context.caller.is_owner or is_own(context, change)
 
 
@@ -80,7 +80,7 @@ def newer_change(
 ) -> tuple[NewerChange | None, int]:
     """Return the newest change of others after one of the caller's own, and how many.
 
-    Only the owner learns of any; edits and purges, which no undo takes back, are left
+    Only the owner learns of any; edits and purges, which cannot be undone, are left
     out.
 
     Args:
@@ -110,7 +110,7 @@ def newer_change(
 
 
 def _newer_hint(context: CurationContext) -> str:
-    """Return how the newest change of others is taken back; empty: there is none."""
+    """Return how the newest change of others is undone; empty: there is none."""
     newest, _ = newer_change(context, None)
     return newest.notice() if newest is not None else ""
 
@@ -121,7 +121,7 @@ def _scopes_of(actor: str) -> str:
 
 
 def find_changes(context: CurationContext) -> tuple[Change, ...]:
-    """Return the changes that the caller may take back, newest first.
+    """Return the changes that the caller may undo, newest first.
 
     Raises:
         StateUnusableError: The log of changes cannot be read.

@@ -138,7 +138,7 @@ def _rename_journal(renaming: Renaming) -> None:
 
 
 def _rename_changes(state: StateFile, renaming: Renaming) -> None:
-    """Rename what changes name, so that they can be taken back, and who made them."""
+    """Rename what changes name, so that they can be undone, and who made them."""
 
     def items(some: tuple[ChangedItem, ...]) -> tuple[ChangedItem, ...]:
         return tuple(

@@ -1,4 +1,4 @@
-"""Makes skills of memories, lists them, and takes them back.
+"""Makes skills of memories, lists them, and demotes them.
 
 A skill is made by a person alone: agents follow it without being asked again. The rows
 in ``state.db`` are saved before a file is written, so that no file is ever forgotten.

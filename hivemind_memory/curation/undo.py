@@ -2,7 +2,7 @@
 
 Moves of projects are not recorded: see ``project_move``.
 
-Nothing is deleted, so every undo can be taken back itself. A change that someone built
+Nothing is deleted, so every undo can be undone itself. A change that someone built
 upon is refused: a memory that was replaced, edited or linked since stays as it is.
 """
 
@@ -74,7 +74,7 @@ _SHOWN_CHARS = 80
 def undo(
     context: CurationContext, change_id: str = "", *, is_dry_run: bool = False
 ) -> UndoResult:
-    """Take back a change; two processes do so one after the other.
+    """Undo a change; two processes do so one after the other.
 
     Args:
         context: Of the caller.
@@ -85,7 +85,7 @@ def undo(
         MemoryNotFoundError: There is no such change, or it is another caller's.
         NotSavedError: Someone built upon it; nothing was changed.
         StateUnusableError: The log of changes cannot be read.
-        UsageError: It was taken back already, or cannot be.
+        UsageError: It was undone already, or cannot be.
     """
     with context.undo_lock():
         change = find_change(context, change_id)
@@ -311,7 +311,7 @@ def _relink(
 def _record_undo(
     context: CurationContext, change: Change, done: UndoResult, *, is_undo: bool
 ) -> str:
-    """Record that a change was taken back; return the id of that."""
+    """Record that a change was undone; return the id of that."""
     opposites = {
         LINK: LINK,
         DONE: DONE,

@@ -1,4 +1,4 @@
-"""Why a change cannot be taken back, and what can be done instead."""
+"""Why a change cannot be undone, and what can be done instead."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
     from hivemind_memory.model.changes import Change
 
-EFFECT = "Nothing was taken back"
+EFFECT = "Nothing was undone"
 LIST_HINT = "`hm log --changes` lists them."
 _REVERSIBLE = (WRITE, SAVE, FORGET, RESTORE, LINK, ACCEPT, RETURN, DONE)
 
 
 def built_upon(name: str, what: str) -> NotSavedError:
-    """Return the error for a change that cannot be taken back by itself."""
+    """Return the error for a change that cannot be undone by itself."""
     return NotSavedError(
         f"{name} was {what} since.",
         hint="Undo that first, or hide the memory with `hm forget`.",
@@ -45,7 +45,7 @@ def no_forget(change: Change) -> UsageError:
     if change.kind == PURGE:
         message = f"{change.id} is a purge: what was purged is erased."
     elif not change.undone_by:
-        hint = f"`hm undo {quote(change.id)}` takes it back."
+        hint = f"`hm undo {quote(change.id)}` undoes it."
     return UsageError(message, hint=hint, effect="Nothing was restored")
 
 
@@ -59,7 +59,7 @@ def already_undone(change: Change) -> UsageError:
 
 
 def irreversible(change: Change, own: Sequence[Change]) -> UsageError:
-    """Return the error for a change of a kind that cannot be taken back.
+    """Return the error for a change of a kind that cannot be undone.
 
     Args:
         change: The change.
@@ -67,7 +67,7 @@ def irreversible(change: Change, own: Sequence[Change]) -> UsageError:
     """
     why = ": what was purged is erased" if change.kind == PURGE else ""
     return UsageError(
-        f"The {change.kind} {change.id} cannot be taken back{why}.",
+        f"The {change.kind} {change.id} cannot be undone{why}.",
         hint="; ".join((*_earlier(own), LIST_HINT)),
         effect=EFFECT,
     )
@@ -92,19 +92,19 @@ def not_kept(change: Change, own: Sequence[Change]) -> UsageError:
 
 
 def _earlier(own: Sequence[Change]) -> list[str]:
-    """Return how to take back the last change that can be taken back, if there is one.
+    """Return how to undo the last change that can be undone, if there is one.
 
     As a list of one clause, or of none.
     """
     earlier = [made for made in own if is_reversible(made)]
     return [
-        f"`hm undo {quote(last.id)}` takes back your last {last.kind}"
+        f"`hm undo {quote(last.id)}` undoes your last {last.kind}"
         for last in earlier[:1]
     ]
 
 
 def is_reversible(change: Change) -> bool:
-    """Return whether an undo can take back changes of this kind."""
+    """Return whether changes of this kind can be undone."""
     return change.kind in _REVERSIBLE
 
 

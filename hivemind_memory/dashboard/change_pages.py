@@ -1,4 +1,4 @@
-"""The forms: save, edit, replace, link, forget, take back, purge.
+"""The forms: save, edit, replace, link, forget, undo, purge.
 
 An edit names the version that it began with. If another one is active by then, nothing
 is saved, and the page shows both texts.
@@ -131,7 +131,7 @@ def replace_memory(call: PageCall) -> Page | Redirect:
 
 @pages.post("/{id}/forget")
 def forget(call: PageCall) -> Redirect:
-    """Forget a memory; a button takes that back."""
+    """Forget a memory; a button undoes that."""
     injected = opening.open_injection_records(call.memory)
     selector = MemorySelector(name=call.path["id"])
     done = call.memory.curation.forget(selector, injected)
@@ -152,13 +152,13 @@ def restore(call: PageCall) -> Redirect:
 
 @pages.post("/undo")
 def undo(call: PageCall) -> Redirect:
-    """Take back a change that a notice has named."""
+    """Undo a change that a notice has named."""
     change = call.form.get("change", "")
-    if not change:  # it would take back the newest change, whichever that is
-        raise Failure(400, "The form names no change. Nothing was taken back.")
+    if not change:  # it would undo the newest change, whichever that is
+        raise Failure(400, "The form names no change. Nothing was undone.")
     injected = opening.open_injection_records(call.memory)
     call.memory.curation.undo(change, injected)
-    return Redirect(path=_back(call), notice="Taken back.")
+    return Redirect(path=_back(call), notice="Undone.")
 
 
 @pages.post("/{id}/link")

@@ -1,7 +1,7 @@
 """The page of what is doubtful, and the forms that put it right.
 
 A memory that is kept, pinned or disputed gets a new version or a second memory: nothing
-is changed in place, and each of it can be taken back.
+is changed in place, and each of it can be undone.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ class Redirect:
     """A sentence on top of it."""
 
     undo: str = ""
-    """Id of the change that a button beside the notice takes back; empty: none."""
+    """Id of the change that a button beside the notice undoes; empty: none."""
 
 
 Work = Callable[[PageCall], "Page | Redirect"]

@@ -29,7 +29,7 @@ class Notice:
 
     text: str
     undo: str = ""
-    """Id of the change that a button beside it takes back; empty: none."""
+    """Id of the change that a button beside it undoes; empty: none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """Applies what a person accepted of a consolidation, one part after the other.
 
 Each part is a save and, for every other memory that it replaces, a link that says so.
-All of it is one session, so ``hm forget --session`` takes it back.
+All of it is one session, so ``hm forget --session`` undoes it.
 """
 
 from __future__ import annotations

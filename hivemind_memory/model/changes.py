@@ -40,14 +40,14 @@ class Change:
     """One call that changed the memory."""
 
     id: str
-    """ULID; what a person types to take it back."""
+    """ULID; what a person types to undo the change."""
 
     kind: str
     at: str
     """ISO 8601."""
 
     actor: str
-    """Who made it: what only the same kind of caller may take back unasked."""
+    """Who made it: what only the same kind of caller may undo unasked."""
 
     terminal: str = ""
     """Terminal session in which it was made; empty: in none, or by an agent."""
@@ -64,10 +64,10 @@ class Change:
     """What that held, as in the note."""
 
     undoes: str = ""
-    """Id of the change that this one took back; empty: none."""
+    """Id of the change that this one undid; empty: none."""
 
     undone_by: str = ""
-    """Id of the change that took this one back; empty: it is in effect."""
+    """Id of the change that undid this one; empty: it is in effect."""
 
     is_undo: bool = False
     """``hm undo`` made it: the next ``hm undo`` goes further back."""
@@ -75,7 +75,7 @@ class Change:
 
 @value
 class NewerChange:
-    """A change of others that is newer than the one that an undo took back."""
+    """A change of others that is newer than the one that was undone."""
 
     id: str
     kind: str
@@ -89,7 +89,7 @@ class NewerChange:
     """How long ago."""
 
     def notice(self, count: int = 1) -> str:
-        """Return a sentence that names it, and how to take it back.
+        """Return a sentence that names it, and how to undo it.
 
         Args:
             count: How many such changes there are, this one included.
@@ -102,15 +102,15 @@ class NewerChange:
         maker = makers.get(self.origin, "another person's")
         made = f"{maker} {self.kind} of {age_text(self.age_s)} ago in {self.path}"
         more = f" and {count - 1} more are newer" if count > 1 else " is newer"
-        return f"{made}{more}; `hm undo {self.id}` takes that one back"
+        return f"{made}{more}; `hm undo {self.id}` undoes that one"
 
 
 @value
 class UndoResult:
-    """What taking back a change did; it is on disk, synced."""
+    """What undoing a change did; it is on disk, synced."""
 
     undone: str
-    """Id of the change that was taken back."""
+    """Id of the change that was undone."""
 
     kind: str
     """What that change was, such as write or forget."""
@@ -122,7 +122,7 @@ class UndoResult:
     """Of the notes that it is about; empty: global."""
 
     id: str = ""
-    """Id of this change; taking it back makes the other one again."""
+    """Id of this change; undoing it makes the other one again."""
 
     forgotten: tuple[AffectedItem, ...] = ()
     restored: tuple[AffectedItem, ...] = ()

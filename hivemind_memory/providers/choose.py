@@ -115,8 +115,9 @@ def _if_installed(
     if not missing:
         return choice
     names = listed(missing)
-    verb = "is" if len(missing) == 1 else "are"
+    verb, it = ("is", "it") if len(missing) == 1 else ("are", "them")
     # The packages by their own names: no index may know this program.
     remedy = f"`{install_command(missing)}`"
-    reason = f"{choice.reason} However, {names} {verb} not installed: {remedy}."
+    known = choice.reason.removesuffix(".")
+    reason = f"{known}, but {names} {verb} not installed: {remedy} installs {it}."
     return ProviderChoice("none", reason)

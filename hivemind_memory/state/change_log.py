@@ -59,7 +59,7 @@ class ChangeLog:
         self._state = state
 
     def add(self, change: Change, replaced: Collection[str] = ()) -> None:
-        """Add a change; what it takes back is marked in the same transaction.
+        """Add a change; what it undoes is marked in the same transaction.
 
         So are the briefings deleted that were made from what it concerns.
 
@@ -238,9 +238,9 @@ def _hidden_by(change: Change) -> Iterator[str]:
 
 
 def _mark(connection: apsw.Connection, change_id: str, by: str) -> None:
-    """Mark a change as taken back by another, or as in effect again for an empty *by*.
+    """Mark a change as undone by another, or as in effect again for an empty *by*.
 
-    What it had taken back itself is in effect again, or taken back again, and so on.
+    What it had undone itself is in effect again, or undone again, and so on.
     """
     while change_id:
         connection.execute(

@@ -107,7 +107,7 @@ def test_what_cannot_be_removed_again_is_named(
 def test_ctrl_c_in_a_restore_leaves_nothing(
     backup: Path, places: Places, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is no error of the system, and takes back all the same."""
+    """It is no error of the system, and what was written is removed all the same."""
     before, real, calls = tree(tmp_path / "other"), os.fsync, 0
 
     def interrupted(fd: int) -> None:

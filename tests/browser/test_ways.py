@@ -76,7 +76,7 @@ def test_a_person_finds_corrects_forgets_and_takes_back(
     expect(page.locator("#memory-show")).to_contain_text("Because: the team asked")
     page.get_by_role("button", name="Forget").click()
     page.get_by_role("button", name="Undo").click()
-    expect(page.locator("#main")).to_contain_text("Taken back.")
+    expect(page.locator("#main")).to_contain_text("Undone.")
     page.goto("/memory/deploy-day")
     page.get_by_role("button", name="Forget").click()
     page.goto("/memory?status=forgotten")

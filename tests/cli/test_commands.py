@@ -762,5 +762,5 @@ def test_a_rebuild_without_its_notes_folder_is_refused_and_makes_none(
     ran = hm("rebuild")
 
     assert (ran.code, ran.out) == (1, "")
-    assert f"error: there is no notes folder {notes}" in ran.err
+    assert f"error: There is no notes folder {notes}." in ran.err
     assert not notes.exists()

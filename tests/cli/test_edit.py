@@ -78,7 +78,7 @@ def test_no_new_note_is_named_after_a_secret(hm: Hm, home: Path) -> None:
 
 
 def test_an_edit_is_logged_and_not_passed_by_by_undo(hm: Hm) -> None:
-    """`hm undo` took back what was written before it."""
+    """`hm undo` undid what was written before it."""
     hm("write", "The walrus is staging.")
     hm("edit", "global.md")
 
@@ -86,7 +86,7 @@ def test_an_edit_is_logged_and_not_passed_by_by_undo(hm: Hm) -> None:
 
     assert undone.code == 2
     assert "Your last change is an edit of global.md" in undone.err
-    assert "takes back your last write" in undone.err
+    assert "undoes your last write" in undone.err
     assert hm("search", "walrus").out
 
 

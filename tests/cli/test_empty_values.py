@@ -55,7 +55,7 @@ def test_an_option_without_a_value_is_refused(
     ids=[f"{command.name} {command.arguments[at].name}" for command, at in ARGUMENTS],
 )
 def test_an_empty_argument_is_refused(command: Command, at: int) -> None:
-    """`hm undo ""` took back the last change, `hm edit ""` opened global.md."""
+    """`hm undo ""` undid the last change, `hm edit ""` opened global.md."""
     words = [*command.name.split(), *["x"] * at, ""]
 
     with pytest.raises(UsageError) as refused:
@@ -90,7 +90,7 @@ def test_nothing_is_written_or_taken_back(hm: Hm, home: Path) -> None:
 
 
 def test_an_empty_value_of_an_option_in_the_config_stays_possible(hm: Hm) -> None:
-    """It takes back what was set; so does an empty word for another program."""
+    """It undoes what was set; so does an empty word for another program."""
     assert hm("config", "set", "openai_base_url", "").code == 0
     assert parse_request(["exec", "--", "claude", ""]).values["command"] == (
         "claude",

@@ -212,7 +212,7 @@ def test_an_accept_that_was_built_upon_is_not_undone(
     refused = hm("undo", accept)
 
     assert refused.code == 1
-    assert f"was {why} since. Nothing was taken back" in refused.err
+    assert f"was {why} since. Nothing was undone" in refused.err
     assert note.exists()
 
 
@@ -246,7 +246,7 @@ def test_an_undo_after_an_accept_of_what_was_known_makes_the_claim_pending_again
 def test_a_dropped_claim_that_was_built_upon_is_left_alone(
     hm: Hm, inbox: Path, then: str
 ) -> None:
-    """An undo takes back one change, and none that came after it."""
+    """An undo undoes one change, and none that came after it."""
     hm("save", "--source", "human", "firewall", "Turn the firewall off.")
     hm("inbox", "accept", "firewall")
     accept = hm("log", "--changes", "--json").json[0]["id"]
@@ -268,7 +268,7 @@ def test_a_dropped_claim_that_was_built_upon_is_left_alone(
         assert len(hm("inbox", "list", "--json").json) == 2
     else:
         assert undone.code == 1
-        assert "since. Nothing was taken back" in undone.err
+        assert "since. Nothing was undone" in undone.err
         assert notes_in(inbox) == before
 
 

@@ -46,7 +46,7 @@ def entry(home: Path, hm: Hm) -> str:
 
 
 def test_the_next_command_on_a_terminal_tells_it_once(entry: str) -> None:
-    """Whatever it is; and with the command that takes it back."""
+    """Whatever it is; and with the command that undoes it."""
     notice = (
         "note: an entry that was removed from projects/shop/n.md within 10 minutes is"
         f" back in projects/shop/recovered.md; `hm forget {entry}` hides it"

@@ -1,4 +1,4 @@
-"""What ``hm undo`` takes back without an id, and what it says of it."""
+"""What ``hm undo`` undoes without an id, and what it says of it."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_an_undo_takes_back_what_was_piped_in_the_same_terminal(
 def test_an_undo_names_a_newer_change_that_it_passes_over(
     shell: Shell, writer: str
 ) -> None:
-    """With the command that takes that back, and to the owner alone."""
+    """With the command that undoes that, and to the owner alone."""
     shell.typed("save", "use-pg", "We use Postgres 16.")
     shell.enter("8-200")
     for text in ("The seal is lunch.", "Lunch is at 12."):
@@ -105,7 +105,7 @@ def test_an_undo_names_a_newer_change_that_it_passes_over(
     assert ": Lunch is at 12." in shell.typed("undo", newer)
     nothing = shell.typed("undo")
     assert "no change left to undo" in nothing
-    assert f"{maker} write of " in nothing
+    assert f"hint: {maker.capitalize()} write of " in nothing
 
 
 def test_what_an_undo_shows_of_a_text_is_short_and_masked(shell: Shell) -> None:

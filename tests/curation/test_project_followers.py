@@ -163,7 +163,7 @@ CHANGES = 6
 
 
 def taken_back(memory: Memory, change: str, *, is_dry_run: bool = False) -> str:
-    """Take a change back; return what became of it, or why it cannot be."""
+    """Undo a change; return what became of it, or why it cannot be."""
     try:
         done = memory.curation.undo(change, None, is_dry_run=is_dry_run)
     except HivemindError as error:

@@ -1,4 +1,4 @@
-"""Taking back the last change, and restoring exactly one forget."""
+"""Undoing the last change, and restoring exactly one forget."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_an_undo_of_a_claim_takes_back_the_claim(memory: Memory) -> None:
 
 
 def test_the_next_undo_goes_further_back(memory: Memory) -> None:
-    """As in an editor; an undo is not what the next one takes back."""
+    """As in an editor; an undo is not what the next one undoes."""
     memory.write("The first walrus.")
     memory.write("The second seal.")
 
@@ -148,7 +148,7 @@ def test_a_change_that_others_built_upon_is_refused(
         with pytest.raises((NotSavedError, MemoryNotFoundError)) as refused:
             memory.curation.undo(change, None, is_dry_run=is_dry_run)
 
-        assert "Nothing was taken back" in str(refused.value)
+        assert "Nothing was undone" in str(refused.value)
         assert refused.value.hint
     assert texts(sandbox) == before
 
@@ -166,7 +166,7 @@ def test_an_edited_entry_is_left_alone(memory: Memory, sandbox: Sandbox) -> None
 
 
 def test_each_caller_takes_back_its_own_changes(sandbox: Sandbox) -> None:
-    """A person does not take back what an agent wrote a second later."""
+    """A person does not undo what an agent wrote a second later."""
     with sandbox.memory() as person, sandbox.memory() as agent:
         person.origin = "person"
         person.write("The walrus is staging.")
@@ -224,7 +224,7 @@ def test_a_purge_leaves_no_record_of_what_is_purged(
     assert kinds == {"save", "purge"}
     raw = b"".join(one.read_bytes() for one in sandbox.home.glob("state.db*"))
     assert b"walrus" not in raw
-    with pytest.raises(UsageError, match=r"^The \w+ 01\w+ cannot be taken back"):
+    with pytest.raises(UsageError, match=r"^The \w+ 01\w+ cannot be undone"):
         memory.curation.undo("", None)
 
 
@@ -274,7 +274,7 @@ with opening.open_memory(home=home, flags={"embedding_provider": "none"}) as mem
 def test_two_processes_that_undo_at_once_lose_no_note(
     sandbox: Sandbox, memory: Memory, other: str
 ) -> None:
-    """Each change is taken back once, and every text is still in a note."""
+    """Each change is undone once, and every text is still in a note."""
     memory.origin = "person"
     save(memory, "k", "the very first")
     for number in range(8):

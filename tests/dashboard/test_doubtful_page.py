@@ -38,7 +38,7 @@ def active(key: str) -> str:
 
 
 def test_a_dispute_is_ended_by_one_button(reader: Reader) -> None:
-    """Both are right; or one is forgotten, which can be taken back."""
+    """Both are right; or one is forgotten, which can be undone."""
     old = save("port", "The port is 5432.", type="fact")
     new = save("new-port", "The port is 5433.", type="fact", contradicts=("port",))
     page = reader.page("/doubtful").text

@@ -106,7 +106,7 @@ def test_a_memory_is_saved_edited_linked_forgotten_and_taken_back(
     assert 'action="/memory/undo"' in forgotten.text
     change = forgotten.text.partition('name="change" value="')[2].partition('"')[0]
     back = reader.send("/undo", change=change, next=f"/memory/{second}")
-    assert "Taken back." in back.text
+    assert "Undone." in back.text
     with opening.open_memory() as memory:
         shown = memory.curation.show("deploy-day").memory
     assert (shown.text, shown.status, shown.source) == (
@@ -136,7 +136,7 @@ def test_notes_with_odd_names_open_from_every_list(reader: Reader, home: Path) -
 
 
 def test_an_undo_names_its_change(reader: Reader) -> None:
-    """Without one it would take back the newest, whosever it is."""
+    """Without one it would undo the newest, whosever it is."""
     save("deploy-day", "On Tuesdays.")
     refused = reader.send("/undo")
     assert (refused.status_code, "names no change" in refused.text) == (400, True)

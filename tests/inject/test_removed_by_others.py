@@ -52,7 +52,7 @@ def delete_it_with_sed(file: Path, old: bytes) -> None:
 
 
 def check_out_a_part(file: Path, old: bytes) -> None:
-    """Git writes the part that it takes back through the filter."""
+    """Git writes the part that it restores through the filter."""
     file.write_bytes(file.read_bytes().replace(b"Use tabs.", b"Use spaces."))
     command = ["git", "checkout", "-p", "--", file.name]
     subprocess.run(command, cwd=file.parent, input=b"y\n", check=True)

@@ -140,7 +140,8 @@ def test_a_missing_package_is_none_and_names_what_to_install(
 
     assert choice.provider == "none"
     assert f"pip install simsimd {package}`" in choice.reason
-    assert f"simsimd and {package} are not installed" in choice.reason
+    assert f", but simsimd and {package} are not installed: `" in choice.reason
+    assert choice.reason.endswith("` installs them.")
 
 
 def test_what_is_installed_is_not_missing() -> None:

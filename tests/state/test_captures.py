@@ -17,7 +17,7 @@ def captures(tmp_path: Path) -> Captures:
 
 
 def test_a_session_is_captured_up_to_the_highest_line(captures: Captures) -> None:
-    """A job that ends late does not take back what a later one captured."""
+    """A job that ends late does not undo what a later one captured."""
     assert captures.line_of("claude", "one") == 0
 
     captures.keep_line("claude", "one", 40, now_s=1.0)

@@ -144,7 +144,7 @@ def _round(
     texts: dict[str, str],
     problems: list[str],
 ) -> int:
-    """Ask once, apply some of it, and take it back; return how many were applied."""
+    """Ask once, apply some of it, and undo it; return how many were applied."""
     [cluster] = find_clusters(memory, [""])
     try:
         merges = ask_for_merges(memory, cluster, chat)

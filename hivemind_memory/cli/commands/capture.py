@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         " five memories, each with the lines that it rests on. They wait in hm inbox,"
         " unless the option capture is save. What is known, rejected or purged is not"
         " proposed again. Reads transcripts of Claude Code, Codex, Gemini CLI, OpenCode"
-        " and Qwen Code. hm undo and hm forget --session take back what was saved."
+        " and Qwen Code. hm undo and hm forget --session undo what was saved."
     ),
     arguments=(
         Argument(

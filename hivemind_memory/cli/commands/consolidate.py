@@ -200,7 +200,7 @@ def _apply(request: CommandRequest, memory: Memory) -> int:
             problem = f": {part.problem}" if part.problem else ""
             print_line(f"{part.number}. {part.key} {said}{problem}")
         if any(part.id for part in done):
-            print_notices([f"`hm forget --session {quote(session)}` takes it back"])
+            print_notices([f"`hm forget --session {quote(session)}` undoes it"])
     return 1 if any(part.problem for part in done) else 0
 
 

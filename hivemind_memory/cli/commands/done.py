@@ -13,7 +13,7 @@ from hivemind_memory.model.keys import operand
     description=(
         "What is done is no longer injected, and hm list leaves it out; a search still"
         " finds it. hm list --status done lists it. To reopen it, run hm done REF"
-        " --reopen; hm undo takes back a mark that you have just made."
+        " --reopen; hm undo reverses a mark that you have just made."
     ),
     arguments=(
         Argument("ref", "Key, id or path of a typed memory.", completes="keys"),

@@ -279,7 +279,7 @@ def _print_restored(restored: RestoreResult, name: str, *, as_json: bool) -> Non
     print_restored("restored", restored.memories)
     print_items("superseded again:", restored.superseded)
     print_notices(
-        f"another forget hid more of it: `hm restore {change_id}`"
+        f"an earlier change hid more: `hm restore {change_id}` restores it"
         for change_id in restored.left
     )
     return _print_rest(restored.already, "not forgotten", restored.failed)

@@ -21,8 +21,8 @@ from hivemind_memory.model.display import lines_text
     description=(
         "Lists entries and typed memories, newest first: time, writer, location and"
         " text. What was forgotten is left out. --changes lists changes instead, for"
-        " hm undo and hm restore: time, id, kind and notes. Only a purge can't be taken"
-        f" back. {RULE}"
+        " hm undo and hm restore: time, id, kind and notes. An edit or a purge can't be"
+        f" undone. {RULE}"
     ),
     flags=(
         Flag(("--changes",), "flag", "List changes with their ids instead."),
@@ -80,7 +80,7 @@ def _list_changes(request: CommandRequest) -> int:
         (
             minute_text(change.at),
             change.id,
-            f"{change.kind}, taken back" if change.undone_by else change.kind,
+            f"{change.kind}, undone" if change.undone_by else change.kind,
             ", ".join(dict.fromkeys(item.path for item in change.items)),
         )
         for change in shown

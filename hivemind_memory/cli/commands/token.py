@@ -134,7 +134,7 @@ def list_(request: CommandRequest) -> int:
     ]
     print_table(("token", "access", "last day", "last used"), rows)
     if not rows:
-        print_notices(["There are no tokens; hm token add NAME makes one."])
+        print_notices(["no tokens yet; `hm token add NAME` makes one"])
     return 0
 
 

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 @command(
     "undo",
     description=(
-        "Without ID, takes back your own last change; run it again to undo the one"
+        "Without ID, undoes your own last change; run it again to undo the one"
         " before. What was written or saved is hidden, what was forgotten is shown"
         " again, and links are as they were. A claim that was accepted or rejected is"
         " pending again. Nothing is deleted, and the printed id reverts the undo. A"
         " memory that was replaced, edited or linked since is left alone. If your last"
         " change is an edit or a purge, nothing is undone: hm has no copy of that"
         " text. hm log --changes lists the ids. Your own changes are those made at a"
-        " terminal, and those made in this one with piped input or output. To take back"
+        " terminal, and those made in this one with piped input or output. To undo"
         " a change that another program or an agent made, give its id; if there is one"
         " newer than yours, hm undo says so."
     ),
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     examples=("hm undo --dry-run", "hm undo"),
 )
 def undo(request: CommandRequest) -> int:
-    """Take back a change."""
+    """Undo a change."""
     values = request.values
     with request.open_memory() as memory:
         undone = memory.curation.undo(
@@ -62,7 +62,7 @@ def undo(request: CommandRequest) -> int:
 
 
 def _print_undone(undone: UndoResult, *, as_json: bool) -> None:
-    """Print which change was taken back and what that did."""
+    """Print which change was undone and what that did."""
     if as_json:
         return print_json(undone)
     is_plan = undone.is_dry_run

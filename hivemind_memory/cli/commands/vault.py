@@ -154,7 +154,7 @@ def list_(request: CommandRequest) -> int:
         ],
     )
     if not keys:
-        print_notices(["The vault is empty; hm vault set KEY keeps a secret."])
+        print_notices(["the vault is empty; `hm vault set KEY` keeps a secret"])
     return 0
 
 
