@@ -114,6 +114,7 @@ ALLOWED_TEXTS: set[str] = {
     "hivemind_memory/index/sqlite/schema.py: stamp",
     "hivemind_memory/index/sqlite/schema.py: standing",  # the steps as released
     "hivemind_memory/index/sqlite/schema.py: trail",
+    "hivemind_memory/state/schema.py: took back",  # the steps as released
     "hivemind_memory/state/schema.py: took it back",
 }
 

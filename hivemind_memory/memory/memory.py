@@ -296,16 +296,10 @@ class Memory:
         return count_answer(answer, agent, *parts)
 
     def sync(
-        self,
-        progress: Progress | None = None,
-        *,
-        is_whole: bool = True,
-        keeps_rebuild: bool = False,
+        self, progress: Progress | None = None, *, is_whole: bool = True
     ) -> SyncResult:
         """Update the index, and clear what killed processes left; see its handle."""
-        return self.index_handle.sync(
-            progress, is_whole=is_whole, keeps_rebuild=keeps_rebuild
-        )
+        return self.index_handle.sync(progress, is_whole=is_whole)
 
     def rebuild(self, progress: Progress | None = None) -> SyncResult:
         """Make the index again from the notes alone; the old one answers meanwhile."""

@@ -143,7 +143,11 @@ class IndexHandle(KeptIndex):
             opened.index.close()
 
     def sync(
-        self, progress: Progress | None, *, is_whole: bool, keeps_rebuild: bool
+        self,
+        progress: Progress | None,
+        *,
+        is_whole: bool = True,
+        keeps_rebuild: bool = False,
     ) -> SyncResult:
         """Update the index, and clear what killed processes left.
 

@@ -1,7 +1,7 @@
 """Keeps compiled patterns beside Python's byte code, for the next process.
 
 Python compiles a pattern in Python: an injection spends a third of its CPU time on some
-three hundred of them. The result is a list of numbers, which the engine takes back in
+three hundred of them. The result is a list of numbers, which the engine loads in
 microseconds. Like byte code, it lies in ``__pycache__``, is for one build of Python,
 may be missing at any time, and is trusted as much as the program (decision 151).
 

@@ -93,7 +93,7 @@ def test_a_diff_is_applied_and_taken_back_by_its_session(memory: Memory) -> None
 
 
 def test_the_name_of_a_session_never_looks_secret(memory: Memory) -> None:
-    """One in two hundred was masked, and could not be taken back by its session."""
+    """One in two hundred was masked, and could not be undone by its session."""
     names = {apply_merges(memory, [])[0] for _ in range(3_000)}
 
     assert len(names) > 2_990
