@@ -7,6 +7,7 @@ report is left out.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -32,6 +33,16 @@ MAX_COMMIT_FILES = 20
 UNCOMMITTED_CONFIDENCE = 0.3
 """Least confidence of what is being worked on, whatever words it has: a section with
 half of the task's words comes first."""
+
+ASKS_FOR_CHANGES = re.compile(
+    r"\b(?:(?:my|the|this|that)\s+(?:\w+\s+)?change|changes|changed|uncommitted|diff"
+    r"|not\s+committed|review|wip|working\s+(?:tree|copy))\b",
+    re.IGNORECASE,
+)
+"""A task that is about what is being worked on."""
+
+_RECENT_CONFIDENCE = 0.02
+"""A commit that is only recent comes after what the best pieces refer to."""
 
 _NEWEST_COMMITS = 3
 _TIMEOUT_S = 5.0
@@ -78,9 +89,13 @@ def view_of(folder: str, environ: Mapping[str, str]) -> GitView:
 
 
 def change_blocks(
-    view: GitView, words: TaskWords, now: datetime
+    view: GitView, words: TaskWords, task: str, now: datetime
 ) -> list[HistoryMemoryBlock]:
-    """Return blocks of commits and of changes that are not committed."""
+    """Return blocks of commits and of changes that are not committed.
+
+    A change without words of the task fills what is left, unless the task asks for it.
+    """
+    is_asked = ASKS_FOR_CHANGES.search(task) is not None
     texts = [f"{path}\n{diff}" for path, diff in view.diffs]
     texts += ["\n".join((subject, *files)) for _, _, subject, files in view.commits]
     counted = [words.count(text) for text in texts]
@@ -93,6 +108,9 @@ def change_blocks(
             action_detail=path,
             result=diff,
             confidence=round(max(UNCOMMITTED_CONFIDENCE, share), 4),
+            priority=(
+                Priority.MEDIUM if is_asked or share >= LEAST_COVERAGE else Priority.LOW
+            ),
             timestamp=now,
             metadata={"why": "changed since the last commit"},
         )
@@ -108,7 +126,7 @@ def change_blocks(
                 action_type="commit",
                 action_detail=f"{short} {subject}",
                 result=_files_text(files, words),
-                confidence=round(share, 4) if is_about else 0.1,
+                confidence=round(share, 4) if is_about else _RECENT_CONFIDENCE,
                 priority=Priority.MEDIUM if is_about else Priority.LOW,
                 timestamp=at,
                 metadata={"why": why},

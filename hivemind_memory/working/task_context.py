@@ -19,7 +19,12 @@ from hivemind_memory.working.scoring import BALANCED, RELEVANT
 from hivemind_memory.working.task_changes import GitView, change_blocks, view_of
 from hivemind_memory.working.task_files import find_files
 from hivemind_memory.working.task_links import linked_blocks, without_overlaps
-from hivemind_memory.working.task_memories import find_memories, read_memories_of
+from hivemind_memory.working.task_memories import (
+    find_memories,
+    read_memories_of,
+    related_memories,
+)
+from hivemind_memory.working.task_second_look import second_look
 from hivemind_memory.working.task_words import LEAST_COVERAGE, Coverage, TaskWords
 from hivemind_memory.working.working_memory import BuiltContext, WorkingMemory
 
@@ -147,10 +152,20 @@ def gather(
         in_use=frozenset(view.changed),
     )
     _note_files_in_use(working, view)
-    blocks += [*found.blocks, *change_blocks(view, words, now)]
+    blocks += [*found.blocks, *change_blocks(view, words, task, now)]
     about = [*blocks, *_messages_about(working)]
     blocks += linked_blocks(about, found, working.loader, memory, now)
     blocks += without_overlaps(found.weak, blocks)
+    blocks += without_overlaps(
+        second_look(
+            about,
+            found,
+            working.loader,
+            words,
+            lambda text: related_memories(memory, text, now),
+        ),
+        blocks,
+    )
     return blocks, [*notes, *found.notes]
 
 
@@ -166,7 +181,10 @@ def weigh_messages(working: WorkingMemory, words: TaskWords) -> None:
     ]
     texts = working.loader.load_many(messages)
     counted = [
-        words.count(f"{block.subject} {block.preview} {loaded.text}", block.subject)
+        words.count(
+            f"{block.subject} {block.preview} {loaded.text}",
+            f"{block.subject} {block.from_agent} {block.to_agent}",
+        )
         for block, loaded in zip(messages, texts, strict=True)
     ]
     coverage = Coverage(words, counted)
@@ -177,7 +195,7 @@ def weigh_messages(working: WorkingMemory, words: TaskWords) -> None:
             rank, confidence = Priority.HIGH, block.confidence
         else:
             why = "an unread message; it has few words of the task"
-            rank, confidence = Priority.MEDIUM, min(block.confidence, share)
+            rank, confidence = Priority.LOW, min(block.confidence, share)
         metadata = {"why": why, **block.metadata}
         working.add(
             replaced(block, priority=rank, confidence=confidence, metadata=metadata)

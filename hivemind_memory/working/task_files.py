@@ -39,6 +39,10 @@ MAX_WEAK_BLOCKS = 30
 _WEAKER = 0.5
 """What has few words of the task comes after what a better piece refers to."""
 
+_FILE_SHARE = 0.15
+"""What the words of the whole file add to those of a section: a function in a module
+that is about suppliers need not say so."""
+
 _MIN_LINES = 6
 """Shorter sections are taken together: each block costs some 70 tokens by itself."""
 
@@ -179,11 +183,15 @@ def section_blocks(
         for path in paths
         for candidate in _candidates(path, sections, words, is_named=path in named)
     ]
+    of_files = {
+        path: coverage.of(words.count(text, f"{path} ")) for path, text in texts.items()
+    }
     coverage = coverage.of_sections(candidate.counted for candidate in candidates)
     blocks: list[MemoryBlock] = []
     with loader.root.walk() as walk:
         for candidate in candidates:
-            share = coverage.of(candidate.counted)
+            of_file = _FILE_SHARE * of_files[candidate.path]
+            share = (coverage.of(candidate.counted) + of_file) / (1 + _FILE_SHARE)
             is_named = candidate.path in named
             is_enough = share >= least and share > 0
             if not is_enough and not (is_named and candidate.is_whole):

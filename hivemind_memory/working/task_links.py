@@ -9,6 +9,7 @@ committed. What is found so is of low priority: it fills what is left of the bud
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from hivemind_memory.model.value import replaced
@@ -28,7 +29,7 @@ from hivemind_memory.working.task_files import (
     file_block,
     section_blocks,
 )
-from hivemind_memory.working.task_memories import memories_about
+from hivemind_memory.working.task_memories import memories_about, related_memories
 from hivemind_memory.working.task_names import (
     NamedSection,
     changed_lines,
@@ -64,6 +65,9 @@ _NAMES_OF_SECTION = 4
 _MAX_SUBJECTS = 12
 """Searches for memories about files: each costs as much as that for the task."""
 
+_UNASKED = 0.3
+"""What a change refers to that has no words of the task counts less."""
+
 _LEAST_SHARE = 0.1
 """Share of the words of a piece that what it refers to must have."""
 
@@ -90,6 +94,7 @@ def linked_blocks(
         *_files_of_texts(found, files, loader),
         *_files_of_files(found, files, loader),
         *_memories_of_files(found, loader, memory, now),
+        *_memories_of_messages(found, memory, now),
     ]
     linked.sort(key=lambda block: -block.confidence)
     return without_overlaps(linked, found)
@@ -229,6 +234,17 @@ def _memories_of_files(
             yield _as_linked(block, origin, f"it is about {path}")
 
 
+def _memories_of_messages(
+    found: Sequence[MemoryBlock], memory: Memory, now: datetime
+) -> Iterator[MemoryBlock]:
+    """Yield memories that have words of the messages about the task."""
+    for source in _best(found, MessageMemoryBlock):
+        if isinstance(source, MessageMemoryBlock):
+            text = f"{source.subject} {source.preview}"
+            for block in related_memories(memory, text, now):
+                yield _as_linked(block, source, f"it has words of {source.id}")
+
+
 def _place_and_text(
     source: FileMemoryBlock | HistoryMemoryBlock, loader: ContentLoader
 ) -> tuple[str, str]:
@@ -262,21 +278,23 @@ def _name_of(block: MemoryBlock) -> str:
 
 def _as_linked(block: MemoryBlock, source: MemoryBlock, why: str) -> MemoryBlock:
     """Return a block as one that is only referred to."""
+    certain = source.confidence * (_UNASKED if source.rank is Priority.LOW else 1)
     return replaced(
         block,
-        confidence=round(block.confidence * source.confidence, 4),
+        confidence=round(block.confidence * certain, 4),
         priority=Priority.LOW,
         metadata={**block.metadata, "why": why},
     )
 
 
 def _overlaps(block: MemoryBlock, found: Iterable[MemoryBlock]) -> bool:
-    """Return whether the lines of a block are among the pieces already."""
+    """Return whether lines of a block are among the pieces already."""
     if not isinstance(block, FileMemoryBlock):
         return False
     return any(
         isinstance(other, FileMemoryBlock)
         and other.location == block.location
-        and (other.start_line is None or other.start_line == block.start_line)
+        and (block.start_line or 1) <= (other.end_line or sys.maxsize)
+        and (other.start_line or 1) <= (block.end_line or sys.maxsize)
         for other in found
     )

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from hivemind_memory.model.query import Hit, SearchAnswer
 
 MAX_MEMORIES = 20
+MAX_RELATED = 5
+"""Memories that a second look may add."""
+
+_LEAST_RELATED = 0.3
 MAX_WEAK_MEMORIES = 5
 """Memories that may fill what is left where none is about the task."""
 
@@ -68,6 +72,23 @@ def memories_about(memory: Memory, subject: str, now: datetime) -> list[MemoryBl
     except HivemindError:
         return []  # the rest of the context does without
     return [] if answer.is_unknown or answer.is_weak else blocks
+
+
+def related_memories(memory: Memory, text: str, now: datetime) -> list[MemoryBlock]:
+    """Return blocks of the few memories that have most words of a text."""
+    try:
+        _, blocks = _search(memory, text, now)
+    except HivemindError:
+        return []  # the rest of the context does without
+    why = "it has words of what was found"
+    return [
+        replace(
+            block,
+            confidence=max(block.confidence, _LEAST_RELATED),
+            metadata={**block.metadata, "why": why},
+        )
+        for block in blocks[:MAX_RELATED]
+    ]
 
 
 def _search(

@@ -20,7 +20,12 @@ LEAST_COVERAGE = 0.15
 """Share of the words' weight that a text must have to be a candidate."""
 
 _MIN_STEM = 4
-_MAX_ENDING = 3
+_ENDING = re.compile(
+    r"(?:(?<=.{4})(?:ings?|ers?|ed|es|en|ly|s|e|y|ies|ied)"
+    r"|(?<=.{5})(?:ations?|ions?|ment|ments))$"
+)
+"""Ends that a word has in some of its forms; ``station`` is no form of ``stat``."""
+
 _MAX_WORDS = 24
 _NAME_COUNTS = 2
 """A word in a path or a heading counts as so many in the text."""
@@ -56,14 +61,14 @@ class WordCounts(NamedTuple):
 class TaskWords:
     """The words of one task."""
 
-    def __init__(self, task: str) -> None:
+    def __init__(self, task: str, *, limit: int = _MAX_WORDS) -> None:
         """Find the words that tell what a task is about; without any, take all."""
         words = telling_words(task)
         words += tuple(dict.fromkeys(_NUMBER.findall(task)))
         if not words:
             terms = query_terms(task).terms
             words = tuple(term.text for term in terms if not term.is_phrase)
-        self.patterns = tuple(map(_pattern_of, dict.fromkeys(words[:_MAX_WORDS])))
+        self.patterns = tuple(map(_pattern_of, dict.fromkeys(words[:limit])))
 
     def count(self, text: str, names: str = "") -> WordCounts:
         """Return how often each word is in a text, and in its names.
@@ -157,7 +162,17 @@ def _pattern_of(word: str) -> WordPattern:
     if len(word) < _MIN_STEM:
         edges = rf"(?<![A-Za-z0-9])(?i:{re.escape(word)})(?![a-z0-9])"
         return WordPattern(word, word, re.compile(edges))
-    stem = word[: max(_MIN_STEM, len(word) - _MAX_ENDING)]
+    stem = _stem_of(word)
     quoted, inside = re.escape(stem), re.escape(stem.capitalize())
     pattern = rf"(?<![A-Za-z])(?i:{quoted})|(?<=[a-z0-9]){inside}"
     return WordPattern(word, stem, re.compile(pattern))
+
+
+def _stem_of(word: str) -> str:
+    """Return what the forms of a word begin with.
+
+    >>> [_stem_of(word) for word in ("rounding", "delivery", "station", "charged")]
+    ['round', 'deliver', 'station', 'charg']
+    """
+    ending = _ENDING.search(word)
+    return word if ending is None else word[: ending.start()]
