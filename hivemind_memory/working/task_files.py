@@ -16,6 +16,7 @@ from hivemind_memory.working.root_folder import Walk
 from hivemind_memory.working.task_words import (
     LEAST_COVERAGE,
     Coverage,
+    FoldedTexts,
     TaskWords,
     WordCounts,
     named_files,
@@ -89,6 +90,9 @@ class FoundFiles:
     sections: FileSections
     """Of all files that were read."""
 
+    folded: FoldedTexts
+    """The same texts, to look for words in."""
+
     notes: list[str]
 
 
@@ -138,7 +142,11 @@ def find_files(
     blocks = [block for block in found if _has_enough(block)][:MAX_BLOCKS]
     weak = [_as_weak(block) for block in found if not _has_enough(block)]
     return FoundFiles(
-        blocks=blocks, weak=weak[:MAX_WEAK_BLOCKS], sections=sections, notes=notes
+        blocks=blocks,
+        weak=weak[:MAX_WEAK_BLOCKS],
+        sections=sections,
+        folded=FoldedTexts(texts),
+        notes=notes,
     )
 
 
@@ -158,7 +166,7 @@ def _as_weak(block: MemoryBlock) -> MemoryBlock:
 
 
 def section_blocks(
-    paths: Iterable[str],
+    paths: Collection[str],
     sections: FileSections,
     words: TaskWords,
     loader: ContentLoader,
@@ -184,7 +192,8 @@ def section_blocks(
         for candidate in _candidates(path, sections, words, is_named=path in named)
     ]
     of_files = {
-        path: coverage.of(words.count(text, f"{path} ")) for path, text in texts.items()
+        path: coverage.of(words.count(sections.texts[path], f"{path} "))
+        for path in paths
     }
     coverage = coverage.of_sections(candidate.counted for candidate in candidates)
     blocks: list[MemoryBlock] = []
@@ -196,7 +205,8 @@ def section_blocks(
             is_enough = share >= least and share > 0
             if not is_enough and not (is_named and candidate.is_whole):
                 continue
-            why = "words: " + ", ".join(words.found(candidate.counted))
+            shared = ", ".join(words.found(candidate.counted))
+            why = f"words: {shared}" if shared else "its file has words of the task"
             block = file_block(
                 walk,
                 candidate.path,

@@ -39,7 +39,7 @@ from hivemind_memory.working.task_names import (
     sections_with,
     weights_of,
 )
-from hivemind_memory.working.task_words import Coverage, TaskWords, named_files
+from hivemind_memory.working.task_words import FoldedTexts, TaskWords, named_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,6 +67,9 @@ _MAX_SUBJECTS = 12
 
 _UNASKED = 0.3
 """What a change refers to that has no words of the task counts less."""
+
+_LEAST_CERTAIN = 0.15
+"""What a memory refers to is worth showing even where the search is unsure of it."""
 
 _LEAST_SHARE = 0.1
 """Share of the words of a piece that what it refers to must have."""
@@ -121,31 +124,29 @@ def _files_of_texts(
         loaded = loader.load(source)
         if not loaded.is_error:
             text = f"{_name_of(source)} {loaded.text}"
-            yield from _sections(source, text, files, files.sections.texts, loader)
+            yield from _sections(source, text, files, files.folded, loader)
     for commit in _best(found, HistoryMemoryBlock):
         if isinstance(commit, HistoryMemoryBlock) and commit.action_type == "commit":
             touched = dict.fromkeys((commit.result or "").split(", "))
             texts = files.sections.texts
-            texts = {path: texts[path] for path in touched if path in texts}
-            yield from _sections(commit, commit.action_detail, files, texts, loader)
+            folded = FoldedTexts({at: texts[at] for at in touched if at in texts})
+            yield from _sections(commit, commit.action_detail, files, folded, loader)
 
 
 def _sections(
     source: MemoryBlock,
     text: str,
     files: FoundFiles,
-    texts: Mapping[str, str],
+    folded: FoldedTexts,
     loader: ContentLoader,
 ) -> Iterator[MemoryBlock]:
     """Yield the sections that have most of the words of a piece."""
     words = TaskWords(text)
-    counts = {path: words.count(body, f"{path} ") for path, body in texts.items()}
-    coverage = Coverage(words, counts.values())
-    named = named_files(text, list(texts))
-    ranked = sorted(counts, key=lambda path: (-coverage.of(counts[path]), path))
-    paths = list(dict.fromkeys([*named, *ranked[:_FILES_OF_SOURCE]]))
+    ranked, coverage = folded.ranked(words)
+    named = named_files(text, list(folded.texts))
+    best = [path for path, _ in ranked[:_FILES_OF_SOURCE]]
     sections = section_blocks(
-        paths,
+        list(dict.fromkeys([*named, *best])),
         files.sections,
         words,
         loader,
@@ -278,7 +279,11 @@ def _name_of(block: MemoryBlock) -> str:
 
 def _as_linked(block: MemoryBlock, source: MemoryBlock, why: str) -> MemoryBlock:
     """Return a block as one that is only referred to."""
-    certain = source.confidence * (_UNASKED if source.rank is Priority.LOW else 1)
+    certain = source.confidence
+    if isinstance(source, KnowledgeMemoryBlock):
+        certain = max(certain, _LEAST_CERTAIN)
+    if source.rank is Priority.LOW:
+        certain *= _UNASKED
     return replaced(
         block,
         confidence=round(block.confidence * certain, 4),

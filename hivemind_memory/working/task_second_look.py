@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from hivemind_memory.model.value import replaced
 from hivemind_memory.working.blocks import (
@@ -24,7 +24,7 @@ from hivemind_memory.working.blocks import (
 )
 from hivemind_memory.working.loading import ContentLoader
 from hivemind_memory.working.task_files import FoundFiles, section_blocks
-from hivemind_memory.working.task_words import Coverage, TaskWords
+from hivemind_memory.working.task_words import FoldedTexts, TaskWords
 
 MAX_SOURCES = 8
 """Pieces that lend their words, the best ones."""
@@ -62,16 +62,18 @@ def second_look(
         words: Of the task; sections that have them are found without this.
         memories: Finds memories for a text.
     """
-    lent = _lent_words(_weighed_texts(found, loader), files.texts, words)
+    lent = _lent_words(_weighed_texts(found, loader), files.folded, words)
     if not lent:
         return []
     asked = TaskWords(" ".join(lent))
-    counts = {path: asked.count(text, f"{path} ") for path, text in files.texts.items()}
-    coverage = Coverage(asked, counts.values())
-    ranked = sorted(counts, key=lambda path: (-coverage.of(counts[path]), path))
-    best = {path: files.texts[path] for path in ranked[:_FILES]}
+    ranked, coverage = files.folded.ranked(asked)
+    best = [path for path, _ in ranked[:_FILES]]
     sections = section_blocks(
-        best, asked, loader, coverage=coverage, named=(), least=_LEAST_SHARE
+        best,
+        files.sections,
+        asked,
+        loader,
+        coverage=coverage, named=(), least=_LEAST_SHARE
     )
     looked = [*sections[:_SECTIONS], *memories(" ".join(lent[:_WORDS_OF_MEMORIES]))]
     return [_as_lent(block) for block in looked]
@@ -96,7 +98,7 @@ def _weighed_texts(
 
 
 def _lent_words(
-    texts: Iterator[tuple[float, str]], files: Mapping[str, str], words: TaskWords
+    texts: Iterator[tuple[float, str]], files: FoldedTexts, words: TaskWords
 ) -> list[str]:
     """Return the words that tell most of some texts, those of the task apart."""
     weights: dict[str, float] = {}
@@ -108,12 +110,13 @@ def _lent_words(
             forms.setdefault(known.stem, known.word)
     own = {known.stem for known in words.patterns}
     likely = sorted(weights, key=lambda stem: (-weights[stem] * len(stem), stem))
-    most = max(2, _MAX_FILES_SHARE * len(files))
+    count = len(files.sections.texts)
+    most = max(2, _MAX_FILES_SHARE * count)
     telling = {}
-    for stem in [stem for stem in likely if stem not in own][: 4 * MAX_WORDS]:
-        holding = sum(1 for text in files.values() if stem in text)
+    for stem in [stem for stem in likely if stem not in own][: 2 * MAX_WORDS]:
+        holding = files.holding(stem)
         if 0 < holding <= most:
-            telling[stem] = weights[stem] * math.log(1 + len(files) / holding)
+            telling[stem] = weights[stem] * math.log(1 + count / holding)
     best = sorted(telling, key=lambda stem: (-telling[stem], stem))[:MAX_WORDS]
     return [forms[stem] for stem in best]
 

@@ -7,9 +7,10 @@ a word that is in a text many times counts little more than one that is there tw
 
 from __future__ import annotations
 
+import heapq
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from typing import NamedTuple
 
@@ -29,6 +30,9 @@ _ENDING = re.compile(
 _MAX_WORDS = 24
 _NAME_COUNTS = 2
 """A word in a path or a heading counts as so many in the text."""
+
+_COUNTED_TEXTS = 40
+"""Texts in which each word is counted, those that hold most of the words."""
 
 _SATURATION = 0.5
 _LENGTH_SHARE = 0.75
@@ -56,6 +60,41 @@ class WordCounts(NamedTuple):
 
     chars: int
     """Length of the text."""
+
+
+class FoldedTexts:
+    """Texts with their small letters, which many words are looked for in."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        """Fold each text once; the names are paths."""
+        self.texts = texts
+        self._small = {
+            path: f"{path} {text}".casefold() for path, text in texts.items()
+        }
+
+    def holding(self, stem: str) -> int:
+        """Return how many texts have some letters."""
+        return sum(1 for small in self._small.values() if stem in small)
+
+    def ranked(self, words: TaskWords) -> tuple[list[tuple[str, float]], Coverage]:
+        """Return the texts that cover most of some words, and how they are weighed.
+
+        Words are only counted in the few that hold most of them.
+        """
+        stems = [known.stem for known in words.patterns]
+        seen = {
+            path: WordCounts(tuple(int(stem in small) for stem in stems), len(small))
+            for path, small in self._small.items()
+        }
+        coverage = Coverage(words, seen.values())
+        likely = heapq.nsmallest(
+            _COUNTED_TEXTS, seen, key=lambda path: (-coverage.of(seen[path]), path)
+        )
+        shares = [
+            (path, coverage.of(words.count(self.texts[path], f"{path} ")))
+            for path in likely
+        ]
+        return sorted(shares, key=lambda pair: (-pair[1], pair[0])), coverage
 
 
 class TaskWords:
