@@ -54,6 +54,7 @@ PROJECTS = (
     *("lendery", "ferrybell"),
     *("lockerly", "gridwatt", "clinote"),
     *("archivum", "reefcast"),
+    *("ovenbird", "hutledger"),
 )
 BUDGETS = (1_000, 2_000, 4_000)
 MEMORY, MESSAGE, CHANGE = "memory:", "message:", "change:"

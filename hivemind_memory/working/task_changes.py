@@ -41,6 +41,7 @@ ASKS_FOR_CHANGES = re.compile(
 )
 """A task that is about what is being worked on."""
 
+_UNASKED_CONFIDENCE = 0.1
 _RECENT_CONFIDENCE = 0.02
 """A commit that is only recent comes after what the best pieces refer to."""
 
@@ -107,7 +108,10 @@ def change_blocks(
             action_type=UNCOMMITTED,
             action_detail=path,
             result=diff,
-            confidence=round(max(UNCOMMITTED_CONFIDENCE, share), 4),
+            confidence=round(
+                max(UNCOMMITTED_CONFIDENCE if is_asked else _UNASKED_CONFIDENCE, share),
+                4,
+            ),
             priority=(
                 Priority.MEDIUM if is_asked or share >= LEAST_COVERAGE else Priority.LOW
             ),

@@ -1,0 +1,151 @@
+"""What is unrelated to a task comes last, and what was found leads to more."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hivemind_memory import NewMemory, environment, open_memory
+from hivemind_memory.memory import Memory
+from hivemind_memory.working.blocks import FileMemoryBlock
+from hivemind_memory.working.task_context import (
+    ContextRequest,
+    TaskContext,
+    build_context,
+)
+from hivemind_memory.working.task_links import without_overlaps
+from hivemind_memory.working.task_words import FoldedTexts, TaskWords
+
+PAUSE = (
+    "export function pauseOrder(id: number, pausedUntil: string) {\n  send(id);\n}\n"
+)
+OVEN = "def heat(oven):\n    oven.burner = True\n    return oven.celsius\n"
+
+
+@pytest.fixture
+def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
+    """A memory without options."""
+    monkeypatch.setenv("HIVEMIND_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("HIVEMIND_EMBEDDING_PROVIDER", "none")
+    (tmp_path / "home" / "memory").mkdir(parents=True)
+    with open_memory() as opened:
+        yield opened
+
+
+@pytest.fixture
+def bakery(tmp_path: Path) -> Path:
+    """A repository with a change of its oven that is not committed."""
+    root = tmp_path / "bakery"
+    root.mkdir()
+    (root / "pause.ts").write_text(PAUSE)
+    (root / "oven.py").write_text(OVEN)
+    person = ("-c", "user.name=ann", "-c", "user.email=ann@example.org")
+    for words in (("init", "-q"), ("add", "-A"), (*person, "commit", "-qm", "First")):
+        subprocess.run(["git", *words], cwd=root, check=True)
+    (root / "oven.py").write_text(OVEN.replace("True", "False"))
+    return root
+
+
+def built(memory: Memory, root: Path, task: str, blocks: str = "") -> TaskContext:
+    request = ContextRequest(
+        max_tokens=4_000, root=str(root), task=task, blocks_file=blocks
+    )
+    return build_context(memory, request, environ=environment.git_environ())
+
+
+def priorities(context: TaskContext) -> dict[str, str]:
+    return {entry["id"]: entry["priority"] for entry in context.built.entries}
+
+
+def test_a_change_that_a_task_does_not_ask_for_only_fills_what_is_left(
+    memory: Memory, bakery: Path
+) -> None:
+    """Two unrelated changes once took most of a small budget."""
+    change = "history:uncommitted:oven.py"
+
+    unrelated = priorities(built(memory, bakery, "The school gets no bread"))
+    asked = priorities(built(memory, bakery, "Review what I changed"))
+    about = priorities(built(memory, bakery, "Is the burner hot?"))
+
+    assert unrelated[change] == "low"
+    assert asked[change] == "medium"
+    assert about[change] == "medium"
+
+
+def test_the_words_of_what_was_found_find_more(memory: Memory, bakery: Path) -> None:
+    """The task has no word of the code; the memory about it does."""
+    memory.save(
+        NewMemory(
+            key="holidays",
+            content="A school that had paused its orders got no bread after holidays.",
+            type="lesson",
+            scope="global",
+        )
+    )
+
+    found = built(memory, bakery, "The school gets no bread")
+
+    assert "pauseOrder" in found.built.text
+
+
+def test_a_message_is_found_by_who_sent_it(memory: Memory, bakery: Path) -> None:
+    """A task says *answer the owner*; the owner's letter need not say owner."""
+    letter = {
+        "type": "message",
+        "from_agent": "owner",
+        "to_agent": "dev",
+        "subject": "Waste",
+        "preview": "We throw away a third.",
+    }
+    other = {**letter, "from_agent": "landlord", "subject": "Lift"}
+    blocks = bakery.parent / "blocks.json"
+    blocks.write_text(json.dumps([letter, other]))
+
+    found = built(memory, bakery, "Answer the owner", str(blocks))
+    ranks = {
+        str(entry["metadata"].get("from")): entry["priority"]
+        for entry in found.built.entries
+    }
+
+    assert ranks["owner"] == "high"
+    assert ranks["landlord"] == "low"
+
+
+def test_a_file_as_a_whole_is_no_addition_to_a_part_of_it() -> None:
+    """The lines of that part would be there twice."""
+    part = FileMemoryBlock(location="pause.ts", start_line=2, end_line=3)
+    whole = FileMemoryBlock(location="pause.ts")
+    before = FileMemoryBlock(location="pause.ts", start_line=1, end_line=1)
+
+    assert without_overlaps([whole, before], [part]) == [before]
+
+
+@pytest.mark.parametrize(
+    ("word", "text", "is_in"),
+    [
+        ("station", "status: state", False),
+        ("station", "two stations", True),
+        ("charged", "let chars = 2", False),
+        ("charged", "charges", True),
+        ("delivery", "delivered", True),
+        ("answer", "answering", True),
+    ],
+)
+def test_a_word_is_not_found_in_one_that_only_begins_like_it(
+    word: str, text: str, *, is_in: bool
+) -> None:
+    """A word was cut by three letters whatever they were."""
+    assert any(TaskWords(word).count(text).counts) is is_in
+
+
+def test_the_texts_with_most_of_the_words_come_first() -> None:
+    texts = {f"{n}.md": "bread" for n in range(60)} | {"rye.md": "bread of rye"}
+
+    ranked, _ = FoldedTexts(texts).ranked(TaskWords("rye bread"))
+
+    assert ranked[0][0] == "rye.md"
+    assert len(ranked) < len(texts)
