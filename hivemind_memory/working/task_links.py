@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from hivemind_memory.model.value import replaced
 from hivemind_memory.working.blocks import (
@@ -62,7 +62,7 @@ _MEMORIES_OF_FILE = 2
 _NAMES_OF_SECTION = 4
 """Names that a section defines, and that memories are looked for by."""
 
-_MAX_SUBJECTS = 12
+_MAX_SUBJECTS = 11
 """Searches for memories about files: each costs as much as that for the task."""
 
 _UNASKED = 0.3

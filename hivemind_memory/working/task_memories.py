@@ -82,7 +82,7 @@ def related_memories(memory: Memory, text: str, now: datetime) -> list[MemoryBlo
         return []  # the rest of the context does without
     why = "it has words of what was found"
     return [
-        replace(
+        replaced(
             block,
             confidence=max(block.confidence, _LEAST_RELATED),
             metadata={**block.metadata, "why": why},

@@ -73,7 +73,9 @@ def second_look(
         files.sections,
         asked,
         loader,
-        coverage=coverage, named=(), least=_LEAST_SHARE
+        coverage=coverage,
+        named=(),
+        least=_LEAST_SHARE,
     )
     looked = [*sections[:_SECTIONS], *memories(" ".join(lent[:_WORDS_OF_MEMORIES]))]
     return [_as_lent(block) for block in looked]
@@ -110,7 +112,7 @@ def _lent_words(
             forms.setdefault(known.stem, known.word)
     own = {known.stem for known in words.patterns}
     likely = sorted(weights, key=lambda stem: (-weights[stem] * len(stem), stem))
-    count = len(files.sections.texts)
+    count = len(files.texts)
     most = max(2, _MAX_FILES_SHARE * count)
     telling = {}
     for stem in [stem for stem in likely if stem not in own][: 2 * MAX_WORDS]:
