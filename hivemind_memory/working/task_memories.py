@@ -77,7 +77,7 @@ def memories_about(memory: Memory, subject: str, now: datetime) -> list[MemoryBl
 def related_memories(memory: Memory, text: str, now: datetime) -> list[MemoryBlock]:
     """Return blocks of the few memories that have most words of a text."""
     try:
-        _, blocks = _search(memory, text, now)
+        _, blocks = _search(memory, text, now, is_fresh=False)
     except HivemindError:
         return []  # the rest of the context does without
     why = "it has words of what was found"
