@@ -1,7 +1,7 @@
 """Looks a second time, with the rare words that the best pieces have in common.
 
 A task says that the school gets no bread; a memory about schools speaks of orders that
-are paused; the table has a column ``paused_until``. One piece alone leads to few
+are paused; the table of orders says until when they are. One piece alone leads to few
 sections. All the best ones together say which words the task might have used, too.
 
 Source:
