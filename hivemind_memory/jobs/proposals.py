@@ -160,8 +160,12 @@ def proposal_as_json(proposal: Proposal) -> str:
 
 
 def proposal_of_json(text: str) -> Proposal:
-    """Return the proposal that ``proposal_as_json`` wrote."""
-    return Proposal(**json.loads(text))
+    """Return the proposal that ``proposal_as_json`` wrote, or once wrote."""
+    row = json.loads(text)
+    if "lines" in row:
+        row["start_line"], row["end_line"] = row.pop("lines")
+        row["is_global"] = row.pop("scope") == _GLOBAL
+    return Proposal(**row)
 
 
 def _text_of(row: Mapping[str, object], name: str) -> str:
