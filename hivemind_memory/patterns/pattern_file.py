@@ -79,7 +79,11 @@ class PatternFile:
         if not new or sys.dont_write_bytecode or not os.access(folder, os.W_OK):
             return
         places, body = self._read()
-        kept = {key: body[at : at + size] for key, (at, size, _) in places.items()}
+        kept = {}
+        for key, place in places.items():
+            # A damaged one would get a checksum that fits.
+            with contextlib.suppress(ValueError):
+                kept[key] = _slice(body, place)
         for (source, flags), pattern in new.items():
             kept[source, flags] = _to_numbers(source, flags, pattern)
         if sum(map(len, kept.values())) > MAX_BYTES:

@@ -123,6 +123,20 @@ def test_a_damaged_file_is_not_used(tmp_path: Path, at: int) -> None:
     ]
 
 
+def test_a_damaged_pattern_is_not_written_again_as_a_sound_one(tmp_path: Path) -> None:
+    """Its numbers got a new checksum when another pattern was added."""
+    kept(tmp_path / "kept", [("z", 0)])
+    data = (tmp_path / "kept").read_bytes()
+    damaged = data.replace(b"z\0\0\0", b"y\0\0\0")
+    assert damaged != data
+    (tmp_path / "kept").write_bytes(damaged)
+
+    kept(tmp_path / "kept", [("another", 0)])
+    again = PatternFile(str(tmp_path / "kept"))
+
+    assert again.compile("z", 0).search("z")
+
+
 @pytest.mark.parametrize("kept_bytes", [0, 10, 120, 300, -3])
 def test_half_a_file_is_not_used(tmp_path: Path, kept_bytes: int) -> None:
     """A disk that is full, or a machine that stopped, leaves one."""
