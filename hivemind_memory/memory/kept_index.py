@@ -6,6 +6,8 @@ answered all the same. So does a copy while another process has it locked.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 from hivemind_memory.errors import (
     HivemindError,
     IndexBusyError,
@@ -41,20 +43,11 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 
-class KeptIndex:
+class KeptIndex(ABC):
     """The open index of one memory. Not for several threads at once."""
 
-    def __init__(
-        self,
-        places: Places,
-        syncer: Syncer,
-        clocks: Clocks,
-        *,
-        index_rest: Callable[[], None],
-    ) -> None:
-        """Open nothing yet; *index_rest* indexes what an answer has left for later."""
+    def __init__(self, places: Places, syncer: Syncer, clocks: Clocks) -> None:
         self.syncer = syncer
-        self._index_rest = index_rest
         self._places = places
         self._clocks = clocks
         self._open: OpenIndex | None = None
@@ -201,6 +194,10 @@ class KeptIndex:
                 index_rest=self._index_rest,
             )
         return self._fresh
+
+    @abstractmethod
+    def _index_rest(self) -> None:
+        """Index what an answer has left for later."""
 
     def _refuse_copy(self) -> None:
         """Raise if a copy answers: what must be in the file is not.

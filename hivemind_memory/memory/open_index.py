@@ -41,7 +41,7 @@ class IndexHandle(KeptIndex):
     """The open index; hold ``lock`` while using it."""
 
     def __init__(self, places: Places, syncer: Syncer, clocks: Clocks) -> None:
-        super().__init__(places, syncer, clocks, index_rest=self._start_rest)
+        super().__init__(places, syncer, clocks)
         self.lock = RLock()
         self._background: BackgroundSync | None = None
         self.left: tuple[str, ...] = ()
@@ -120,7 +120,7 @@ class IndexHandle(KeptIndex):
             )
         return self._background
 
-    def _start_rest(self) -> None:
+    def _index_rest(self) -> None:
         """Index in the background what an answer has left for later."""
         self.background_sync().start()
 

@@ -294,7 +294,7 @@ def test_the_rig_sees_a_command_that_does_its_work_twice(home: Home) -> None:
     program = home.around / "sitecustomize.py"
     program.write_text(
         "import hivemind_memory.cli.asking.client as client\n"
-        "def twice(link, process):\n"
+        "def twice(link):\n"
         "    link.settimeout(None)\n"
         "    answer = link.recv(100)\n"
         "    return answer[1] if answer else None\n"
@@ -318,6 +318,30 @@ def test_the_rig_sees_a_command_that_does_its_work_twice(home: Home) -> None:
     assert problems
 
 
+def test_ctrl_c_while_a_command_is_sent_is_that_of_the_command(home: Home) -> None:
+    """It ended the sender with a traceback, and the command went on for a moment."""
+    program = home.around / "sitecustomize.py"
+    program.write_text(
+        "import os, signal\n"
+        "import hivemind_memory.cli.asking.client as client\n"
+        "send = client._send_request\n"
+        "def interrupted(link, streams):\n"
+        "    send(link, streams)\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "client._send_request = interrupted\n"
+    )
+    hasty = Home(home.folder, home.around, {"PYTHONPATH": str(home.around)})
+    reader, writer = os.pipe()
+    with hasty.leader():
+        process = hasty.start(("write", "-"), stdin=reader)
+        _, error = process.communicate(timeout=HANG_S)
+    os.close(writer)
+    os.close(reader)
+
+    assert process.returncode == 130
+    assert b"Traceback" not in error
+
+
 def test_a_lost_answer_is_told_and_a_hook_still_exits_with_0(
     home: Home, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -326,8 +350,7 @@ def test_a_lost_answer_is_told_and_a_hook_still_exits_with_0(
         ours, theirs = socket.socketpair()
         theirs.close()
         with ours:
-            assert client._await_end(ours, os.getpid()) == code
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+            assert client._await_end(ours) == code
         assert "it is not known whether" in capfd.readouterr().err
 
 

@@ -18,6 +18,7 @@ from hivemind_memory.files import folder
 from hivemind_memory.markdown import blocks
 from hivemind_memory.memory import background_sync, note_indexer
 from hivemind_memory.memory.memory import Memory
+from hivemind_memory.memory.open_index import IndexHandle
 from hivemind_memory.model.note import Note
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.opening import open_memory
@@ -211,7 +212,7 @@ def test_a_person_who_stops_waiting_hears_what_is_kept(
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Memory, "sync", interrupted)
+    monkeypatch.setattr(IndexHandle, "sync", interrupted)
 
     assert main(["search", "giraffe"]) == 130
 

@@ -17,9 +17,10 @@ def test_a_closed_memory_refers_to_itself_nowhere(sandbox: Sandbox) -> None:
         with memory:
             ask(memory, "giraffe")
             memory.memories()
-        seen = weakref.ref(memory)
-        del memory
+        parts = (memory, memory.index_handle)
+        seen = [weakref.ref(part) for part in parts]
+        del memory, parts
 
-        assert seen() is None
+        assert [part() for part in seen] == [None, None]
     finally:
         gc.enable()

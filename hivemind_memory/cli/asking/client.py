@@ -9,12 +9,15 @@ from __future__ import annotations
 import os
 import sys
 from _signal import (  # type: ignore[import-not-found]  # what signal is made of
+    SIG_BLOCK,
     SIG_DFL,
+    SIG_SETMASK,
     SIGINT,
     SIGPIPE,
     SIGXFSZ,
     default_int_handler,
     getsignal,
+    pthread_sigmask,
 )
 from _signal import signal as set_signal
 
@@ -88,10 +91,16 @@ def ask(path: str) -> int | None:
         process = _process_behind(link)
         if not process:
             return None
-        _send_request(link, streams)  # type: ignore[arg-type]  # as Python makes them
+        # A Ctrl-C from here on is for the child, as soon as it can be passed on.
+        mask = pthread_sigmask(SIG_BLOCK, {SIGINT})
+        try:
+            _send_request(link, streams)  # type: ignore[arg-type]  # as Python makes them
+            _pass_on_ctrl_c(process)
+        finally:
+            pthread_sigmask(SIG_SETMASK, mask)
     except (OSError, ValueError):
         return None
-    return _await_end(link, process)
+    return _await_end(link)
 
 
 def _process_behind(link: socket) -> int:
@@ -141,8 +150,11 @@ def _send_request(link: socket, streams: tuple[TextIOWrapper, ...]) -> None:
     os.close(folder)
 
 
-def _await_end(link: socket, process: int) -> int:
-    """Return the exit code of the command, which has begun."""
+def _pass_on_ctrl_c(process: int) -> None:
+    """Have Ctrl-C interrupt the command, which has begun, and not this process.
+
+    The other signals end this process, and the child with it.
+    """
 
     def pass_on(number: int, _frame: FrameType | None) -> None:
         try:
@@ -150,9 +162,12 @@ def _await_end(link: socket, process: int) -> int:
         except OSError:
             return  # it has just ended
 
-    # The other signals end this process, and the child with it.
     if getsignal(SIGINT) is default_int_handler:
         set_signal(SIGINT, pass_on)
+
+
+def _await_end(link: socket) -> int:
+    """Return the exit code of the command, which has begun."""
     link.settimeout(None)
     answer = b""
     try:
