@@ -77,10 +77,11 @@ def meant_agent(name: str, known: Iterable[str] = PROGRAMS) -> str:
 def own_name(name: str) -> str:
     """Return the name that an agent has here, whatever it is called elsewhere.
 
-    >>> own_name("claude-code"), own_name("my-bot")
-    ('claude', 'my-bot')
+    >>> own_name("claude-code"), own_name("Claude"), own_name("My-bot")
+    ('claude', 'claude', 'My-bot')
     """
-    return OTHER_NAMES.get(name.lower(), name)
+    low = name.lower()
+    return OTHER_NAMES.get(low, low if low in PROGRAMS else name)
 
 
 def check_agent(name: str, also: Iterable[str] = ()) -> None:
