@@ -20,7 +20,7 @@ from hivemind_memory.memory.memory import Memory
 from tests.support import tiers
 from tests.support.sandbox import Sandbox
 
-WHOLE_SUITE = "about six minutes"
+WHOLE_SUITE = "about eight minutes"
 MEMORY_DISK = Path("/dev/shm")
 MEMORY_DISK_BYTES = 4 << 30
 """Room for the folders of the tests that run at one time, several times over."""
