@@ -151,8 +151,9 @@ def test_a_folder_in_no_repository_has_no_project(
 
     shown = hm("project")
 
-    assert shown.out == "none; this folder is in no repository\n"
-    assert f"project here: {shown.out}" in hm("status").out
+    assert shown.out == "no project: this folder is in no repository\n"
+    why = shown.out.removeprefix("no project: ")
+    assert f"project here: none; {why}" in hm("status").out
     assert hm("project", "--json").json["scope"] == ""
 
 

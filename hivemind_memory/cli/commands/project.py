@@ -56,7 +56,7 @@ def show(request: CommandRequest) -> int:
         )
         return 0
     if not found.slug:
-        print_line(f"none; {found.why}")
+        print_line(f"no project: {found.why}")
         return 0
     print_line(f"{found.scope}  {found.identity}  ({found.why})")
     print_notices([found.notice] if found.notice else [])
