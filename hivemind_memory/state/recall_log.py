@@ -52,6 +52,8 @@ def count_search(
 ) -> bool:
     """Count a search, and one recall of what it found; return whether that was done.
 
+    Without a home folder nothing is counted: to search some notes makes none.
+
     Args:
         state: Where it is counted.
         answer: Of the search.
@@ -59,6 +61,8 @@ def count_search(
         asked: Who asked.
         sent: What was sent to embedding providers meanwhile.
     """
+    if not os.path.isdir(os.path.dirname(state.path)):
+        return False
     found = [scoped_id(hit.path, hit.id) for hit in answer.hits if hit.id]
 
     def also(connection: apsw.Connection) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from hivemind_memory.access.activity_rules import VisibleActivity
 from hivemind_memory.access.rules import Caller
+from hivemind_memory.cli.main import main
 from hivemind_memory.dashboard.page import PageCall
 from hivemind_memory.dashboard.use import (
     WEEKS,
@@ -63,6 +64,24 @@ def test_a_search_counts_by_day_agent_and_type(memory: Memory) -> None:
     held = rows_of(memory)
     ids = [row.memory_id for row in memory.memories()]
     assert not [word for word in ("kettle", "zebra", "tea", *ids) if word in held]
+
+
+def test_a_search_in_other_notes_makes_no_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The README's first command left a database in the home of a newcomer."""
+    home, notes = tmp_path / "no-home", tmp_path / "notes"
+    notes.mkdir()
+    (notes / "disk.md").write_text("# Disk full\n\nDelete old logs.\n")
+    monkeypatch.setenv("HIVEMIND_HOME", str(home))
+    monkeypatch.setenv("HIVEMIND_EMBEDDING_PROVIDER", "none")
+
+    assert main(["search", "--memory-dir", str(notes), "disk full"]) == 0
+
+    told = capsys.readouterr()
+    assert "Delete old logs." in told.out
+    assert told.err == "1 hit by keyword search\n"
+    assert not home.exists()
 
 
 def test_a_caller_finds_its_own_searches_only(memory: Memory) -> None:
