@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.tiers import is_drawn
+
 ROOT = Path(__file__).parents[1]
 FILES = {
     "conftest.py": """
@@ -130,6 +132,18 @@ def test_a_thorough_run_tries_all_of_what_the_usual_one_leaves_out(
         assert tried.count(f"sampled {number}") == 2
     assert tried.count("property") == 200
     assert tried.count("usual property") == 100
+
+
+def test_a_draw_runs_a_part_of_what_is_left_out(folder: Path) -> None:
+    """The gate has no time for all of it; commit after commit runs it all."""
+    _, everything = run(folder, "--thorough")
+    _, drawn = run(folder, "--thorough", "--draw", "a commit")
+
+    assert 0 < len({*drawn}) < len({*everything})
+    names = [f"tests/test_{number}.py::test" for number in range(300)]
+    draws = [{n for n in names if is_drawn(n, f"{draw}")} for draw in range(30)]
+    assert all(60 < len(found) < 140 for found in draws)
+    assert set().union(*draws) == set(names)
 
 
 def test_the_gate_and_the_check_before_a_push_do_both() -> None:

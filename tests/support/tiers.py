@@ -4,7 +4,8 @@ The usual run has to be short, on a busy machine too. So it leaves out tests tha
 marked ``thorough``: they take long, and faster ones would notice most faults of their
 rule. Of those that are marked ``sampled`` it tries a part of the cases, and of a
 property a tenth of the examples. ``pytest --thorough`` runs all these, whole.
-``.ci/run`` and ``scripts/check`` do both.
+``scripts/check`` does both. ``.ci/run`` has 20 minutes, and runs a third of them,
+another one for each commit.
 """
 
 from __future__ import annotations
@@ -14,11 +15,16 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
+from zlib import crc32
 
 import pytest
 from hypothesis import is_hypothesis_test, settings
 
 _OPTION = "--thorough"
+_DRAW = "--draw"
+_DRAWN = 3
+"""Of so many tests, a run with a draw tries one."""
+
 _SHARE = 10
 _FEWEST = 5
 _PART = 5
@@ -108,6 +114,11 @@ def add_option(parser: pytest.Parser) -> None:
         help="run what is left out otherwise: tests marked thorough, and all cases of "
         "sampled tests and of properties",
     )
+    parser.addoption(
+        _DRAW,
+        metavar="WORD",
+        help=f"of those, run one in {_DRAWN}; another word draws others",
+    )
 
 
 def configure(config: pytest.Config) -> None:
@@ -131,7 +142,12 @@ class _Tiers:
     ) -> None:
         """Deselect what this run leaves out, of what was asked for otherwise."""
         if self._is_thorough:
-            left_out = [one for one in items if not _has_more(one)]
+            draw = config.getoption(_DRAW)
+            left_out = [
+                one
+                for one in items
+                if not (_has_more(one) and is_drawn(one.nodeid, draw))
+            ]
         else:
             left_out = [one for one in items if one.get_closest_marker("thorough")]
         if left_out:
@@ -170,7 +186,8 @@ class _Tiers:
         reporter.ensure_newline()
         reporter.write_line(
             f"Left out: {left_out} tests that take long, and some cases of {partial} "
-            f"others. .ci/run runs all of that, and so does: pytest -n 2 {_OPTION}"
+            "others. scripts/check runs all of that, and so does: "
+            f"pytest -n 2 {_OPTION}"
         )
 
 
@@ -179,6 +196,11 @@ def _has_more(item: pytest.Item) -> bool:
     if item.get_closest_marker("thorough") or item.get_closest_marker("sampled"):
         return True
     return isinstance(item, pytest.Function) and is_hypothesis_test(item.obj)
+
+
+def is_drawn(name: str, draw: str | None) -> bool:
+    """Whether a draw has a test; None has all."""
+    return draw is None or crc32(f"{draw} {name}".encode()) % _DRAWN == 0
 
 
 def _file_of(told: dict[str, Any]) -> Path:
