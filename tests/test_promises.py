@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 from benchmarks.faults import FAULTS
@@ -74,3 +76,20 @@ def test_every_rig_of_the_gate_has_a_planted_fault() -> None:
     assert len(rigs) > 12
     assert rigs >= set(re.findall(r"\bprove (\w+)", script)) - {"planted_faults"}
     assert sorted(rigs - proved) == []
+
+
+def test_every_planted_fault_uses_names_that_its_module_has(tmp_path: Path) -> None:
+    """Two had been renamed: those faults fell over, and proved nothing."""
+    for number, fault in enumerate(FAULTS):
+        sound = (ROOT / "hivemind_memory" / fault.module).read_text(encoding="utf-8")
+        (tmp_path / f"{number}.py").write_text(f"{sound}\n{fault.code}", "utf-8")
+
+    checked = subprocess.run(
+        [sys.executable, "-m", "ruff", "check", "--isolated", "--select", "F821", "."],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (checked.returncode, checked.stdout) == (0, "All checks passed!\n")

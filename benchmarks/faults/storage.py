@@ -64,6 +64,7 @@ FAULTS = (
         rig="kill_upserts --kills 60",
         module="curation/supersede.py",
         code=(
+            "from hivemind_memory.model.value import replaced\n"
             "_in_place = write_in_place\n"
             "def write_in_place(context, new, old):\n"
             "    remove_note(context.folder, old.path, expected=old.signature)\n"
@@ -123,8 +124,8 @@ FAULTS = (
     Fault(
         name="a section is written whatever was purged since it was planned",
         rig="purge --memories 3",
-        module="inject/injector.py",
-        code="assert are_there\nare_there = lambda *_: True\n",
+        module="inject/injection_record.py",
+        code="assert _are_there\n_are_there = lambda *_: True\n",
         says=r"word not in planned.body|CLAUDE\.md: b'",
     ),
     Fault(

@@ -50,7 +50,7 @@ def open_page(served: Served, browser: Browser) -> Iterator[OpenPage]:
 
     def opened(**options: object) -> Page:
         context = browser.new_context(base_url=served.url, **options)  # type: ignore[arg-type]
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(60_000)
         contexts.append(context)
         page = context.new_page()
         page.on("request", lambda request: asked.append(request.url))
