@@ -66,7 +66,7 @@ _INJECTED = {
 }
 _INDEX_OPTION = re.compile(r"index[-_]url|trusted[-_]host|find[-_]links", re.IGNORECASE)
 _REGISTRY_HOST = re.compile(
-    r"registry\.(?!example\.)[\w-]+\.(?:org|com|io)|pypi\.org/|files\.pythonhosted\."
+    r"registry\.(?!example\.)[\w-]+\.(?:org|com|io)|\bpy(?:pi|thonhosted)\.org\b"
 )
 
 

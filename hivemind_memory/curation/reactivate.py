@@ -170,7 +170,8 @@ def _active_memories(
             kind=MEMORY, path=NotePath(row.path), id=row.memory_id, key=row.key
         )
         for row in rows
-        if row.path != target.path
+        # A memory that was saved meanwhile may have the file that the target had.
+        if (row.path, row.memory_id) != (target.path, target.id)
     ]
 
 

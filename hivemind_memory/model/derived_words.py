@@ -48,7 +48,7 @@ recurrence, relieve relief, repeat repetition, respond response, satisfy satisfa
 science scientific scientist, sell sale, serve service, ship shipment, sing singer,
 speak speech, store storage, strong strength, succeed success, symmetry symmetric, teach
 teacher, theory theoretical, treat treatment, true truth, try trial, tyre tire, use
-usage, vary variation, vortex vortices, warm warmth, weigh weight, wide width, write
+usage, vary variation, warm warmth, weigh weight, wide width, write
 writer, canceled cancelled, labeled labelled, modeled modelled, modeling modelling,
 traveled travelled, traveling travelling
 """

@@ -39,7 +39,7 @@ UUID_FORM = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 # Of the years 2004 to 2039: a key of a network in hexadecimal may have as many digits.
 _ULID = "01[0-9A-HJKMNP-TV-Z]{24}"
 _FORMS = (
-    rf"{_ULID}|[^\s:]{{1,80}}--{_ULID}(?:\.md)?"
+    rf"{_ULID}|[^\s:A-Z]{{1,80}}--{_ULID}(?:\.md)?"
     rf"|{CLAIM_PREFIX}[^\s:]{{1,80}}:[0-9a-f]{{{CLAIM_HASH_CHARS}}}"
     rf"|memory-[0-9a-f]{{8}}|{PROGRAM_KEY_PREFIX}{UUID_FORM}"
 )

@@ -38,9 +38,10 @@ foreseen, overcome overcame, die dying, tie tying, child children, man men, woma
 women, person people, foot feet, tooth teeth, mouse mice, goose geese, life lives,
 wife wives, knife knives, leaf leaves, half halves, self selves, shelf shelves, thief
 thieves, wolf wolves, loaf loaves, calf calves, index indices, matrix matrices, vertex
-vertices, appendix appendices, criterion criteria, analysis analyses, basis bases,
-crisis crises, hypothesis hypotheses, thesis theses, axis axes, phenomenon phenomena,
-schema schemata, formula formulae
+vertices, vortex vortices, codex codices, cortex cortices, apex apices, helix helices,
+appendix appendices, criterion criteria, analysis analyses, basis bases, crisis crises,
+hypothesis hypotheses, thesis theses, axis axes, phenomenon phenomena, schema schemata,
+formula formulae
 """
 _DIGRAPHS = (("ae", "a"), ("oe", "o"), ("ue", "u"))
 _UMLAUTS = {ord("ä"): "ae", ord("ö"): "oe", ord("ü"): "ue"}

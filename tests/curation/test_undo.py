@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
+from hivemind_memory.curation import forget
+from hivemind_memory.curation.reactivate import reactivate_older
 from hivemind_memory.errors import MemoryNotFoundError, NotSavedError, UsageError
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import MemorySelector, NewMemory
+from hivemind_memory.model.memories import ACTIVE
 from tests.support.sandbox import Sandbox, ask, paths
 
 
@@ -268,6 +272,26 @@ with opening.open_memory(home=home, flags={"embedding_provider": "none"}) as mem
         except HivemindError as error:
             print(error)
 """
+
+
+def test_a_save_between_the_two_steps_of_an_undo_stays_the_only_active_one(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It took the file of what was hidden, so the version before came back as well."""
+    save(memory, "k", "The first.")
+    save(memory, "k", "The second.", reason="new")
+
+    def late(*args: Any) -> Any:
+        save(memory, "k", "The third.")
+        return reactivate_older(*args)
+
+    monkeypatch.setattr(forget, "reactivate_older", late)
+    done = memory.curation.undo("", None)
+
+    assert done.reactivated == ()
+    active = [row for row in memory.memories() if row.status == ACTIVE]
+    assert [row.path for row in active] == ["k.md"]
+    assert memory.curation.show("k").memory.text == "The third."
 
 
 @pytest.mark.parametrize("other", ["undo", "restore", "save"])

@@ -222,3 +222,12 @@ def test_what_a_person_adds_to_the_front_matter_is_read() -> None:
 
     assert "Brot3Haus" not in masked
     assert "Brot4Haus" not in masked
+
+
+def test_a_token_before_an_id_is_masked() -> None:
+    """Names of files have no capitals, but each token that an id followed passed."""
+    token = "ghp_" + "R2mB7xVq9LtK4sWz8NcP" + "1yHd6GfJ3aUe5oTi"
+
+    masked = mask(f"token: {token}--{new_ulid(1.7e9, bytes(10))}")
+
+    assert token not in masked

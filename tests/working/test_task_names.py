@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from hivemind_memory import NewMemory, environment, open_memory
+from hivemind_memory import NewMemory, environment
 from hivemind_memory.memory import Memory
 from hivemind_memory.working import task_files
 from hivemind_memory.working.blocks import Priority
@@ -57,16 +56,6 @@ func openWindow(room Room) {
 	room.save()
 }
 """
-
-
-@pytest.fixture
-def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
-    """A memory without options."""
-    monkeypatch.setenv("HIVEMIND_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("HIVEMIND_EMBEDDING_PROVIDER", "none")
-    (tmp_path / "home" / "memory").mkdir(parents=True)
-    with open_memory() as opened:
-        yield opened
 
 
 def write(root: Path, files: dict[str, str]) -> Path:

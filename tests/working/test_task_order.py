@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from hivemind_memory import NewMemory, environment, open_memory
+from hivemind_memory import NewMemory, environment
 from hivemind_memory.memory import Memory
 from hivemind_memory.working.blocks import FileMemoryBlock
 from hivemind_memory.working.task_context import (
@@ -24,16 +23,6 @@ PAUSE = (
     "export function pauseOrder(id: number, pausedUntil: string) {\n  send(id);\n}\n"
 )
 OVEN = "def heat(oven):\n    oven.burner = True\n    return oven.celsius\n"
-
-
-@pytest.fixture
-def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
-    """A memory without options."""
-    monkeypatch.setenv("HIVEMIND_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("HIVEMIND_EMBEDDING_PROVIDER", "none")
-    (tmp_path / "home" / "memory").mkdir(parents=True)
-    with open_memory() as opened:
-        yield opened
 
 
 @pytest.fixture
