@@ -23,9 +23,14 @@ from hivemind_memory.config import (
     resolve,
     values,
 )
-from hivemind_memory.config.file import remove_option, write_option
+from hivemind_memory.config.file import (
+    remove_option,
+    write_new_config,
+    write_option,
+)
 from hivemind_memory.config.values import check_value, parse_value
 from hivemind_memory.errors import ConfigError, NotSavedError
+from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.model.query import SearchSettings
 
 
@@ -246,7 +251,45 @@ def test_the_file_and_its_folder_are_for_their_owner_only(
 
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-    assert [entry.name for entry in path.parent.iterdir()] == ["config.json"]
+    assert {entry.name for entry in path.parent.iterdir()} == {"config.json", "locks"}
+
+
+def test_options_that_are_set_at_once_are_all_set(tmp_path: Path) -> None:
+    """Each command wrote what it had read, and said that its option was set."""
+    set_fifty = """
+import sys
+from hivemind_memory.config.file import write_option
+for number in range(50):
+    write_option(sys.argv[1], f"{sys.argv[2]}_{number}", number)
+"""
+    path, names = tmp_path / "config.json", ["one", "two", "three", "four"]
+    setters = [
+        subprocess.Popen([sys.executable, "-c", set_fifty, str(path), name])
+        for name in names
+    ]
+
+    codes = [setter.wait() for setter in setters]
+
+    assert codes == [0] * len(names)
+    assert len(read_config(str(path)).memory) == 50 * len(names)
+
+
+def test_a_new_file_replaces_none_that_was_written_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`hm init` had seen that there was none."""
+    path = str(tmp_path / "config.json")
+    acquire = KernelLock.acquire
+
+    def late(lock: KernelLock, *, wait_s: float) -> bool:
+        monkeypatch.setattr(KernelLock, "acquire", acquire)
+        write_option(path, "poll_s", 4.0)
+        return acquire(lock, wait_s=wait_s)
+
+    monkeypatch.setattr(KernelLock, "acquire", late)
+
+    assert not write_new_config(path, {"min_score": 0.5})
+    assert read_config(path).memory == {"poll_s": 4.0}
 
 
 def test_a_link_to_a_folder_of_dotfiles_stays_a_link(tmp_path: Path) -> None:

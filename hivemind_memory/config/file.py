@@ -14,7 +14,7 @@ from hivemind_memory.files.descriptors import IrregularFileError, open_regular
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import json
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 CONFIG_NAME = "config.json"
 
@@ -76,6 +76,33 @@ def read_config(path: str) -> ConfigFile:
     return ConfigFile(path, document, memory)
 
 
+def change_options(
+    path: str, change: Callable[[ConfigFile], Mapping[str, object]]
+) -> None:
+    """Write the options that *change* makes of those that the file *path* has now.
+
+    Order and unknown keys stay; the file is replaced as a whole, readable by its owner
+    only; it and its folder are made if needed. Processes that do so at once wait for
+    each other, so none writes what it read before another wrote.
+
+    Raises:
+        ConfigError: The file as it stands cannot be read, so it is left alone.
+        NotSavedError: The new file could not be written; the old one stands.
+    """
+    from hivemind_memory.files.locks import LOCK_WAIT_S, exclusive
+    from hivemind_memory.files.places import locks_folder
+
+    def refused(problem: str, hint: str) -> NotSavedError:
+        return NotSavedError(problem, hint=hint, effect="The file is unchanged")
+
+    lock = os.path.join(locks_folder(os.path.dirname(path)), "config.lock")
+    with exclusive(lock, wait_s=LOCK_WAIT_S, refused=refused):
+        file = read_config(path)
+        options = change(file)
+        if options is not file.memory:
+            _write(path, {**file.document, "memory": options})
+
+
 def write_new_config(path: str, memory: Mapping[str, object]) -> bool:
     """Write a first config.json with the options *memory*, unless there is a file.
 
@@ -85,39 +112,41 @@ def write_new_config(path: str, memory: Mapping[str, object]) -> bool:
     Raises:
         NotSavedError: It could not be written.
     """
-    if os.path.lexists(path):
-        return False
-    _write(path, {"memory": memory})
-    return True
+    is_new = not os.path.lexists(path)
+
+    def first(file: ConfigFile) -> Mapping[str, object]:
+        nonlocal is_new
+        is_new = not os.path.lexists(path)  # another process may have been faster
+        return memory if is_new else file.memory
+
+    if is_new:
+        change_options(path, first)
+    return is_new
 
 
 def write_option(path: str, name: str, value: object) -> None:
-    """Set option *name* in the file *path*; the file and its folder are made if needed.
+    """Set option *name* in the file *path*; see ``change_options``.
 
-    Order and unknown keys stay; the file is replaced as a whole, readable by its owner
-    only. The value is not checked here.
-
-    Raises:
-        ConfigError: The file as it stands cannot be read, so it is left alone.
-        NotSavedError: The new file could not be written; the old one stands.
+    The value is not checked here.
     """
-    file = read_config(path)
-    _write(path, {**file.document, "memory": {**file.memory, name: value}})
+    change_options(path, lambda file: {**file.memory, name: value})
 
 
 def remove_option(path: str, name: str) -> bool:
     """Take option *name* out of the file *path*; return whether it was there.
 
-    Raises:
-        ConfigError: The file as it stands cannot be read, so it is left alone.
-        NotSavedError: The new file could not be written; the old one stands.
+    See ``change_options``.
     """
-    file = read_config(path)
-    if name not in file.memory:
-        return False
-    memory = {key: value for key, value in file.memory.items() if key != name}
-    _write(path, {**file.document, "memory": memory})
-    return True
+    was_there = False
+
+    def without(file: ConfigFile) -> Mapping[str, object]:
+        nonlocal was_there
+        was_there = name in file.memory
+        left = {key: value for key, value in file.memory.items() if key != name}
+        return left if was_there else file.memory
+
+    change_options(path, without)
+    return was_there
 
 
 def _parse(path: str, data: bytes) -> object:

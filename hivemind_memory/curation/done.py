@@ -23,6 +23,7 @@ from hivemind_memory.notes.memory_header import day_of_iso, is_done
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.curation.context import CurationContext
+    from hivemind_memory.model.memories import MemoryRow
 
 _EFFECT = "Nothing was changed"
 
@@ -44,19 +45,8 @@ def mark_done(
         UsageError: It is no typed memory or is not active, or several scopes have it.
     """
     ref = with_own_day(context, ref.strip())
-    index = context.index.fresh(is_lookup=True)
-    entry = find_entry(context, index, ref, scope)
-    if entry is not None:
-        raise _not_typed(entry.path)
-    row = find_memory(context, index, ref, scope=scope)
-    if scope is None:
-        check_certain(context, index, ref, row, effect=_EFFECT)
-    if not row.type:
-        raise _not_typed(row.path)
-    if row.status != ACTIVE:
-        raise UsageError(f"{row.path} is {STATUSES[row.status]}.", effect=_EFFECT)
-    path = parse_note_path(row.path)
-    check_writable(context.caller, path, _EFFECT)
+    row = _active_memory(context, ref, scope)
+    check_writable(context.caller, parse_note_path(row.path), _EFFECT)
     marks = [] if is_open else [context.now_iso()[:10]]
     today = context.clocks.today()
 
@@ -68,6 +58,9 @@ def mark_done(
         return items if is_marked else list(marks)
 
     with context.key_lock(row.scope, row.key, _EFFECT):
+        # Another one may have taken its file while another process held the lock.
+        row = _active_memory(context, ref, row.scope)
+        path = parse_note_path(row.path)
         before, after = change_list(context, path, DONE, mark)
     is_changed = before != after
     if is_changed:
@@ -86,6 +79,22 @@ def mark_done(
         is_changed=is_changed,
         changed_paths=(path,) if is_changed else (),
     )
+
+
+def _active_memory(context: CurationContext, ref: str, scope: str | None) -> MemoryRow:
+    """Return the active typed memory that a name means; see ``mark_done``."""
+    index = context.index.fresh(is_lookup=True)
+    entry = find_entry(context, index, ref, scope)
+    if entry is not None:
+        raise _not_typed(entry.path)
+    row = find_memory(context, index, ref, scope=scope)
+    if scope is None:
+        check_certain(context, index, ref, row, effect=_EFFECT)
+    if not row.type:
+        raise _not_typed(row.path)
+    if row.status != ACTIVE:
+        raise UsageError(f"{row.path} is {STATUSES[row.status]}.", effect=_EFFECT)
+    return row
 
 
 def _not_typed(path: str) -> UsageError:

@@ -24,6 +24,7 @@ from hivemind_memory.curation.lookup import (
     is_name,
     load_memory,
     parse_memory,
+    read_target,
     rows_named,
 )
 from hivemind_memory.curation.lookup_errors import names_near, not_found
@@ -33,6 +34,7 @@ from hivemind_memory.curation.supersede import (
     find_active,
     remove_own_file,
 )
+from hivemind_memory.curation.undo_errors import built_upon
 from hivemind_memory.curation.without_secrets import masked, memories_for
 from hivemind_memory.errors import KeyTakenError, UsageError
 from hivemind_memory.files.paths import path_in_scope
@@ -253,6 +255,9 @@ def accept_claim(context: CurationContext, ref: str) -> AcceptedClaim:
         return _move_entry(context, path, pending.entry, target)
     key = row.key or path.rpartition("/")[2].removesuffix(".md")
     with context.key_lock(row.scope, key, effect="Nothing was changed"):
+        # Another process may have decided about it while that one held the lock.
+        if find_pending(context, ref).memory.path != path:
+            raise not_found(ref, " in the inbox")
         claim = read_memory_file(context.folder, path)
         data, signature = context.folder.read(path)
         active, _ = find_active(
@@ -306,7 +311,7 @@ def _move_entry(
     writer = NoteWriter(
         context.folder, context.journal(), clocks.now, clocks.randomness
     )
-    writer.move(entry, path, target)
+    writer.move(entry.provenance.id, path, target)
     context.update_index((target, path))
     found = entries_in(context.folder.read(target)[0])
     [moved] = [other for other in found if other.provenance.id == entry.provenance.id][
@@ -330,10 +335,26 @@ def return_claim(context: CurationContext, claim: CurationTarget) -> NotePath:
     key = claim.key or claim.path.rpartition("/")[2].removesuffix(".md")
     place = path_in_scope(claim.scope, f"{INBOX}/{name_with_id(key, claim.id)}")
     with context.key_lock(claim.scope, key, effect="Nothing was changed"):
+        _refuse_changed(context, claim)
         data, signature = context.folder.read(claim.path)
         made = create_note(context.folder, [place], data)
         remove_own_file(context.folder, claim.path, signature)
     return made
+
+
+def _refuse_changed(context: CurationContext, claim: CurationTarget) -> None:
+    """Raise unless a claim is what it was before the lock of its key was held.
+
+    A newer memory may have its file by now, and must stay active.
+    """
+    now = read_target(context, claim.path, claim.kind)
+    for what, is_so in (
+        ("replaced", now is None or now.id != claim.id),
+        ("edited", now is not None and now.text != claim.text),
+        ("forgotten", now is not None and now.forgotten != claim.forgotten),
+    ):
+        if is_so:
+            raise built_upon(claim.key or claim.path, what)
 
 
 def _return_entry(context: CurationContext, claim: CurationTarget) -> NotePath:

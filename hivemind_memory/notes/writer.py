@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from hivemind_memory.errors import HivemindError, UsageError
+from hivemind_memory.errors import HivemindError, NotSavedError, UsageError
 from hivemind_memory.markdown.entry import new_ulid, parse_provenance, render_provenance
 from hivemind_memory.model.note import Provenance
 from hivemind_memory.model.results import RECOVERY_WINDOW_S
@@ -130,8 +130,8 @@ class NoteWriter:
             signature=placed.signature,
         )
 
-    def move(self, found: FoundEntry, path: NotePath, target: NotePath) -> None:
-        """Move an entry to another note, with its id and what it says of itself.
+    def move(self, entry_id: str, path: NotePath, target: NotePath) -> None:
+        """Move an entry to another note as it is now, with what it says of itself.
 
         It is in the other note before it leaves the first, so a process that is killed
         in between leaves it in both, and moving it again ends that.
@@ -143,25 +143,38 @@ class NoteWriter:
         from hivemind_memory.notes.entry_edits import entries_in, without_entries
         from hivemind_memory.notes.memory_file import edit_note
 
-        provenance, now_s = found.provenance, self._clock()
+        now_s = self._clock()
 
-        def is_there() -> bool:
-            if self._folder.signature(target) is None:
-                return False
-            there = entries_in(self._folder.read(target)[0])
-            return any(entry.provenance.id == provenance.id for entry in there)
+        def entry_in(data: bytes) -> FoundEntry | None:
+            entries = (e for e in entries_in(data) if e.provenance.id == entry_id)
+            return next(entries, None)
+
+        def entry_at(note: NotePath) -> FoundEntry | None:
+            is_there = self._folder.signature(note) is not None
+            return entry_in(self._folder.read(note)[0]) if is_there else None
 
         with self._journal.session() as journal:
             self._look_after(journal, now_s)
-            if not is_there():
-                entry = self._entry(provenance.id, target, now_s)
+            # Whoever held the lock before may have forgotten, purged or moved it.
+            found, moved = entry_at(path), entry_at(target)
+            if found is None or found.provenance.is_forgotten:
+                raise _changed(path, "Nothing was changed")
+            if moved is None:
+                entry = self._entry(entry_id, target, now_s)
                 draft = EntryDraft(
-                    entry=entry, provenance=provenance, content=found.content
+                    entry=entry, provenance=found.provenance, content=found.content
                 )
                 append_entry(journal, self._folder, draft)
-            edit_note(
-                self._folder, path, lambda data: without_entries(data, {provenance.id})
-            )
+            text = found.content if moved is None else moved.content
+
+            def without(data: bytes) -> bytes:
+                now = entry_in(data)
+                if now is not None and now.content != text:
+                    # An editor has saved it since.
+                    raise _changed(path, f"It is in {target}, too")
+                return without_entries(data, {entry_id})
+
+            edit_note(self._folder, path, without)
 
     def _entry(self, entry_id: str, path: NotePath, now_s: float) -> JournalEntry:
         """Return the beginning of an entry's story."""
@@ -194,6 +207,12 @@ class NoteWriter:
                 finish_crashed_write(journal)
         except OSError as error:
             raise self._journal.write_error(error) from error
+
+
+def _changed(path: NotePath, effect: str) -> NotSavedError:
+    """Return the error for an entry that is not what it was."""
+    message = f"The entry in {path} has changed meanwhile."
+    return NotSavedError(message, hint="Read it again, then decide.", effect=effect)
 
 
 def refuse_binary(name: str, text: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 from hivemind_memory.cli.command import Argument, CommandRequest, command
 from hivemind_memory.cli.options import JSON
@@ -22,7 +22,9 @@ from hivemind_memory.model.display import escape_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.config import Option
+    from collections.abc import Iterator, Mapping
+
+    from hivemind_memory.config import ConfigFile, Option
 
 _OF_SCOPES = {"projects", "workspaces"}
 
@@ -115,16 +117,8 @@ def get(request: CommandRequest) -> int:
 )
 def set_option(request: CommandRequest) -> int:
     """Write one value into config.json."""
-    from hivemind_memory import environment
-    from hivemind_memory.config.file import write_option
-    from hivemind_memory.config.values import (
-        InvalidPartError,
-        allowed_values,
-        check_value,
-        parse_part,
-        parse_value,
-    )
-    from hivemind_memory.curation.vault_access import check_option_names
+    from hivemind_memory.config.file import change_options
+    from hivemind_memory.config.values import parse_part, parse_value
 
     check_shell_may_configure("hm config set")
     option, part = _option_and_part(request.values["key"])
@@ -132,12 +126,32 @@ def set_option(request: CommandRequest) -> int:
     text = request.values["value"]
     if text == "-":
         text = _read_value(option)
+    with _refused_values(option, text):
+        given: object = parse_part(text) if part else parse_value(option, text)
+
+    def changed(file: ConfigFile) -> dict[str, object]:
+        value = _with_part(option, file, part, given) if part else given
+        _check_whole(file, option.name, value)
+        if option.kind == "dict":
+            _refuse_known_names({part: given} if part else given)
+        return {**file.memory, option.name: value}
+
+    change_options(path, changed)
+    name, shown = _name(option, part), _text(_shown(option, given))
+    write_stderr(f"{name} is now {escape_line(shown)} in {escape_line(path)}\n")
+    for variable in option.env:
+        if os.environ.get(variable):
+            write_stderr(f"but {variable} is set, and overrides the file\n")
+    return 0
+
+
+@contextmanager
+def _refused_values(option: Option, text: str) -> Iterator[None]:
+    """Raise a ``UsageError`` for a value that an option does not take."""
+    from hivemind_memory.config.values import InvalidPartError, allowed_values
+
     try:
-        if part:
-            given = parse_part(text)
-            value = check_value(option, {**_parts_in_file(option, path), part: given})
-        else:
-            given = value = parse_value(option, text)
+        yield
     except InvalidPartError as error:
         raise UsageError(str(error), hint=option.description) from None
     except ValueError:
@@ -147,58 +161,68 @@ def set_option(request: CommandRequest) -> int:
         near = nearest(text, option.choices)
         hint = f"Did you mean {near}?" if near else option.description
         raise UsageError(message, hint=hint) from None
-    _check_whole(path, option.name, value)
-    if option.kind == "dict":
-        with suppress(ConfigError):  # another option may have to be mended too
-            environment.load_settings()  # from here on the vault's values are known
-        check_option_names({part: given} if part else given)
-    write_option(path, option.name, value)
-    name, shown = _name(option, part), _text(_shown(option, given))
-    write_stderr(f"{name} is now {escape_line(shown)} in {escape_line(path)}\n")
-    for variable in option.env:
-        if os.environ.get(variable):
-            write_stderr(f"but {variable} is set, and overrides the file\n")
-    return 0
 
 
-def _check_whole(path: str, name: str, value: object) -> None:
+def _with_part(option: Option, file: ConfigFile, part: str, given: object) -> object:
+    """Return an object of the file with one part of it as it was given."""
+    from hivemind_memory.config.values import check_value
+
+    with _refused_values(option, _text(given)):
+        return check_value(option, {**_parts_in_file(option, file), part: given})
+
+
+def _refuse_known_names(given: object) -> None:
+    """Raise if a name in an object is a secret of the vault."""
+    from hivemind_memory import environment
+    from hivemind_memory.curation.vault_access import check_option_names
+
+    with suppress(ConfigError):  # another option may have to be mended too
+        environment.load_settings()  # from here on the vault's values are known
+    check_option_names(given)
+
+
+def _check_whole(file: ConfigFile, name: str, value: object) -> None:
     """Refuse a change that would make the whole file unusable.
 
     Raises:
         ConfigError: Two options would contradict each other; nothing was changed.
     """
-    from hivemind_memory.config import ConfigFile, read_config, resolve
+    from hivemind_memory.config import ConfigFile, resolve
 
-    file = read_config(path)
     unusable: dict[str, str] = {}
     resolve(file, {}, unusable=unusable)
     if not unusable:  # else this change may be one of several that mend it
         changed = {**file.memory, name: value}
-        resolve(ConfigFile(path, file.document, changed), {})
+        resolve(ConfigFile(file.path, file.document, changed), {})
 
 
 @command("config unset", arguments=(_KEY,))
 def unset(request: CommandRequest) -> int:
     """Remove one option from config.json."""
-    from hivemind_memory.config import read_config
-    from hivemind_memory.config.file import remove_option, write_option
+    from hivemind_memory.config.file import change_options
 
     check_shell_may_configure("hm config unset")
     key = _bare(request.values["key"])
-    path = _config_path()
-    # Also a key that this version does not know: there is no other way to remove it.
-    if key not in read_config(path).memory:
+    path, not_set = _config_path(), ""
+
+    def changed(file: ConfigFile) -> Mapping[str, object]:
+        nonlocal not_set
+        # Also a key that this version does not know: nothing else removes it.
+        if key in file.memory:
+            return {name: file.memory[name] for name in file.memory if name != key}
         option, part = _option_and_part(key)
-        parts = _parts_in_file(option, path) if part else {}
+        parts = _parts_in_file(option, file) if part else {}
         if part not in parts:
-            name = escape_line(_name(option, part))
-            write_stderr(f"{name} was not set in {escape_line(path)}\n")
-            return 0
+            not_set = _name(option, part)
+            return file.memory
         del parts[part]
-        write_option(path, option.name, parts)
+        return {**file.memory, option.name: parts}
+
+    change_options(path, changed)
+    if not_set:
+        write_stderr(f"{escape_line(not_set)} was not set in {escape_line(path)}\n")
     else:
-        remove_option(path, key)
-    write_stderr(f"{escape_line(key)} is no longer set in {escape_line(path)}\n")
+        write_stderr(f"{escape_line(key)} is no longer set in {escape_line(path)}\n")
     return 0
 
 
@@ -261,11 +285,9 @@ def _option_and_part(key: str) -> tuple[Option, str]:
     return _option(key), ""
 
 
-def _parts_in_file(option: Option, path: str) -> dict[str, object]:
+def _parts_in_file(option: Option, file: ConfigFile) -> dict[str, object]:
     """Return the parts of an object that config.json holds."""
-    from hivemind_memory.config import read_config
-
-    value = read_config(path).memory.get(option.name)
+    value = file.memory.get(option.name)
     return dict(value) if isinstance(value, dict) else {}
 
 
