@@ -1,6 +1,6 @@
 """How much of what a task needs arrives within a budget, compared with recency alone.
 
-    python -m benchmarks.context_tasks [--missed] [PROJECT ...]
+    python -m benchmarks.context_tasks [--missed] [--model FOLDER] [PROJECT ...]
 
 The projects in ``fixtures/working`` are made up: files, memories, messages and changes
 that are not committed, each with its age in days. Beside each is a table of tasks with
@@ -319,27 +319,36 @@ def measure(
     return found
 
 
-def figures(project: str) -> Figures:
-    """Lay a project out in a throw-away home, and measure."""
+def figures(project: str, model: str = "") -> Figures:
+    """Lay a project out in a throw-away home, and measure.
+
+    Args:
+        project: Its name.
+        model: Folder of a local model that compares by meaning; empty: none does.
+    """
     with tempfile.TemporaryDirectory() as folder:
         root, home = Path(folder) / project, Path(folder) / "home"
         os.environ["HIVEMIND_HOME"] = str(home)
-        os.environ["HIVEMIND_EMBEDDING_PROVIDER"] = "none"
+        os.environ["HIVEMIND_EMBEDDING_PROVIDER"] = "local" if model else "none"
+        os.environ["HIVEMIND_LOCAL_MODEL"] = model
         now = datetime.now(UTC)
         blocks_file = lay_out(project, root, home, now)
         with open_memory() as memory:
+            memory.sync()
+            memory.embed_pending()
             return measure(memory, project, root, blocks_file, now)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--missed", action="store_true", help="list what is missing")
+    parser.add_argument("--model", default="", help="folder of a local model")
     parser.add_argument("projects", nargs="*", default=PROJECTS, metavar="PROJECT")
     arguments = parser.parse_args()
     all_shares: list[float] = []
     for project in arguments.projects:
         started = time.perf_counter()
-        found = figures(project)
+        found = figures(project, arguments.model)
         all_shares += found.half
         seconds = time.perf_counter() - started
         print(f"{project}: {len(found.half)} tasks, {seconds:.0f} s")

@@ -1,4 +1,4 @@
-"""Finds copies of a purged text in files of the notes folder that are no notes."""
+"""Finds copies of a purged text in files that are no notes; drops derived ones."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 from hivemind_memory.access.rules import may_read
 from hivemind_memory.errors import NoteUnreadableError
 from hivemind_memory.files.descriptors import open_regular
+from hivemind_memory.files.errors import cause_of
 from hivemind_memory.files.paths import SUFFIX
 from hivemind_memory.model.curation import FailedItem
 from hivemind_memory.model.snapshot import SkippedNote
@@ -17,10 +18,25 @@ if TYPE_CHECKING:
 
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.files.folder import NotesFolder
+    from hivemind_memory.files.places import Places
     from hivemind_memory.files.scan import FolderSnapshot
 
 
 _BLOCK_BYTES = 1024 * 1024
+
+
+def remove_section_vectors(places: Places) -> Iterator[tuple[str, str]]:
+    """Remove the vectors of sections of files; yield those that cannot be, and why.
+
+    A section may be a copy of the text. All are made again when they are wanted.
+    """
+    for path in places.all_section_vectors():
+        try:
+            os.unlink(path)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            yield os.path.basename(path), cause_of(error)[0]
 
 
 def editor_copies(

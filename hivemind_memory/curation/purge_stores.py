@@ -15,6 +15,7 @@ from typing import NamedTuple
 from hivemind_memory.access.rules import may_read, may_write
 from hivemind_memory.config import CONFIG_NAME
 from hivemind_memory.curation.purge_activity import clean_activity, count_activity
+from hivemind_memory.curation.purge_copies import remove_section_vectors
 from hivemind_memory.curation.purge_injections import (
     erase_copies,
     find_injections,
@@ -113,7 +114,7 @@ def clean_index(report: PurgeReport) -> None:
     else:
         if not is_updated:
             report.fail("index", "the changed notes could not be indexed now")
-    for file, why in result.problems:
+    for file, why in (*result.problems, *remove_section_vectors(context.places)):
         report.fail(file, f"{why}; {_AGAIN}")
     removed = report.index_counts._replace(
         vectors=result.vectors, free_pages=result.free_pages
@@ -350,9 +351,8 @@ STORES = (
     # The index with its write-ahead log, caches, and indexes that were set aside.
     Store(
         (
-            "memory/.index/memory.db*",
-            "memory/.index/rebuild.db",
-            "memory/.index/rebuild.db-*",
+            *("memory/.index/memory.db*", "memory/.index/sections-*.vec"),
+            *("memory/.index/rebuild.db", "memory/.index/rebuild.db-*"),
         ),
         count_index,
         clean_index,

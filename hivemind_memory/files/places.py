@@ -25,6 +25,8 @@ JOURNAL_FILE = "entries.jsonl"
 RECOVERED_FILE = "returned.jsonl"
 """The file beside it that lists the recovered entries."""
 
+_SECTIONS, _VECTORS = "sections-", ".vec"
+
 
 @value
 class Places:
@@ -65,6 +67,22 @@ class Places:
     def rebuild_file(self) -> str:
         """The index that a rebuild is making beside the one that answers."""
         return os.path.join(self.index, "rebuild.db")
+
+    def section_vectors(self, name: str) -> str:
+        """Return the file of the vectors of the sections of one folder's files."""
+        return os.path.join(self.index, f"{_SECTIONS}{name}{_VECTORS}")
+
+    def all_section_vectors(self) -> list[str]:
+        """Return all files of vectors of sections."""
+        try:
+            names = sorted(os.listdir(self.index))
+        except OSError:
+            return []
+        return [
+            os.path.join(self.index, name)
+            for name in names
+            if name.startswith(_SECTIONS) and name.endswith(_VECTORS)
+        ]
 
     @property
     def leader_lock(self) -> str:

@@ -19,6 +19,7 @@ from hivemind_memory.working.scoring import BALANCED, RELEVANT
 from hivemind_memory.working.task_changes import GitView, change_blocks, view_of
 from hivemind_memory.working.task_files import find_files
 from hivemind_memory.working.task_links import linked_blocks, without_overlaps
+from hivemind_memory.working.task_meaning import close_in_meaning, meaning_of
 from hivemind_memory.working.task_memories import (
     find_memories,
     read_memories_of,
@@ -137,9 +138,13 @@ def gather(
 ) -> tuple[list[MemoryBlock], list[str]]:
     """Return all blocks that a task may need, and what should be said of them."""
     words = TaskWords(task)
-    blocks, notes = find_memories(memory, task, now)
+    memories = find_memories(memory, task, now)
+    blocks, notes = memories.blocks, memories.notes
     if not working.has_files:
         return blocks, notes
+    meaning = None
+    if memories.has_vectors:
+        meaning = meaning_of(memory, task, working.loader.root.path)
     view = view_of(working.loader.root.path, environ)
     with working.loader.root.walk() as walk:
         # Git knows nothing of folders that are refused, such as notes in a repository.
@@ -166,7 +171,12 @@ def gather(
         ),
         blocks,
     )
-    return blocks, [*notes, *found.notes]
+    notes += found.notes
+    if meaning is not None:
+        close, more = close_in_meaning(meaning, found, working.loader)
+        blocks += without_overlaps(close, blocks)
+        notes += more
+    return blocks, notes
 
 
 def weigh_messages(working: WorkingMemory, words: TaskWords) -> None:

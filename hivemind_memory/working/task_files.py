@@ -93,6 +93,9 @@ class FoundFiles:
     folded: FoldedTexts
     """The same texts, to look for words in."""
 
+    ranked: list[str]
+    """All files that were read, those with most words of the task first."""
+
     notes: list[str]
 
 
@@ -146,6 +149,7 @@ def find_files(
         weak=weak[:MAX_WEAK_BLOCKS],
         sections=sections,
         folded=FoldedTexts(texts),
+        ranked=ranked,
         notes=notes,
     )
 

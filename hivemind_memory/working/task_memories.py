@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 
 from hivemind_memory.errors import HivemindError, NotesMissingError
@@ -43,23 +44,33 @@ def read_memories_of(memory: Memory) -> Callable[[str], str]:
     return read
 
 
-def find_memories(
-    memory: Memory, task: str, now: datetime
-) -> tuple[list[MemoryBlock], list[str]]:
-    """Return blocks of the memories about a task, and what should be said of them."""
+@dataclass(frozen=True, slots=True)
+class FoundMemories:
+    """The blocks that were made, and how they were found."""
+
+    blocks: list[MemoryBlock]
+    notes: list[str]
+    """What should be said of them."""
+
+    has_vectors: bool = False
+    """The task was compared by meaning, too: a model has just answered."""
+
+
+def find_memories(memory: Memory, task: str, now: datetime) -> FoundMemories:
+    """Return blocks of the memories about a task."""
     try:
         answer, blocks = _search(memory, task, now)
     except NotesMissingError:
-        return [], ["there are no notes yet"]
-    remarks = list(answer.report.warnings)
+        return FoundMemories([], ["there are no notes yet"])
+    notes = list(answer.report.warnings)
     if answer.is_unknown:
-        weak = [_as_weak(block) for block in blocks[:MAX_WEAK_MEMORIES]]
-        return weak, [*remarks, "no memory is about this task"]
-    if answer.is_weak:
-        remarks.append("the memories match the task only weakly")
-    if not answer.hits and answer.report.why_empty:
-        remarks.append(answer.report.why_empty)
-    return blocks, remarks
+        blocks = [_as_weak(block) for block in blocks[:MAX_WEAK_MEMORIES]]
+        notes.append("no memory is about this task")
+    elif answer.is_weak:
+        notes.append("the memories match the task only weakly")
+    elif not answer.hits and answer.report.why_empty:
+        notes.append(answer.report.why_empty)
+    return FoundMemories(blocks, notes, answer.report.mode == "hybrid")
 
 
 def memories_about(memory: Memory, subject: str, now: datetime) -> list[MemoryBlock]:

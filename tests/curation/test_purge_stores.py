@@ -10,6 +10,7 @@ import pytest
 
 from hivemind_memory.cli.main import main
 from hivemind_memory.curation.purge_stores import FILES_WITHOUT_TEXT, STORES
+from hivemind_memory.environment import git_environ
 from hivemind_memory.files.places import token_file
 from hivemind_memory.mcp_server.token_file import read_token
 from hivemind_memory.memory.memory import Memory
@@ -23,6 +24,7 @@ from hivemind_memory.opening import (
     open_watcher,
 )
 from hivemind_memory.testing import FakeEmbedder
+from hivemind_memory.working.task_context import ContextRequest, build_context
 from tests.support.fake_provider import FakeProvider
 from tests.support.sandbox import Sandbox
 from tests.transcripts.places import put_recorded
@@ -89,6 +91,9 @@ def use_all(sandbox: Sandbox, memory: Memory, worktree: Path) -> None:
     memory.record_recall(memory.search(Query(text="kettle")))
     memory.sync()
     memory.embed_pending()
+    (worktree / "page.md").write_text("# Kettles\n\nThey are blue.\n")
+    request = ContextRequest(max_tokens=900, root=str(worktree), task="kettle")
+    build_context(memory, request, environ=git_environ())
     open_injector(memory).inject(str(worktree))
     put_recorded(worktree.parent, "claude")
     reading = replaced(memory.settings, session_sources="claude")

@@ -249,7 +249,7 @@ def test_a_memory_begins_at_midnight_where_the_user_is(
     memory.save(NewMemory(key="tea", content="Tea is sold loose.", scope="global"))
     (hit,) = memory.search(Query(text="is tea sold loose")).hits
 
-    (block,), _ = find_memories(memory, "is tea sold loose", utc_now())
+    (block,) = find_memories(memory, "is tea sold loose", utc_now()).blocks
 
     assert block.timestamp.isoformat() == f"{hit.date}T00:00:00{offset}"
 
@@ -263,7 +263,7 @@ def test_what_has_no_date_is_no_newer_than_what_was_written_today(
     hits = memory.search(Query(text="is tea sold loose")).hits
     now = datetime.fromisoformat(memory.clocks.local_iso(memory.clocks.now()))
 
-    blocks, _ = find_memories(memory, "is tea sold loose", now)
+    blocks = find_memories(memory, "is tea sold loose", now).blocks
 
     assert {hit.date for hit in hits} == {"", now.date().isoformat()}
     assert len({block.timestamp for block in blocks}) == 1
