@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from contextlib import suppress
 
 from hivemind_memory.errors import GitError
@@ -26,6 +27,12 @@ _END_S = 5.0
 """How long a git that was asked to end may take for that."""
 
 _KILLED_S = 1.0
+
+INDEX_LOCK = "index.lock"
+"""A git that changes the index has it in the git folder of its worktree."""
+
+_TRIES, _PAUSE_S = 20, 0.1
+"""Git does not wait for that lock; two seconds are more than a commit takes."""
 
 
 @value
@@ -81,6 +88,22 @@ class Repository:
             GitError: It did not start, or did not finish in time.
         """
         return run_git(self.top, words, self.environ, stdin=stdin, timeout_s=timeout_s)
+
+    def update_index(self, *words: str) -> bool:
+        """Run ``git update-index``, waiting for other gits; return whether that worked.
+
+        What kills all processes of this group, as an agent does with a command that
+        takes too long, does not reach that git: killed, it would leave its lock.
+        """
+        given = ("update-index", *words)
+        for _ in range(_TRIES):
+            done = run_git(self.top, given, self.environ, is_apart=True)
+            if done.returncode == 0:
+                return True
+            if INDEX_LOCK.encode() not in done.stderr:
+                break
+            time.sleep(_PAUSE_S)  # another git process is running, usually an agent's
+        return False
 
     def ask(self, *words: str, stdin: bytes | None = None) -> str:
         """Return what git prints, without the last newline.
@@ -253,8 +276,17 @@ def run_git(
     *,
     stdin: bytes | None = None,
     timeout_s: float = _TIMEOUT_S,
+    is_apart: bool = False,
 ) -> subprocess.CompletedProcess[bytes]:
     """Run git in a folder, whatever its exit code.
+
+    Args:
+        folder: Where.
+        words: What follows ``git``.
+        environ: Its environment.
+        stdin: What it reads.
+        timeout_s: How long it may take.
+        is_apart: In a session of its own, which no signal to this one reaches.
 
     Raises:
         GitError: It did not finish in time.
@@ -263,7 +295,12 @@ def run_git(
     command = ["git", "-C", folder, *words]
     pipe = subprocess.PIPE
     process = subprocess.Popen(
-        command, env=dict(environ), stdin=pipe, stdout=pipe, stderr=pipe
+        command,
+        env=dict(environ),
+        stdin=pipe,
+        stdout=pipe,
+        stderr=pipe,
+        start_new_session=is_apart,
     )
     try:
         out, err = process.communicate(stdin or b"", timeout=timeout_s)

@@ -8,7 +8,6 @@ which have no effect by themselves. The caller holds the lock.
 from __future__ import annotations
 
 import os
-import time
 
 from hivemind_memory.errors import GitError, NotInjectedError
 from hivemind_memory.files.descriptors import open_regular
@@ -19,6 +18,7 @@ from hivemind_memory.files.marked_section import (
     put_section,
     remove_section,
 )
+from hivemind_memory.git.repository import INDEX_LOCK
 from hivemind_memory.inject.agent_files import AGENTS_FILE, IMPORT, head_of
 from hivemind_memory.inject.commit_guard import COPY_FILTER, CommitGuard
 from hivemind_memory.inject.git_settings import FILTER, GitSettings
@@ -41,9 +41,6 @@ if TYPE_CHECKING:
     from hivemind_memory.git.repository import Repository
     from hivemind_memory.inject.agent_files import TargetFile
     from hivemind_memory.inject.worktree_file import WorktreeFile
-
-_TRIES, _PAUSE_S = 20, 0.1
-"""Git does not wait for its index lock; two seconds are more than a commit takes."""
 
 _CODEX_BYTES = 32 * 1024
 """What Codex reads of all its ``AGENTS.md`` files together."""
@@ -334,19 +331,7 @@ def _forget_size(repository: Repository, old: WorktreeFile) -> None:
         return
     if repository.stored_id(old.file, old.data or b"") == entry.object_id:
         known = f"{entry.mode},{entry.object_id},{old.file}"
-        _update_index(repository, "--cacheinfo", known)
-
-
-def _update_index(repository: Repository, *words: str) -> bool:
-    """Run ``git update-index``, waiting for other gits; return whether that worked."""
-    for _ in range(_TRIES):
-        done = repository.run("update-index", *words)
-        if done.returncode == 0:
-            return True
-        if b"index.lock" not in done.stderr:
-            break
-        time.sleep(_PAUSE_S)  # another git process is running, usually an agent's
-    return False
+        repository.update_index("--cacheinfo", known)
 
 
 def _refresh_index(repository: Repository, file: str, data: bytes) -> tuple[str, ...]:
@@ -363,14 +348,18 @@ def _refresh_index(repository: Repository, file: str, data: bytes) -> tuple[str,
         return ()
     old_mode, new_mode = difference.removeprefix(":").split(" ")[:2]
     if old_mode == new_mode:
-        is_done = _update_index(repository, "--", file)
+        is_done = repository.update_index("--", file)
     else:
         # An update would stage the user's `chmod`.
         known = f"{entry.mode},{entry.object_id},{file}"
-        is_done = _update_index(repository, "--cacheinfo", known)
+        is_done = repository.update_index("--cacheinfo", known)
     if is_done:
         return ()
-    return (f"git status may show {file} as changed; `git add {file}` fixes that",)
+    lock = os.path.join(repository.git_dir, INDEX_LOCK)
+    remedy = f"`git add {file}` fixes that"
+    if os.path.lexists(lock):
+        remedy = f"if no git is running, delete {lock} and inject again"
+    return (f"git status may show {file} as changed; {remedy}",)
 
 
 def _without_duplicates(

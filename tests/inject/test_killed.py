@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +17,7 @@ from hivemind_memory.git.repository import run_git
 from hivemind_memory.inject.injector import Injector
 from tests.inject.repos import absent, edited, git, ignored, tracked, untracked
 from tests.support.killed_injection import kill_injections
-from tests.support.waiting import without_hanging
+from tests.support.waiting import wait_until, without_hanging
 
 KINDS = (tracked, edited, untracked, ignored, absent)
 EVERY = 25
@@ -64,6 +68,48 @@ def test_a_git_that_takes_too_long_leaves_no_lock(tmp_path: Path) -> None:
 
     assert errors
     assert not lock.exists()
+
+
+@pytest.mark.usefixtures("environ")
+def test_an_agent_that_kills_its_group_leaves_no_lock_of_git(tmp_path: Path) -> None:
+    """A harness kills a hook that takes too long with all that it has started."""
+    worktree = tracked(tmp_path)
+    begun, go_on = tmp_path / "begun", tmp_path / "go-on"
+    wait = f"touch {begun}; until [ -e {go_on} ]; do sleep 0.01; done; cat"
+    git(worktree, "config", "filter.slow.clean", wait)
+    (worktree / ".git" / "info").mkdir(exist_ok=True)
+    (worktree / ".git" / "info" / "attributes").write_text("shop.py filter=slow\n")
+    (worktree / "shop.py").write_text("price = 3\n")
+    lock = worktree / ".git" / "index.lock"
+    code = f"""
+from hivemind_memory.environment import git_environ
+from hivemind_memory.git.repository import find_repository
+repository = find_repository({str(worktree)!r}, git_environ())
+repository.update_index("shop.py")
+"""
+    harness = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
+    wait_until(begun.exists)
+    assert lock.exists()
+
+    os.killpg(harness.pid, signal.SIGKILL)
+    harness.wait()
+    go_on.touch()
+
+    wait_until(lambda: not lock.exists())
+
+
+@pytest.mark.usefixtures("environ")
+def test_a_lock_that_git_left_is_named(injector: Injector, tmp_path: Path) -> None:
+    """`git add`, which was the advice, fails for the same reason."""
+    worktree = tracked(tmp_path)
+    lock = worktree / ".git" / "index.lock"
+    lock.touch()
+
+    said = " ".join(injector.inject(str(worktree)).warnings)
+
+    assert f"delete {lock} and inject again" in said
+    lock.unlink()
+    assert injector.inject(str(worktree)).warnings == ()
 
 
 @pytest.mark.parametrize("folder", [".", ".claude/rules"])
