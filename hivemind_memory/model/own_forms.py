@@ -39,8 +39,8 @@ UUID_FORM = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 # Of the years 2004 to 2039: a key of a network in hexadecimal may have as many digits.
 _ULID = "01[0-9A-HJKMNP-TV-Z]{24}"
 _FORMS = (
-    rf"{_ULID}|[^\s:A-Z]{{1,80}}--{_ULID}(?:\.md)?"
-    rf"|{CLAIM_PREFIX}[^\s:]{{1,80}}:[0-9a-f]{{{CLAIM_HASH_CHARS}}}"
+    rf"{_ULID}|(?P<key>[^\s:A-Z]{{1,80}})--{_ULID}(?:\.md)?"
+    rf"|{CLAIM_PREFIX}(?P<topic>[^\s:]{{1,80}}):[0-9a-f]{{{CLAIM_HASH_CHARS}}}"
     rf"|memory-[0-9a-f]{{8}}|{PROGRAM_KEY_PREFIX}{UUID_FORM}"
 )
 _OWN = lazy_re(_FORMS)
@@ -63,17 +63,19 @@ def is_own_name(text: str) -> bool:
     return len(text) >= _SHORTEST and _OWN.fullmatch(text) is not None
 
 
-def is_in_own_name(text: str, start: int, end: int) -> bool:
-    """Return whether a part of a text is such a name, or a part of one.
+def own_name_around(text: str, start: int, end: int) -> str | None:
+    """Return what a caller chose of such a name, if a part of a text is in one.
 
-    >>> is_in_own_name("see learn:pip:3fd4e0dfd2a6", 14, 26)
-    True
+    None: it is in none. Empty: the program made all of it.
+
+    >>> own_name_around("see learn:pip:3fd4e0dfd2a6", 14, 26)
+    'pip'
     """
     if end - start > _LONGEST:
-        return False
+        return None
     around = text[max(0, start - _LONGEST) : end + _LONGEST]
     shift = start - max(0, start - _LONGEST)
-    return any(
-        name.start() <= shift and name.end() >= shift + end - start
-        for name in _WITHIN.finditer(around)
-    )
+    for name in _WITHIN.finditer(around):
+        if name.start() <= shift and name.end() >= shift + end - start:
+            return name["key"] or name["topic"] or ""
+    return None

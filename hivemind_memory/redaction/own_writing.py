@@ -7,8 +7,8 @@ from hivemind_memory.model.own_forms import (
     FIELDS,
     NAMED_FIELDS,
     UUID_FORM,
-    is_in_own_name,
     is_own_id,
+    own_name_around,
 )
 from hivemind_memory.patterns.lazy_pattern import lazy_re
 
@@ -51,10 +51,10 @@ def without_own(
     Args:
         text: The text.
         spans: What was found in it.
-        find: Returns what is found in another text: what a field of a memory says is a
-            secret if it is one without the field's name.
+        find: Returns what is found in another text: what a field of a memory says, and
+            what a caller chose of a name, is a secret if it is one by itself.
     """
-    kept = [span for span in spans if not _is_own(text, span)]
+    kept = [span for span in spans if not _is_own(text, span, find)]
     end = text.find(f"\n{_FENCE}", 1) if text.startswith(_FENCE) else -1
     if end < 0 or all(span[0] > end for span in kept):
         return kept
@@ -93,11 +93,12 @@ def _rows_of_front(lines: Sequence[str]) -> set[int]:
     return set()
 
 
-def _is_own(text: str, span: TextSpan) -> bool:
+def _is_own(text: str, span: TextSpan, find: Callable[[str], list[TextSpan]]) -> bool:
     """Return whether a span is a name, field or id of this program."""
     start, end, _ = span
-    if is_in_own_name(text, start, end):
-        return True
+    chosen = own_name_around(text, start, end)
+    if chosen is not None:
+        return not (chosen and find(chosen))
     found = text[start:end]
     line = text.rfind("\n", 0, start) + 1
     if line == start:

@@ -224,10 +224,19 @@ def test_what_a_person_adds_to_the_front_matter_is_read() -> None:
     assert "Brot4Haus" not in masked
 
 
-def test_a_token_before_an_id_is_masked() -> None:
-    """Names of files have no capitals, but each token that an id followed passed."""
-    token = "ghp_" + "R2mB7xVq9LtK4sWz8NcP" + "1yHd6GfJ3aUe5oTi"
+@pytest.mark.parametrize(
+    "name", ["{}--{ulid}", "{}--{ulid}.md", "learn:{}:3fd4e0dfd2a6"]
+)
+@pytest.mark.parametrize(
+    "token",
+    [
+        "ghp_" + "R2mB7xVq9LtK4sWz8NcP" + "1yHd6GfJ3aUe5oTi",
+        "sk-proj-" + "a9f3k2m7q8w1e5r6t4y0u2i9o3p7s1d8",
+        "AKIA" + "J5QXWB3RTNVKE7PM",
+    ],
+)
+def test_a_token_in_a_name_of_this_program_is_masked(name: str, token: str) -> None:
+    """What a caller chose of a name passed with it, before an id or as a topic."""
+    text = f"see {name.format(token, ulid=new_ulid(1.7e9, bytes(10)))}"
 
-    masked = mask(f"token: {token}--{new_ulid(1.7e9, bytes(10))}")
-
-    assert token not in masked
+    assert token not in mask(text)
