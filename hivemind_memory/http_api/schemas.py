@@ -49,7 +49,7 @@ def _split_names(value: object) -> object:
     """
     if isinstance(value, str):
         if len(value) > MAX_NAMES_CHARS:
-            message = f"must be a text of up to {MAX_NAMES_CHARS:,} characters"
+            message = f"must be a string of up to {MAX_NAMES_CHARS:,} characters"
             raise ValueError(message)
         return [part.strip() for part in value.split(",") if part.strip()]
     return value

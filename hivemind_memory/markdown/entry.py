@@ -173,11 +173,11 @@ def new_ulid(now_s: float, randomness: bytes) -> str:
     '01ARYZ6S410000000000000000'
     """
     if len(randomness) != 10:
-        message = f"a ULID takes 10 random bytes, got {len(randomness)}"
+        message = f"A ULID needs 10 random bytes, not {len(randomness)}."
         raise ValueError(message)
     now_ms = round(now_s * 1000)
     if not 0 <= now_ms < 1 << 48:
-        message = f"a ULID takes a time from 1970 to 10889, got {now_s} s"
+        message = f"The time of a ULID must be from 1970 to 10889, not {now_s} s."
         raise ValueError(message)
     number = now_ms << 80 | int.from_bytes(randomness, "big")
     return "".join(CROCKFORD[number >> shift & 31] for shift in range(125, -5, -5))

@@ -151,7 +151,7 @@ def _chunks(
 ) -> tuple[Chunk, ...]:
     """Return the chunks of a note of which everything is known but its outline."""
     if limit_chars < 1:
-        message = f"limit_chars must be at least 1, got {limit_chars}"
+        message = f"limit_chars must be 1 or more, not {limit_chars}."
         raise ValueError(message)
     return tuple(
         chunks_of(

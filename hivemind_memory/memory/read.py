@@ -48,9 +48,12 @@ def read_passage(
         UsageError: A number is too small.
     """
     if start_line < 1:
-        raise UsageError(f"lines are numbered from 1, got {start_line}")
+        raise UsageError(
+            f"Lines are numbered from 1, so there is no line {start_line}."
+        )
     if line_count is not None and line_count < 0:
-        raise UsageError(f"the number of lines is at least 0, got {line_count}")
+        message = f"The number of lines must be 0 or more, not {line_count}."
+        raise UsageError(message)
     note = parse_note_path(path)
     check_readable(caller, note)
     data = _bounded(folder, note)

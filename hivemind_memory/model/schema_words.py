@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-ANY_FORM = "of the form that the schema gives"
+ANY_FORM = "in the form that the schema defines"
 
 _KINDS = {
-    "string": "a text",
+    "string": "a string",
     "integer": "a whole number",
     "number": "a number",
     "boolean": "true or false",
-    "array": "a list of texts",
+    "array": "a list of strings",
     "object": "an object",
 }
 """Type in a JSON schema -> what such a field is."""
@@ -36,11 +36,11 @@ def allowed_by(schema: Mapping[str, Any]) -> str:
     >>> allowed_by({"type": "string", "enum": ["", "high", "low"]})
     'high or low'
     >>> allowed_by({"type": "string", "minLength": 1, "maxLength": 2000})
-    'a text of 1 to 2,000 characters'
+    'a string of 1 to 2,000 characters'
     >>> allowed_by({"type": "array"}), allowed_by({})
-    ('a list of texts', 'of the form that the schema gives')
+    ('a list of strings', 'in the form that the schema defines')
     >>> allowed_by({"type": "string", "maxItems": 50, "maxLength": 1000})
-    'a text of up to 50 names, separated by commas'
+    'a string of up to 50 names, separated by commas'
     """
     kinds = [kind for kind in schema.get("anyOf", ()) if kind.get("type") != "null"]
     if kinds:

@@ -115,7 +115,9 @@ class NoteWriter:
             tags=tags,
         )
         if parse_provenance(render_provenance(provenance)) is None:
-            message = f"at must be ISO 8601 and source must not be empty, got {at!r}"
+            message = (
+                f"at must be in ISO 8601 form and source not empty: {at!r}, {source!r}."
+            )
             raise ValueError(message)
         entry = self._entry(provenance.id, path, now_s)
         draft = EntryDraft(entry=entry, provenance=provenance, content=content)

@@ -41,7 +41,7 @@ def create_memory_from_action(action: str, result: Any) -> list[MemoryBlock]:
     if action == "check_mailbox":
         messages = _field(action, _mapping(action, result), "messages")
         if not isinstance(messages, list | tuple):
-            raise UsageError(f"{action}: messages is a list, got {messages!r}")
+            raise UsageError(f"{action}: messages must be a list, not {messages!r}.")
         return [_message(action, _mapping(action, message)) for message in messages]
     said = result if isinstance(result, str) else repr(result)
     return [
@@ -67,12 +67,12 @@ def _message(action: str, fields: Mapping[str, Any]) -> MessageMemoryBlock:
 def _mapping(action: str, value: object) -> Mapping[str, Any]:
     """Return a result that has fields."""
     if not isinstance(value, Mapping):
-        raise UsageError(f"{action}: the result has no fields, got {value!r}")
+        raise UsageError(f"{action}: the result must have fields, unlike {value!r}.")
     return value
 
 
 def _field(action: str, fields: Mapping[str, Any], name: str) -> Any:
     """Return a field that must be there."""
     if name not in fields:
-        raise UsageError(f"{action}: the result has no field {name!r}")
+        raise UsageError(f"{action}: the result has no field {name!r}.")
     return fields[name]

@@ -45,7 +45,7 @@ def block_from_json(value: object) -> MemoryBlock:
         UsageError: It describes none; the message names the field.
     """
     if not isinstance(value, Mapping):
-        raise UsageError(f"A block is a JSON object, got {value!r}.")
+        raise UsageError(f"A block must be a JSON object, not {value!r}.")
     given = dict(value)
     kind = _named(MemoryType, "type", given.pop("type", None))
     known = {field.name: field for field in fields(BLOCK_CLASSES[kind])}
@@ -63,7 +63,7 @@ def block_from_json(value: object) -> MemoryBlock:
     if extra:
         own = parts.get("metadata", {})
         if not isinstance(own, Mapping):
-            raise UsageError(f"metadata is a JSON object, got {own!r}")
+            raise UsageError(f"metadata must be a JSON object, not {own!r}.")
         parts["metadata"] = {**extra, **own}
     try:
         return BLOCK_CLASSES[kind](**parts)
@@ -73,7 +73,7 @@ def block_from_json(value: object) -> MemoryBlock:
         raise UsageError(f"A block of type {kind.value} needs {missing}.") from error
     except AttributeError as error:
         raise UsageError(
-            f"A field of a {kind.value} block has a wrong type."
+            f"A field of this {kind.value} block has a value of the wrong type."
         ) from error
 
 
@@ -83,7 +83,9 @@ def _named(names: Any, field: str, value: object) -> Any:
         if isinstance(value, str) and value.lower() == member.name.lower():
             return member
     known = ", ".join(member.name.lower() for member in names)
-    raise UsageError(f"{field} is one of {known}, got {value!r}")
+    if value is None:
+        raise UsageError(f"A block needs a {field}: one of {known}.")
+    raise UsageError(f"{field} must be one of {known}, not {value!r}.")
 
 
 def _moment(name: str, value: object) -> datetime:
@@ -91,4 +93,5 @@ def _moment(name: str, value: object) -> datetime:
     try:
         return datetime.fromisoformat(str(value))
     except ValueError as error:
-        raise UsageError(f"{name} is a time in ISO 8601, got {value!r}") from error
+        message = f"{name} must be a time in ISO 8601 form, not {value!r}."
+        raise UsageError(message) from error

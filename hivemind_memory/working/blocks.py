@@ -84,22 +84,24 @@ class MemoryBlock:
     def __post_init__(self) -> None:
         """Check the fields, and fill in what follows from the kind."""
         if type(self) is MemoryBlock:
-            raise UsageError("MemoryBlock has no content; make a block of its kinds.")
+            raise UsageError(
+                "MemoryBlock has no content. Make a block of one of its subclasses."
+            )
         _check_share("confidence", self.confidence)
         for name in ("timestamp", "expiry"):
             moment = getattr(self, name)
             if moment is not None:
                 _check_moment(name, moment)
         if not isinstance(self.metadata, Mapping):
-            raise UsageError(f"metadata is a mapping, got {self.metadata!r}")
+            raise UsageError(f"metadata must be a mapping, not {self.metadata!r}.")
         self._set("metadata", MappingProxyType(dict(self.metadata)))
         self._check_kind()
         if self.priority is None:
             self._set("priority", self._usual_priority())
         elif not isinstance(self.priority, Priority):
-            raise UsageError(f"priority is a Priority, got {self.priority!r}")
+            raise UsageError(f"priority must be a Priority, not {self.priority!r}.")
         if not isinstance(self.id, str):
-            raise UsageError(f"id is a text, got {self.id!r}")
+            raise UsageError(f"id must be a string, not {self.id!r}.")
         if not self.id:
             self._set("id", self.usual_id())
 
@@ -150,7 +152,10 @@ class FileMemoryBlock(MemoryBlock):
     def _check_kind(self) -> None:
         _check_text("location", self.location)
         if self.type not in (MemoryType.FILE, MemoryType.ROM):
-            raise UsageError(f"type of a file is FILE or ROM, got {self.type!r}")
+            message = (
+                f"The type of a file block must be FILE or ROM, not {self.type!r}."
+            )
+            raise UsageError(message)
         _check_lines(self.start_line, self.end_line)
 
     def _place(self) -> str:
@@ -204,7 +209,9 @@ class TaskMemoryBlock(MemoryBlock):
         _check_text("task_id", self.task_id)
         names = _texts("dependencies", self.dependencies)
         if twice := next((name for name in names if names.count(name) > 1), None):
-            raise UsageError(f"dependencies names {twice!r} twice")
+            raise UsageError(
+                f"dependencies lists {twice!r} twice. List each task once."
+            )
         self._set("dependencies", names)
 
     def _place(self) -> str:
@@ -328,21 +335,21 @@ def _check_share(name: str, value: object) -> None:
         or not 0 <= float(str(value)) <= 1
         or math.isnan(float(str(value)))
     ):
-        raise UsageError(f"{name} is a number from 0 to 1, got {value!r}")
+        raise UsageError(f"{name} must be a number from 0 to 1, not {value!r}.")
 
 
 def _check_moment(name: str, value: object) -> None:
     """Raise unless a value is a time with its zone."""
     if not isinstance(value, datetime):
-        raise UsageError(f"{name} is a datetime, got {value!r}")
+        raise UsageError(f"{name} must be a datetime, not {value!r}.")
     if value.utcoffset() is None:
-        raise UsageError(f"{name} needs a time zone, got {value.isoformat()}")
+        raise UsageError(f"{name} has no time zone: {value.isoformat()}. Add one.")
 
 
 def _check_text(name: str, value: object) -> None:
     """Raise unless a value is a text with something in it."""
     if not isinstance(value, str) or not value.strip() or "\0" in value:
-        raise UsageError(f"{name} is a text that is not empty, got {value!r}")
+        raise UsageError(f"{name} must be a string with text in it, not {value!r}.")
 
 
 def _check_lines(start: object, end: object) -> None:
@@ -351,16 +358,18 @@ def _check_lines(start: object, end: object) -> None:
         if line is None:
             continue
         if not isinstance(line, int) or isinstance(line, bool) or line < 1:
-            raise UsageError(f"{name} is a whole number from 1, got {line!r}")
+            message = f"{name} must be a whole number, 1 or more, not {line!r}."
+            raise UsageError(message)
     if isinstance(start, int) and isinstance(end, int) and end < start:
-        raise UsageError(f"end_line must not be before start_line ({start}), got {end}")
+        raise UsageError(f"end_line ({end}) is before start_line ({start}).")
 
 
 def _check_own_type(block: MemoryBlock, wanted: MemoryType) -> None:
     """Raise unless a block says the type of its class."""
     if block.type is not wanted:
         name = type(block).__name__
-        raise UsageError(f"type of a {name} is {wanted.name}, got {block.type!r}")
+        message = f"The type of a {name} must be {wanted.name}, not {block.type!r}."
+        raise UsageError(message)
 
 
 def _texts(name: str, value: object) -> tuple[str, ...]:
@@ -372,7 +381,7 @@ def _texts(name: str, value: object) -> tuple[str, ...]:
         isinstance(text, str)
         for text in value  # type: ignore[attr-defined]
     ):
-        raise UsageError(f"{name} is a list of texts, got {value!r}")
+        raise UsageError(f"{name} must be a list of strings, not {value!r}.")
     return tuple(value)  # type: ignore[arg-type]
 
 

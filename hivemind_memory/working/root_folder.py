@@ -52,7 +52,7 @@ class RootFolder:
                 folders.
         """
         if not self.path:
-            raise UsageError(f"No files are read here, got {location!r}")
+            raise UsageError(f"{location!r} cannot be read: there is no root folder.")
         path = location
         if os.path.isabs(location):
             for root in (self.path, os.path.realpath(self.path)):
@@ -60,12 +60,11 @@ class RootFolder:
                     path = os.path.relpath(location, root)
                     break
             else:
-                raise UsageError(
-                    f"location must be below {self.path}, got {location!r}"
-                )
+                raise UsageError(f"location {location!r} is outside {self.path}.")
         parts = [part for part in path.replace(os.sep, "/").split("/") if part != "."]
         if ".." in parts or "" in parts or "\0" in path or not parts:
-            raise UsageError(f"location is a path below the root, got {location!r}")
+            message = f"location {location!r} is not a path inside the root folder."
+            raise UsageError(message)
         return "/".join(parts)
 
     def check_usable(self) -> None:

@@ -87,7 +87,7 @@ def sort_key(scorer: RelevanceScorer, strategy: str, now: datetime) -> OrderOfBl
     """
     if strategy not in STRATEGIES:
         known = ", ".join(STRATEGIES)
-        raise UsageError(f"strategy is one of {known}, got {strategy!r}")
+        raise UsageError(f"strategy must be one of {known}, not {strategy!r}.")
     return OrderOfBlocks(scorer, strategy, now)
 
 

@@ -126,4 +126,5 @@ def check_budget(max_tokens: object) -> None:
     """Raise unless a number is a budget."""
     is_number = isinstance(max_tokens, int) and not isinstance(max_tokens, bool)
     if not is_number or int(str(max_tokens)) < 1:
-        raise UsageError(f"max_tokens is a whole number above 0, got {max_tokens!r}")
+        message = f"max_tokens must be a whole number above 0, not {max_tokens!r}."
+        raise UsageError(message)

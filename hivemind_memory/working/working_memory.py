@@ -254,7 +254,7 @@ class WorkingMemory:
             UsageError: There is no such strategy or format, or no such budget.
         """
         if format_type != JSON:
-            raise UsageError(f"format_type is {JSON!r}, got {format_type!r}")
+            raise UsageError(f"format_type must be {JSON!r}, not {format_type!r}.")
         return self.build(max_tokens, current_task, selection_strategy).text
 
     def cleanup(self, now: datetime | None = None) -> Cleanup:

@@ -116,7 +116,10 @@ def test_a_file_of_blocks_is_made_listed_built_and_cleaned(
         (("context", "build", "--task", "x", "--tokenizer", "cart.py"), "tokenizer"),
         (("context", "add", "cart.py"), "--blocks"),
         (("context", "add", "--blocks", "b.json", "cart.py:9-2"), "end_line"),
-        (("context", "add", "--blocks", "b.json", "../other"), "below the root"),
+        (
+            ("context", "add", "--blocks", "b.json", "../other"),
+            "inside the root folder",
+        ),
         (("context", "add", "--blocks", "cart.py", "AGENTS.md"), "not JSON"),
         (("context", "add", "--blocks", "no/b.json", "AGENTS.md"), "no folder"),
         (
@@ -157,8 +160,8 @@ def test_lines_that_a_file_does_not_have_are_said(hm: Hm, project: Path) -> None
 @pytest.mark.parametrize(
     ("block", "problem"),
     [
-        ("cart.py:9-2", "end_line must not be before start_line (9), got 2"),
-        ("/etc/passwd", "location must be below "),
+        ("cart.py:9-2", "end_line (2) is before start_line (9)."),
+        ("/etc/passwd", "is outside "),
     ],
 )
 def test_what_is_wrong_with_a_block_is_not_said_as_if_it_were_so(

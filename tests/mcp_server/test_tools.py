@@ -221,8 +221,8 @@ def test_a_hostile_path_is_refused_in_one_sentence(
     ("tool", "arguments", "said"),
     [
         ("memory_search", {}, "memory_search needs query."),
-        ("memory_search", {"query": 3}, "query must be a text."),
-        ("memory_search", {"query": None}, "query must be a text."),
+        ("memory_search", {"query": 3}, "query must be a string."),
+        ("memory_search", {"query": None}, "query must be a string."),
         (
             "memory_search",
             {"query": "x", "max_results": 2.5},

@@ -64,7 +64,7 @@ def test_lines_are_numbered_from_one_and_both_ends_are_in(
         ("folder", "link|not|directory|invalid"),
         ("link", "link"),
         ("linked/secret", "not a directory"),
-        ("../outside/secret", "below the root"),
+        ("../outside/secret", "inside the root"),
         ("binary", "not text"),
         ("pipe", "."),
     ],
@@ -254,6 +254,6 @@ def test_thirty_two_threads_share_a_loader(tmp_path: Path) -> None:
 def test_without_a_root_no_file_is_read() -> None:
     loader = ContentLoader(None)
 
-    assert "No files are read here" in loader.load_content(
+    assert "there is no root folder" in loader.load_content(
         FileMemoryBlock(location="a")
     )
