@@ -16,9 +16,9 @@ from hivemind_memory.model.clocks import in_zone
 from hivemind_memory.model.display import shorten
 from hivemind_memory.model.keys import operand, quoted, similar_names
 from hivemind_memory.model.note_path import NotePath
+from hivemind_memory.model.own_forms import is_ulid
 from hivemind_memory.model.scope import scope_of
 from hivemind_memory.notes.entry_edits import entries_in, forgotten_at
-from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.model.memories import MemoryRow
-
-_ULID = lazy_re("[0-7][0-9A-HJKMNP-TV-Z]{25}")
 
 
 def names_near(name: str, rows: Iterable[MemoryRow]) -> tuple[str, ...]:
@@ -76,7 +74,7 @@ def forgotten_entry(
 
     The index knows nothing of such an entry, so the notes are read.
     """
-    if not _ULID.fullmatch(entry_id):
+    if not is_ulid(entry_id):
         return None
     for path in sorted(context.folder.signatures()):
         if scopes is not None and scope_of(path) not in scopes:

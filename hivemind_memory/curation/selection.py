@@ -37,9 +37,9 @@ from hivemind_memory.model.clocks import in_zone
 from hivemind_memory.model.curation import ENTRY, MEMORY, NOTE, MemorySelector
 from hivemind_memory.model.keys import folded_key
 from hivemind_memory.model.memories import PENDING, SUPERSEDED
+from hivemind_memory.model.own_forms import is_ulid
 from hivemind_memory.model.value import replaced
 from hivemind_memory.notes.entry_edits import entries_in
-from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from hivemind_memory.model.ports import MemoryIndex
 
 
-_ULID = lazy_re("[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _NO_REASONS: Mapping[int, str] = {}
 
 
@@ -164,7 +163,7 @@ class _TargetSearch:
         rows = rows_named(self._index, name, self._scopes)
         is_id = bool(rows) and rows[0].memory_id == name
         entries = []
-        if not is_id and _ULID.fullmatch(name):
+        if not is_id and is_ulid(name):
             entries = list(self._entries(name))
         if entries:
             yield from entries

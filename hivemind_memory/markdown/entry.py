@@ -14,6 +14,7 @@ from sys import intern
 
 from hivemind_memory.markdown.text import encodable
 from hivemind_memory.model.note import Provenance
+from hivemind_memory.model.own_forms import is_ulid
 from hivemind_memory.model.trust import EXTERNAL, SOURCES
 from hivemind_memory.patterns.lazy_pattern import lazy_re
 
@@ -27,7 +28,6 @@ OPENING = "<!-- hm "
 CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 """The digits of a ULID, by their value."""
 
-_ULID = lazy_re("[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _LINE = lazy_re(r"<!-- hm((?: [a-z_]+=[!-~\u00a1-\U0010ffff]*)+) -->")
 _ID = lazy_re(OPENING.encode() + rb"(?:[!-~]++ ){0,16}?id=([0-9A-HJKMNP-TV-Z]{26}) ")
 # What would end the value, the comment or the line, and the escape itself.
@@ -74,7 +74,7 @@ def parse_provenance(line: str) -> Provenance | None:
         return None
     pairs = [part.partition("=") for part in whole[1][1:].split(" ")]
     values = {name: _unquoted(value) for name, _, value in pairs}
-    if len(values) < len(pairs) or not _ULID.fullmatch(values.get("id", "")):
+    if len(values) < len(pairs) or not is_ulid(values.get("id", "")):
         return None
     at, source = values.get("at", ""), values.get("source", "")
     if not source or not _is_time(at):

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from hivemind_memory.markdown.front_matter_lines import lines_in_place
 from hivemind_memory.markdown.simple_front_matter import scalar, simple_values
 from hivemind_memory.markdown.text import encodable
+from hivemind_memory.model.own_forms import ULID_FORM
 from hivemind_memory.model.value import NO_ITEMS, value
 from hivemind_memory.patterns.lazy_pattern import lazy_re
 
@@ -40,7 +41,7 @@ _KEY = lazy_re(r"[\w-]+:(?:\s|$)")
 _PLAIN = lazy_re(r"[A-Za-z_][A-Za-z0-9_./+-]*(?: [A-Za-z0-9_./+,;()'-]+)*")
 _MOMENT = lazy_re(r"\d{4}-\d{2}-\d{2}(?:T[\d:.+-]+Z?)?")
 # A ULID; with a single letter in it, it might be read as a number.
-_ID = lazy_re(r"(?=(?:\d*[A-Z]){2})[0-7][0-9A-HJKMNP-TV-Z]{25}")
+_ID = lazy_re(rf"(?=(?:\d*[A-Z]){{2}}){ULID_FORM}")
 # Controls, and what ends a line for YAML and not for us.
 _ODD = lazy_re("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _KEY_LINE = lazy_re(r"([A-Za-z_][\w-]*):(?=\s|$)")

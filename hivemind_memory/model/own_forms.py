@@ -36,6 +36,9 @@ NAMED_FIELDS = frozenset((*FIELDS, *STATUS_FIELDS, *CLAIM_FIELDS, *PROGRAM_FIELD
 UUID_FORM = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 """How a UUID looks, as a pattern."""
 
+ULID_FORM = "[0-7][0-9A-HJKMNP-TV-Z]{25}"
+"""How a ULID of any time looks, as a pattern."""
+
 # Of the years 2004 to 2039: a key of a network in hexadecimal may have as many digits.
 _ULID = "01[0-9A-HJKMNP-TV-Z]{24}"
 _FORMS = (
@@ -46,7 +49,13 @@ _FORMS = (
 _OWN = lazy_re(_FORMS)
 _WITHIN = lazy_re(rf"(?<![^\W_])(?:{_FORMS})(?![^\W_])")
 _ID = lazy_re(_ULID)
+_ANY_ULID = lazy_re(ULID_FORM)
 _SHORTEST, _LONGEST = 15, 120
+
+
+def is_ulid(text: str) -> bool:
+    """Return whether a text is a ULID, whoever made it."""
+    return _ANY_ULID.fullmatch(text) is not None
 
 
 def is_own_id(text: str) -> bool:

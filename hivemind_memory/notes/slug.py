@@ -11,7 +11,7 @@ import unicodedata
 
 from hivemind_memory.files.digests import sha256_hex
 from hivemind_memory.files.paths import SUFFIX, name_problem
-from hivemind_memory.model.own_forms import CLAIM_PREFIX
+from hivemind_memory.model.own_forms import CLAIM_PREFIX, is_ulid
 from hivemind_memory.model.scope import INBOX, SUPERSEDED, place_in_scope
 from hivemind_memory.patterns.lazy_pattern import lazy_re
 
@@ -32,7 +32,6 @@ _CONFLICT = lazy_re(
 # Names that a memory of text without a key has: what is appended there is no part of
 # a typed memory.
 _RESERVED = lazy_re(r"global|recovered(-.*)?|\d{4}-\d{2}-\d{2}")
-_ULID = lazy_re("[0-7][0-9A-HJKMNP-TV-Z]{25}")
 
 
 def slug_of(text: str) -> str:
@@ -113,7 +112,7 @@ def name_with_id(key: str, memory_id: str) -> str:
 
     An id that a person made up is cut down to what a name may hold.
     """
-    is_ours = _ULID.fullmatch(memory_id)
+    is_ours = is_ulid(memory_id)
     return f"{slug_of(key)}--{memory_id if is_ours else slug_of(memory_id)}{SUFFIX}"
 
 
@@ -125,7 +124,7 @@ def own_path(path: str) -> str:
     """
     slug, dashes, memory_id = path.removesuffix(SUFFIX).rpartition("--")
     is_ours = dashes and place_in_scope(path) not in (SUPERSEDED, INBOX)
-    return slug + SUFFIX if is_ours and _ULID.fullmatch(memory_id) else path
+    return slug + SUFFIX if is_ours and is_ulid(memory_id) else path
 
 
 def hash_of(text: str) -> str:

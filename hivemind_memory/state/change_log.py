@@ -13,9 +13,9 @@ import json
 from hivemind_memory.files.descriptors import is_there
 from hivemind_memory.model.changes import LINK, Change, ChangedItem
 from hivemind_memory.model.memories import UPDATES
+from hivemind_memory.model.own_forms import is_ulid
 from hivemind_memory.model.value import as_dict, replaced, value
 from hivemind_memory.notes.edge import FIELDS, links_in
-from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.sqlite.connection import write_transaction
 from hivemind_memory.state.briefings import drop_made_from
 from hivemind_memory.state.state_file import PROMISE_WAIT_MS
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from hivemind_memory.state.state_file import StateFile
 
 MAX_CHANGES = 2_000
-_ULID = lazy_re("[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _COLUMNS = "id, actor, record, undoes, undone_by, is_undo"
 _OWN = f"SELECT {_COLUMNS} FROM changes WHERE notes = ?"
 _IN_COLUMNS = ("id", "actor", "undoes", "undone_by", "is_undo")
@@ -125,7 +124,7 @@ class ChangeLog:
         A change that was purged or is too old has no number any more. Ids begin with
         their time, so those after it are known all the same.
         """
-        if not _ULID.fullmatch(change_id) or not is_there(self._state.path):
+        if not is_ulid(change_id) or not is_there(self._state.path):
             return None
         sql = """
             SELECT coalesce(

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from hivemind_memory.markdown.addresses import is_only_links, without_addresses
 from hivemind_memory.markdown.subchunks import has_only_headings, split_subchunks
+from hivemind_memory.model.own_forms import ULID_FORM
 from hivemind_memory.model.symbols import signed_words
 from hivemind_memory.model.tags import tag_lines
 from hivemind_memory.model.terms import (
@@ -33,7 +34,7 @@ _MAX_REASON_CHARS = 1_000
 _NO_PASSAGE = array("H", (1, 0, 1, 0)).tobytes()
 """The places of a subchunk for which no word counts; see ``_bounds``."""
 
-_ID = lazy_re("--[0-7][0-9A-HJKMNP-TV-Z]{25}$")
+_ID = lazy_re(f"--{ULID_FORM}$")
 
 
 class ChunkRow(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from math import log2
 
+from hivemind_memory.model.own_forms import ULID_FORM, UUID_FORM
 from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction.in_code.setting_names import ValueKind
 from hivemind_memory.redaction.judgments import asked_once
@@ -254,10 +255,10 @@ _CAMEL = lazy_re(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _PHRASE = lazy_re(r"[A-Za-z0-9]{2,12}(?:[-_.][A-Za-z0-9]{2,12}){3,9}")
 _CONSONANTS = lazy_re(r"[bcdfghjklmnpqrstvwxz]{5,}")
 _HEX = lazy_re(r"[0-9a-fA-F]+")
-UUID = lazy_re(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+UUID = lazy_re(rf"(?i){UUID_FORM}")
 _FINGERPRINT = lazy_re("[0-9A-F]{40}")
 _ACCOUNT = lazy_re("AC[0-9a-f]{32}")  # of Twilio
-ULID = lazy_re(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
+ULID = lazy_re(ULID_FORM)
 
 
 @asked_once
