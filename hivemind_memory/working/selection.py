@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hivemind_memory.errors import UsageError
+from hivemind_memory.model.value import replaced
 from hivemind_memory.working.blocks import MemoryBlock, Priority
 
 SHARES = {Priority.HIGH: 80, Priority.MEDIUM: 90, Priority.LOW: 95}
@@ -56,6 +57,16 @@ class Selection:
     def blocks(self) -> list[MemoryBlock]:
         """The blocks alone."""
         return [chosen.block for chosen in self.selected]
+
+
+def as_filler(block: MemoryBlock, why: str, confidence: float) -> MemoryBlock:
+    """Return a block as one that only fills what the others leave, and why it does."""
+    return replaced(
+        block,
+        priority=Priority.LOW,
+        confidence=round(confidence, 4),
+        metadata={**block.metadata, "why": why},
+    )
 
 
 def select_blocks(

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from hivemind_memory.model.display import count_text
-from hivemind_memory.model.value import replaced
 from hivemind_memory.working.blocks import FileMemoryBlock, MemoryBlock, Priority
 from hivemind_memory.working.code_outline import Section, sections_of
 from hivemind_memory.working.loading import ContentLoader
 from hivemind_memory.working.root_folder import Walk
+from hivemind_memory.working.selection import as_filler
 from hivemind_memory.working.task_words import (
     LEAST_COVERAGE,
     Coverage,
@@ -162,11 +162,7 @@ def _has_enough(block: MemoryBlock) -> bool:
 def _as_weak(block: MemoryBlock) -> MemoryBlock:
     """Return a section with few words as one that only fills what is left."""
     why = str(block.metadata.get("why", "")).replace("words: ", "few words: ", 1)
-    metadata = {**block.metadata, "why": why}
-    confidence = round(block.confidence * _WEAKER, 4)
-    return replaced(
-        block, priority=Priority.LOW, confidence=confidence, metadata=metadata
-    )
+    return as_filler(block, why, block.confidence * _WEAKER)
 
 
 def section_blocks(

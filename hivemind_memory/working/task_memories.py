@@ -11,8 +11,9 @@ from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.model.query import Query
 from hivemind_memory.model.trust import is_trusted
 from hivemind_memory.model.value import replaced
-from hivemind_memory.working.blocks import KnowledgeMemoryBlock, MemoryBlock, Priority
+from hivemind_memory.working.blocks import KnowledgeMemoryBlock, MemoryBlock
 from hivemind_memory.working.loading import MEMORY_PREFIX
+from hivemind_memory.working.selection import as_filler
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +65,11 @@ def find_memories(memory: Memory, task: str, now: datetime) -> FoundMemories:
         return FoundMemories([], ["there are no notes yet"])
     notes = list(answer.report.warnings)
     if answer.is_unknown:
-        blocks = [_as_weak(block) for block in blocks[:MAX_WEAK_MEMORIES]]
+        why = "it shares a word or two with the task"
+        blocks = [
+            as_filler(block, why, block.confidence)
+            for block in blocks[:MAX_WEAK_MEMORIES]
+        ]
         notes.append("no memory is about this task")
     elif answer.is_weak:
         notes.append("the memories match the task only weakly")
@@ -115,12 +120,6 @@ def _search(
     return answer, [
         _block(hit, _midnight(hit.date or today, memory.clocks)) for hit in answer.hits
     ]
-
-
-def _as_weak(block: MemoryBlock) -> MemoryBlock:
-    """Return a memory with few words of the task as one that fills what is left."""
-    metadata = {**block.metadata, "why": "it shares a word or two with the task"}
-    return replaced(block, priority=Priority.LOW, metadata=metadata)
 
 
 def _block(hit: Hit, start: datetime) -> MemoryBlock:

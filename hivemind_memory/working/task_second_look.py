@@ -15,7 +15,6 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from hivemind_memory.model.value import replaced
 from hivemind_memory.working.blocks import (
     KnowledgeMemoryBlock,
     MemoryBlock,
@@ -23,6 +22,7 @@ from hivemind_memory.working.blocks import (
     Priority,
 )
 from hivemind_memory.working.loading import ContentLoader
+from hivemind_memory.working.selection import as_filler
 from hivemind_memory.working.task_files import FoundFiles, section_blocks
 from hivemind_memory.working.task_words import FoldedTexts, TaskWords
 
@@ -126,9 +126,4 @@ def _lent_words(
 def _as_lent(block: MemoryBlock) -> MemoryBlock:
     """Return a section as one that has words of other pieces only."""
     why = str(block.metadata.get("why", "")).replace("words: ", "related words: ", 1)
-    return replaced(
-        block,
-        confidence=round(block.confidence * _WORTH, 4),
-        priority=Priority.LOW,
-        metadata={**block.metadata, "why": why},
-    )
+    return as_filler(block, why, block.confidence * _WORTH)
