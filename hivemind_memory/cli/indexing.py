@@ -44,7 +44,7 @@ def catch_up(memory: Memory) -> None:
 
         try:
             with stop_notice(SYNC_KEPT), ProgressDisplay() as progress:
-                memory.index_handle.sync(progress, keeps_rebuild=True)
+                memory.sync(progress, keeps_rebuild=True)
         except IndexUnusableError:
             return  # the answer comes without the index, and says so
 

@@ -20,7 +20,7 @@ class LeadingMemory:
 
     def sync(self) -> SyncResult:
         """Update the index; a person may still want to resume a rebuild."""
-        return self._memory.index_handle.sync(None, keeps_rebuild=True)
+        return self._memory.sync(keeps_rebuild=True)
 
     def embed_pending(self, *, should_stop: Callable[[], bool]) -> EmbedResult:
         """Embed what has no vector; keep local models loaded for all processes."""

@@ -296,10 +296,10 @@ class Memory:
         return count_answer(answer, agent, *parts)
 
     def sync(
-        self, progress: Progress | None = None, *, is_whole: bool = True
+        self, progress: Progress | None = None, *, keeps_rebuild: bool = False
     ) -> SyncResult:
         """Update the index, and clear what killed processes left; see its handle."""
-        return self.index_handle.sync(progress, is_whole=is_whole)
+        return self.index_handle.sync(progress, keeps_rebuild=keeps_rebuild)
 
     def rebuild(self, progress: Progress | None = None) -> SyncResult:
         """Make the index again from the notes alone; the old one answers meanwhile."""

@@ -362,7 +362,7 @@ def test_a_save_finds_the_memory_of_its_key_in_the_rows_of_earlier_rules(
     monkeypatch.setattr(sync, "REDACTION_VERSION", "secrets of next week")
 
     with sandbox.memory() as memory, reading_at_rest(monkeypatch):
-        memory.sync(is_whole=False)
+        memory.index_handle.sync(None, is_whole=False)
         with pytest.raises(KeyTakenError):
             memory.save(replaced(new_memory("lion"), content="The lion sleeps."))
 

@@ -79,7 +79,7 @@ def edit_note(request: CommandRequest, name: str) -> int:
             message = f"The editor {editor[0]} did not start: {error.strerror}."
             raise HivemindError(message, hint="Set VISUAL or EDITOR.") from error
         with stop_notice(SYNC_KEPT), ProgressDisplay() as progress:
-            result = memory.index_handle.sync(progress, keeps_rebuild=True)
+            result = memory.sync(progress, keeps_rebuild=True)
             embedding = memory.embed_pending(progress)
         is_changed = memory.folder.signature(note) != before
         if is_changed:

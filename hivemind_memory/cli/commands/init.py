@@ -65,7 +65,7 @@ def init(request: CommandRequest) -> int:
     lines = list(_create(home, folder))
     with request.open_memory() as memory:
         with stop_notice(SYNC_KEPT), ProgressDisplay() as progress:
-            skipped = memory.index_handle.sync(progress, keeps_rebuild=True).skipped
+            skipped = memory.sync(progress, keeps_rebuild=True).skipped
         notes = count_text(memory.status().notes, "note")
     files = count_text(len(skipped), "file")
     left_out = f"; {files} skipped, which `hm status` lists" if skipped else ""
