@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.cli.asking import client, helper
-from hivemind_memory.cli.asking.build import build
+from hivemind_memory.cli.asking.program_id import program_id
 from tests.support.built_once import build_once
 from tests.support.helped import Home, helper_of
 from tests.support.waiting import HANG_S, wait_until
@@ -90,8 +90,8 @@ def test_a_socket_that_was_left_behind_and_a_file(home: Home) -> None:
         b"1\n",
         b"\xff" * 300,
         b"12",
-        b"x\n" + build(),
-        b"%d\n%b" % (os.getpid(), build().replace(b"0.", b"9.", 1)),
+        b"x\n" + program_id(),
+        b"%d\n%b" % (os.getpid(), program_id().replace(b"0.", b"9.", 1)),
     ],
 )
 def test_who_says_something_else_is_not_asked(home: Home, said: bytes | None) -> None:
@@ -357,12 +357,12 @@ def test_a_lost_answer_is_told_and_a_hook_still_exits_with_0(
 _IN_A_SANDBOX = """\
 import ctypes, os, socket, sys
 ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)  # no_new_privs
-from hivemind_memory.cli.asking.build import build
+from hivemind_memory.cli.asking.program_id import program_id
 listener = socket.socket(socket.AF_UNIX)
 listener.bind(sys.argv[1])
 listener.listen()
 link, _ = listener.accept()
-link.sendall(b"%d\\n%b" % (os.getpid(), build()))
+link.sendall(b"%d\\n%b" % (os.getpid(), program_id()))
 if not link.recv(100_000):
     sys.exit(0)
 program = b"\\0".join((b"2", b"echo", b"became", b"PATH", b"/usr/bin:/bin"))

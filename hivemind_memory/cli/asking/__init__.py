@@ -7,6 +7,6 @@ child is forked that becomes the command: with its words, environment, folder, s
 and limits. So it does the same, by the same code, as if it ran by itself.
 
 ``client`` is the side of the command, ``helper`` the process, ``child`` what it forks.
-``build`` and ``peer`` say when the two don't fit together; then, and whenever no answer
-comes in time, the command does its work itself, as if there were no helper.
+``program_id`` and ``peer`` say when the two don't fit together; then, and whenever no
+answer comes in time, the command does its work itself, as if there were no helper.
 """

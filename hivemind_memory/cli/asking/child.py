@@ -34,7 +34,7 @@ _STREAMS = ("stdin", "stdout", "stderr")
 _PART_BYTES = 1 << 16
 
 
-def answer(link: socket, build: bytes, rights: Rights) -> NoReturn:
+def answer(link: socket, program_id: bytes, rights: Rights) -> NoReturn:
     """Do what the process behind *link* asks for, and end; ending is an answer too."""
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -45,7 +45,7 @@ def answer(link: socket, build: bytes, rights: Rights) -> NoReturn:
             os._exit(0)
         take_limits(process)
         link.settimeout(REQUEST_S)
-        link.sendall(b"%d\n%b" % (os.getpid(), build))
+        link.sendall(b"%d\n%b" % (os.getpid(), program_id))
         request, files = _receive(link)
         _become(request, files, process)
         _end_with(link)

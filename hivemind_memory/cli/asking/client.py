@@ -33,7 +33,7 @@ from _socket import (
     socket,
 )
 
-from hivemind_memory.cli.asking.build import build
+from hivemind_memory.cli.asking.program_id import program_id
 from hivemind_memory.cli.asking.rights import Rights
 
 TYPE_CHECKING = False
@@ -114,7 +114,7 @@ def _process_behind(link: socket) -> int:
         return 0
     data, ancillary, _, _ = link.recvmsg(100_000, 256)
     process, _, theirs = data.partition(b"\n")
-    if theirs != build():
+    if theirs != program_id():
         return 0
     # Not the one that listens: it may have ended, and its number be another's.
     senders = [

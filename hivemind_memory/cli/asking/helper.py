@@ -15,8 +15,8 @@ import stat
 import sys
 import time
 
-from hivemind_memory.cli.asking.build import build
 from hivemind_memory.cli.asking.preload import preload
+from hivemind_memory.cli.asking.program_id import program_id
 from hivemind_memory.cli.asking.rights import Rights
 from hivemind_memory.config import CONFIG_NAME
 from hivemind_memory.files.descriptors import make_private_folder, signature_at
@@ -94,7 +94,7 @@ class _Program:
     def __init__(self, home: str) -> None:
         self._config = os.path.join(home, CONFIG_NAME)
         self._home_options = self._options()
-        self.build = build()
+        self.program_id = program_id()
         self._files: dict[str, object] = {}
         self._checked_s = 0.0
 
@@ -108,7 +108,7 @@ class _Program:
         self._files = self._files or files
         return (
             files != self._files
-            or self.build != build()
+            or self.program_id != program_id()
             or self._options() != self._home_options
         )
 
@@ -171,7 +171,7 @@ def _become_child(link: socket.socket, program: _Program, rights: Rights) -> NoR
 
     try:
         _close_others(link.fileno())
-        answer(link, program.build, rights)
+        answer(link, program.program_id, rights)
     finally:
         os._exit(0)  # whatever happens, it is no second helper
 

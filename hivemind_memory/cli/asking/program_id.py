@@ -16,7 +16,7 @@ _VARIABLES = ("PYTHONPATH", "LD_PRELOAD", "LD_LIBRARY_PATH")
 """What shapes a process while it starts, so a process that runs can't take it on."""
 
 
-def build() -> bytes:
+def program_id() -> bytes:
     """Return a description of this program; another program has another one.
 
     An upgrade replaces this file, and each installation of a package changes the folder
