@@ -22,7 +22,7 @@ import anyio
 import httpx
 
 from hivemind_memory import opening
-from hivemind_memory.cli.commands.mcp import find_token
+from hivemind_memory.cli.agent_server import find_token
 from hivemind_memory.curation.access_tokens import AccessTokens
 from hivemind_memory.dashboard.mount import dashboard_mount
 from hivemind_memory.http_api.app import make_app

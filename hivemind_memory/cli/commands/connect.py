@@ -105,7 +105,7 @@ _PROJECT = Flag(
 )
 def connect(request: CommandRequest) -> int:
     """Register the server with agents."""
-    from hivemind_memory.cli.commands.mcp import require_sdk
+    from hivemind_memory.cli.agent_server import require_sdk
     from hivemind_memory.cli.connect_plans import PlanRunner
     from hivemind_memory.connect.connector import Connector
 
@@ -236,7 +236,7 @@ def _check_flags(agents: tuple[ConnectableAgent, ...], request: CommandRequest) 
 
 def _check_workspace(name: str, *, is_http: bool) -> None:
     """Refuse a workspace that does not exist, or that the server would ignore."""
-    from hivemind_memory.cli.commands.mcp import check_workspace
+    from hivemind_memory.cli.agent_server import check_workspace
 
     if is_http:
         message = "--workspace and --http cannot be combined."

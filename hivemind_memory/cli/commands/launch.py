@@ -126,9 +126,7 @@ def launch(request: CommandRequest) -> int:
             message, hint="Without --detach it runs in this terminal."
         )
     if values["workspace"]:
-        from hivemind_memory.cli.commands.mcp import check_launch
-
-        check_launch(agent.name, values["worktree"], values["workspace"])
+        _check_tools(agent.name, values["worktree"], values["workspace"])
     location = launcher.locate(values["worktree"], values["branch"])
     if location.is_new:
         _print_notice(f"Created the worktree {location.worktree}")
@@ -188,9 +186,26 @@ def exec_(request: CommandRequest) -> int:
     return become(words, os.environ)
 
 
+def _check_tools(agent: str, folder: str | None, workspace: str) -> None:
+    """Refuse to start an agent for a workspace of which its tools would not know.
+
+    Raises:
+        NotLaunchedError: The agent is connected over HTTP.
+    """
+    from hivemind_memory.connect.connection import is_connected_over_http
+
+    root, home = os.path.realpath(folder or os.curdir), os.path.expanduser("~")
+    if is_connected_over_http(agent, root, home, os.environ):
+        raise NotLaunchedError(
+            f"{agent} is connected over HTTP, so its tools would not use the workspace"
+            f" {workspace}.",
+            hint=f"Run `hm connect {shlex.quote(agent)}`, then try again.",
+        )
+
+
 def _pass_on_workspace(workspace: str) -> None:
     """Set the workspace of the agent, which passes it on to its servers and hooks."""
-    from hivemind_memory.cli.commands.mcp import check_workspace
+    from hivemind_memory.cli.agent_server import check_workspace
     from hivemind_memory.config.resolve import WORKSPACE_VARIABLE
 
     check_workspace(workspace)

@@ -84,7 +84,7 @@ def serve(request: CommandRequest) -> int:
     import logging
 
     from hivemind_memory import environment, opening
-    from hivemind_memory.cli.commands.mcp import (
+    from hivemind_memory.cli.agent_server import (
         CLOSE_S,
         activity_of,
         find_token,

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 )
 def add(request: CommandRequest) -> int:
     """Make a token."""
-    from hivemind_memory.cli.commands.mcp import check_workspace, warn_of_new_project
+    from hivemind_memory.cli.agent_server import check_workspace, warn_of_new_project
     from hivemind_memory.notes.memory_header import day_of_iso
 
     values = request.values
