@@ -13,7 +13,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from hivemind_memory.markdown import outline
+from hivemind_memory.markdown import block_rules
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.outline import (
     MAX_TITLE_CHARS,
@@ -223,13 +223,13 @@ def _parser() -> MarkdownIt:
     # Most notes have an outline without it, and to load it takes 40 ms of an answer.
     from markdown_it import MarkdownIt
 
-    # outline.too_deep ends nesting long before this does, which drops what follows.
+    # block_rules.too_deep ends nesting long before this does, which drops what follows.
     parser = MarkdownIt("commonmark", {"maxNesting": 1000})
     rules = parser.block.ruler
-    rules.at("table", outline.table, {"alt": ["paragraph", "reference"]})
-    rules.at("reference", outline.definition)
-    rules.before("table", "too_deep", outline.too_deep)
-    rules.before("table", "prose", outline.prose)
-    rules.before("table", "items", outline.items)
+    rules.at("table", block_rules.table, {"alt": ["paragraph", "reference"]})
+    rules.at("reference", block_rules.definition)
+    rules.before("table", "too_deep", block_rules.too_deep)
+    rules.before("table", "prose", block_rules.prose)
+    rules.before("table", "items", block_rules.items)
     parser.enable(["table", "reference", "too_deep", "prose", "items"])
     return parser

@@ -9,12 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hivemind_memory.markdown.outline import (
-    INERT,
-    MAX_TITLE_CHARS,
-    Heading,
-    Outline,
-)
+from hivemind_memory.markdown.block_rules import INERT
+from hivemind_memory.markdown.outline import MAX_TITLE_CHARS, Heading, Outline
 from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 if TYPE_CHECKING:
