@@ -11,6 +11,13 @@ from __future__ import annotations
 from hivemind_memory.model.value import value
 from hivemind_memory.redaction.judgments import forget_all
 from hivemind_memory.redaction.lone_passwords import chosen_passwords
+from hivemind_memory.redaction.prose_words import WALLET_WORDS
+from hivemind_memory.redaction.secret_names import (
+    KEY_NAMES,
+    KEYS_ELSEWHERE,
+    PASSWORD_NAMES,
+    PASSWORDS_ELSEWHERE,
+)
 from hivemind_memory.redaction.sentence_gate import (
     DASHED,
     GATE_PATTERNS,
@@ -28,13 +35,6 @@ from hivemind_memory.redaction.spans import (
     lowered,
     merge_spans,
     without_marks,
-)
-from hivemind_memory.redaction.vocabulary import (
-    KEY_NAMES,
-    KEYS_ELSEWHERE,
-    PASSWORD_NAMES,
-    PASSWORDS_ELSEWHERE,
-    WALLET_WORDS,
 )
 from hivemind_memory.redaction.word_gate import LONG, WordGate
 from hivemind_memory.vault.opened import secret_values

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hivemind_memory.patterns.lazy_pattern import lazy_re
-from hivemind_memory.redaction.vocabulary import PASSWORD_NAMES, PASSWORDS_ELSEWHERE
+from hivemind_memory.redaction.secret_names import PASSWORD_NAMES, PASSWORDS_ELSEWHERE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,13 +6,13 @@ from enum import Enum
 from functools import lru_cache
 
 from hivemind_memory.patterns.lazy_pattern import lazy_re
-from hivemind_memory.redaction.spans import has_any, shortest_parts
-from hivemind_memory.redaction.vocabulary import (
+from hivemind_memory.redaction.secret_names import (
     KEY_NAMES,
     KEYS_ELSEWHERE,
     PASSWORD_NAMES,
     PASSWORDS_ELSEWHERE,
 )
+from hivemind_memory.redaction.spans import has_any, shortest_parts
 
 _WORDS = lazy_re(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
 _ANY_WORDS = lazy_re(r"[^\W\d_]+|[0-9]+")

@@ -11,6 +11,12 @@ from bisect import bisect_left, bisect_right
 from itertools import pairwise
 
 from hivemind_memory.patterns.lazy_pattern import lazy_re
+from hivemind_memory.redaction.secret_names import (
+    KEY_NAMES,
+    KEYS_ELSEWHERE,
+    PASSWORD_NAMES,
+    PASSWORDS_ELSEWHERE,
+)
 from hivemind_memory.redaction.spans import found_at, shortest_parts
 from hivemind_memory.redaction.values.value_check import (
     entropy,
@@ -21,12 +27,6 @@ from hivemind_memory.redaction.values.value_check import (
     is_wordy,
     looks_random,
     spells_words,
-)
-from hivemind_memory.redaction.vocabulary import (
-    KEY_NAMES,
-    KEYS_ELSEWHERE,
-    PASSWORD_NAMES,
-    PASSWORDS_ELSEWHERE,
 )
 
 TYPE_CHECKING = False

@@ -36,6 +36,7 @@ from hivemind_memory.redaction.in_formats.basic_logins import basic_logins
 from hivemind_memory.redaction.in_formats.columns import columns
 from hivemind_memory.redaction.in_formats.layouts import KUBERNETES, kubernetes
 from hivemind_memory.redaction.in_formats.sql_rows import inserted
+from hivemind_memory.redaction.secret_names import PASSWORDS_ELSEWHERE
 from hivemind_memory.redaction.sentence_gate import NAME_WORDS
 from hivemind_memory.redaction.spans import has_any
 from hivemind_memory.redaction.values.letter_check import (
@@ -45,7 +46,6 @@ from hivemind_memory.redaction.values.letter_check import (
 )
 from hivemind_memory.redaction.values.value_check import is_placeholder
 from hivemind_memory.redaction.values.value_score import held, held_bare, is_chosen_pair
-from hivemind_memory.redaction.vocabulary import PASSWORDS_ELSEWHERE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ import re
 from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction.in_prose.statement_words import SOFT
 from hivemind_memory.redaction.judgments import asked_once
+from hivemind_memory.redaction.secret_names import PASSWORD_NAMES, PASSWORDS_ELSEWHERE
 from hivemind_memory.redaction.sentence_gate import ACCOUNTS
 from hivemind_memory.redaction.spans import TextSpan, found_at, has_any, line_starts
 from hivemind_memory.redaction.values.password_check import (
@@ -18,7 +19,6 @@ from hivemind_memory.redaction.values.password_check import (
     looks_chosen,
     may_be_chosen,
 )
-from hivemind_memory.redaction.vocabulary import PASSWORD_NAMES, PASSWORDS_ELSEWHERE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

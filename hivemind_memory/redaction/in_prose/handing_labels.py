@@ -10,12 +10,8 @@ from enum import IntEnum
 from hivemind_memory.model.own_forms import is_own_name
 from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction.judgments import asked_once
-from hivemind_memory.redaction.vocabulary import (
-    KEY_NAMES,
-    KEYS_ELSEWHERE,
-    NETWORK_PARTS,
-    PASSWORD_STEMS,
-)
+from hivemind_memory.redaction.prose_words import NETWORK_PARTS, PASSWORD_STEMS
+from hivemind_memory.redaction.secret_names import KEY_NAMES, KEYS_ELSEWHERE
 
 
 class Label(IntEnum):

@@ -19,9 +19,9 @@ from hivemind_memory.redaction.in_prose.statement_words import (
     SIGNS,
     SURE_CODE,
 )
+from hivemind_memory.redaction.prose_words import CODE_PARTS, ONE_TIME_PARTS
 from hivemind_memory.redaction.spans import TextSpan, found_at
 from hivemind_memory.redaction.values.password_check import is_counted, looks_chosen
-from hivemind_memory.redaction.vocabulary import CODE_PARTS, ONE_TIME_PARTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

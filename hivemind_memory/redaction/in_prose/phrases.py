@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from hivemind_memory.patterns.lazy_pattern import lazy_re
+from hivemind_memory.redaction.secret_names import PASSWORD_NAMES, PASSWORDS_ELSEWHERE
 from hivemind_memory.redaction.spans import TextSpan
 from hivemind_memory.redaction.values.passphrase_check import is_drawn
 from hivemind_memory.redaction.values.password_check import is_gibberish
-from hivemind_memory.redaction.vocabulary import PASSWORD_NAMES, PASSWORDS_ELSEWHERE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

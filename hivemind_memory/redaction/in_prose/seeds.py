@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from hivemind_memory.patterns.lazy_pattern import lazy_re
-from hivemind_memory.redaction.vocabulary import WALLET_WORDS
+from hivemind_memory.redaction.prose_words import WALLET_WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ import re
 from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction.in_formats.columns import columns
 from hivemind_memory.redaction.in_prose.spoken_phrases import spoken_phrases
+from hivemind_memory.redaction.prose_words import PASSWORD_STEMS
 from hivemind_memory.redaction.sentence_gate import ACCOUNTS, NAME_WORDS
 from hivemind_memory.redaction.spans import has_any
 from hivemind_memory.redaction.values.letter_check import (
@@ -22,7 +23,6 @@ from hivemind_memory.redaction.values.letter_check import (
 from hivemind_memory.redaction.values.passphrase_check import is_drawn
 from hivemind_memory.redaction.values.password_check import is_counted, may_be_chosen
 from hivemind_memory.redaction.values.value_check import looks_random
-from hivemind_memory.redaction.vocabulary import PASSWORD_STEMS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

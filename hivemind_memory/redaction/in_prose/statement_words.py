@@ -2,13 +2,13 @@
 
 ``statements`` reads them: each is a pattern of whole words, as people write them, with
 the endings of the language. The words that a text is searched for first are in
-``vocabulary``.
+``prose_words``.
 """
 
 from __future__ import annotations
 
 from hivemind_memory.patterns.lazy_pattern import lazy_re
-from hivemind_memory.redaction.vocabulary import PASSWORD_STEMS
+from hivemind_memory.redaction.prose_words import PASSWORD_STEMS
 
 _END = r"(?![^\W\d_]|[_(\[])"
 _NO_LETTER = r"(?<![^\W\d_])(?<![_$@.])"

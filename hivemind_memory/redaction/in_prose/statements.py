@@ -22,6 +22,11 @@ from hivemind_memory.redaction.in_prose.statement_words import (
     PASSWORD,
     SIGNS,
 )
+from hivemind_memory.redaction.prose_words import (
+    NETWORK_PARTS,
+    OPENED_PARTS,
+    PASSWORD_PARTS,
+)
 from hivemind_memory.redaction.spans import has_any
 from hivemind_memory.redaction.values.passphrase_check import is_drawn
 from hivemind_memory.redaction.values.password_check import (
@@ -36,11 +41,6 @@ from hivemind_memory.redaction.values.value_check import (
     is_no_secret,
     is_placeholder,
     is_wordy,
-)
-from hivemind_memory.redaction.vocabulary import (
-    NETWORK_PARTS,
-    OPENED_PARTS,
-    PASSWORD_PARTS,
 )
 
 TYPE_CHECKING = False

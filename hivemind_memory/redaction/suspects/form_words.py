@@ -23,8 +23,8 @@ from hivemind_memory.redaction.in_prose import (
 )
 from hivemind_memory.redaction.in_prose.seeds import SEED_WORDS
 from hivemind_memory.redaction.in_prose.statement_words import CHANGED_WORDS
+from hivemind_memory.redaction.prose_words import STATED_WORDS
 from hivemind_memory.redaction.suspects import lines
-from hivemind_memory.redaction.vocabulary import STATED_WORDS
 
 FORM_WORDS = layouts.WORDS.union(
     sentences.WORDS,

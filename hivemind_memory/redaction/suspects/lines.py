@@ -18,20 +18,19 @@ from hivemind_memory.redaction.in_prose.statement_words import (
     OPENED,
     PASSWORD,
 )
+from hivemind_memory.redaction.prose_words import (
+    CODE_PARTS,
+    NETWORK_PARTS,
+    OPENED_PARTS,
+    PASSWORD_PARTS,
+)
+from hivemind_memory.redaction.secret_names import PASSWORD_NAMES, PASSWORDS_ELSEWHERE
 from hivemind_memory.redaction.spans import found_at, has_any
 from hivemind_memory.redaction.suspects.below_labels import (
     MAX_TABLE,
     SHORT_LINE,
     SIGNS_OF_TABLES,
     BelowLabels,
-)
-from hivemind_memory.redaction.vocabulary import (
-    CODE_PARTS,
-    NETWORK_PARTS,
-    OPENED_PARTS,
-    PASSWORD_NAMES,
-    PASSWORD_PARTS,
-    PASSWORDS_ELSEWHERE,
 )
 
 TYPE_CHECKING = False
