@@ -80,28 +80,27 @@ def names_in(tree: ast.AST) -> Iterator[str]:
             yield from _IDENTIFIER.findall(node.value)
 
 
-class _Bare(ast.NodeTransformer):
-    """Takes texts that stand alone out of a tree."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-
-    def visit_Expr(self, node: ast.Expr) -> ast.AST:
-        if not isinstance(node.value, ast.Constant):
-            return node
-        if isinstance(node.value.value, str):
-            self.texts.append(node.value.value)
-        return ast.Pass()
+def statements(tree: ast.AST) -> Iterator[ast.stmt]:
+    """Yield every statement of a tree, at any depth."""
+    for name in ("body", "orelse", "handlers", "finalbody", "cases"):
+        inner = getattr(tree, name, ())
+        for node in inner if isinstance(inner, list) else ():
+            if isinstance(node, ast.stmt):
+                yield node
+            yield from statements(node)
 
 
 @cache
 def divided(module: Path) -> tuple[ast.Module, list[str]]:
     """Return the tree of a module without its docstrings, and these."""
-    bare = _Bare()
-    tree: ast.Module = bare.visit(
-        ast.parse((ROOT / module).read_text(encoding="utf-8"))
-    )
-    return tree, bare.texts
+    tree = ast.parse((ROOT / module).read_text(encoding="utf-8"))
+    texts = []
+    for node in statements(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            if isinstance(node.value.value, str):
+                texts.append(node.value.value)
+            node.value = ast.Constant(value=None)
+    return tree, texts
 
 
 def docstrings_of(module: Path) -> list[str]:
@@ -139,7 +138,7 @@ def members() -> dict[str, set[str]]:
         found[stem] |= names_of(module)
         for folder in module.parts[:-1]:
             found[folder] |= {module.stem, *module.parts[:-1]}
-        for node in walk(code_of(module)):
+        for node in statements(code_of(module)):
             if isinstance(node, ast.ClassDef):
                 found[node.name] |= set(names_in(node))
                 found[node.name] |= {

@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import apsw
+import pytest
 
 from hivemind_memory import opening
 from hivemind_memory.http_api.briefings import BriefingOut
 from hivemind_memory.mcp_server.tools_briefing import BriefingOut as ToolBriefingOut
+from hivemind_memory.sqlite import connection
 from tests.http_api.served import Served, save
 
 
@@ -17,6 +19,13 @@ def test_a_briefing_over_http_has_the_fields_of_the_tool() -> None:
     assert list(BriefingOut.model_fields) == list(ToolBriefingOut.model_fields)
 
 
+@pytest.fixture
+def _short_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the server, which starts after this, wait for a lock only briefly."""
+    monkeypatch.setattr(connection, "BUSY_TIMEOUT_MS", 200)
+
+
+@pytest.mark.usefixtures("_short_wait")
 def test_a_briefing_over_http_is_whole_while_the_index_is_locked(
     served: Served, home: Path
 ) -> None:
