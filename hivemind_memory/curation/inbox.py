@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from hivemind_memory.access.rules import check_person, check_writable, may_read
 from hivemind_memory.curation.change_recording import record_accepted, record_forgotten
+from hivemind_memory.curation.entry_memory import entry_memory
 from hivemind_memory.curation.forget import forget
 from hivemind_memory.curation.link_proposals import (
     LINK_ITEM,
@@ -40,7 +41,7 @@ from hivemind_memory.errors import KeyTakenError, UsageError
 from hivemind_memory.files.paths import path_in_scope
 from hivemind_memory.model.citation import check_place, split_place
 from hivemind_memory.model.curation import ENTRY, MEMORY, MemorySelector, StoredMemory
-from hivemind_memory.model.memories import ACTIVE, PENDING, STATUSES
+from hivemind_memory.model.memories import PENDING, STATUSES
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import INBOX, inner_path, place_in_scope, scope_of
 from hivemind_memory.model.value import replaced
@@ -177,30 +178,7 @@ def _claims_in(context: CurationContext, path: NotePath) -> Iterator[PendingClai
         yield PendingClaim(memory)
     for entry in entries:
         if not entry.provenance.is_forgotten:
-            yield PendingClaim(_entry_memory(path, entry), entry)
-
-
-def _entry_memory(path: NotePath, entry: FoundEntry) -> StoredMemory:
-    """Return an entry as lists of memories show it: without type and key."""
-    written = entry.provenance
-    is_pending = place_in_scope(path) == INBOX
-    return StoredMemory(
-        path=path,
-        id=written.id,
-        key="",
-        type="",
-        scope=scope_of(path),
-        status=STATUSES[PENDING if is_pending else ACTIVE],
-        text=entry.content,
-        start_line=entry.start_line,
-        end_line=entry.end_line,
-        created=written.at,
-        by=written.by,
-        session=written.session,
-        source=written.source,
-        source_ref=written.ref,
-        tags=written.tags,
-    )
+            yield PendingClaim(entry_memory(path, entry), entry)
 
 
 def accept(context: CurationContext, ref: str) -> AcceptedClaim:
@@ -317,7 +295,7 @@ def _move_entry(
     [moved] = [other for other in found if other.provenance.id == entry.provenance.id][
         :1
     ]
-    return AcceptedClaim(_entry_memory(target, moved), moved.content, ENTRY)
+    return AcceptedClaim(entry_memory(target, moved), moved.content, ENTRY)
 
 
 def return_claim(context: CurationContext, claim: CurationTarget) -> NotePath:

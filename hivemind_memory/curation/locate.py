@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from hivemind_memory.access.rules import may_read
 from hivemind_memory.curation.certainty import check_certain
+from hivemind_memory.curation.entry_memory import entry_memory
 from hivemind_memory.curation.lookup import (
     entries_named,
     find_memory,
@@ -24,9 +25,8 @@ from hivemind_memory.model.citation import check_place, split_place
 from hivemind_memory.model.curation import StoredMemory
 from hivemind_memory.model.display import behind_text
 from hivemind_memory.model.keys import closest
-from hivemind_memory.model.memories import ACTIVE, FORGOTTEN, STATUSES
+from hivemind_memory.model.memories import FORGOTTEN
 from hivemind_memory.model.note_path import NotePath
-from hivemind_memory.model.scope import scope_of
 from hivemind_memory.notes.entry_edits import entries_in
 
 TYPE_CHECKING = False
@@ -122,25 +122,8 @@ def find_entry(
             return None
         found = [(path, e) for e in entries_in(data) if e.provenance.id == name]
     for note, entry in found:
-        written = entry.provenance
-        if not written.is_forgotten:
-            return StoredMemory(
-                path=note,
-                id=written.id,
-                key="",
-                type="",
-                scope=scope_of(note),
-                status=STATUSES[ACTIVE],
-                text=entry.content,
-                start_line=entry.start_line,
-                end_line=entry.end_line,
-                created=written.at,
-                by=written.by,
-                session=written.session,
-                source=written.source,
-                source_ref=written.ref,
-                tags=written.tags,
-            )
+        if not entry.provenance.is_forgotten:
+            return entry_memory(note, entry)
     return None
 
 

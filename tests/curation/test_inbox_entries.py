@@ -27,6 +27,18 @@ def test_a_waiting_entry_is_listed_and_counted(memory: Memory) -> None:
     assert memory.count_pending(is_fresh=True) == 2
 
 
+def test_an_entry_that_waits_is_shown_as_pending(memory: Memory) -> None:
+    """A list said pending, and what was shown for its id said active."""
+    entry = write(memory, "The zebra came.")
+
+    assert memory.curation.show(entry).memory.status == "pending"
+    assert memory.curation.history(entry).memories[0].status == "pending"
+
+    accepted = memory.curation.accept(entry).memory
+
+    assert memory.curation.show(entry).memory.status == accepted.status == "active"
+
+
 def test_an_accepted_entry_moves_to_the_note_of_its_day(memory: Memory) -> None:
     """With its id and its source, and the others stay; an undo puts it back."""
     entry, other = write(memory, "The zebra came."), write(memory, "The okapi left.")
