@@ -16,13 +16,19 @@ import pytest
 from hivemind_memory import opening
 from hivemind_memory.curation.access_tokens import AccessTokens
 from hivemind_memory.http_api import event_feed
-from hivemind_memory.http_api.event_feed import POLL_S, EventFeed, Listener
+from hivemind_memory.http_api.event_feed import EventFeed, Listener
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import MemorySelector
 from hivemind_memory.model.events import MemoryEvent
 from tests.http_api.served import TIMEOUT_S, Served, add_token, save, serving
 
 EVENTS = "/api/v1/events"
+
+
+@pytest.fixture(autouse=True)
+def _short_polls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every server here look for changes four times as often."""
+    monkeypatch.setattr(event_feed, "POLL_S", event_feed.POLL_S / 4)
 
 
 @contextmanager
@@ -230,14 +236,14 @@ def test_a_change_while_a_client_is_added_is_told_it_once(home: Path) -> None:
             def slow(after: str) -> tuple[MemoryEvent, ...]:
                 missed = changes_after(after)
                 save("second", "Meanwhile.")
-                time.sleep(3 * POLL_S)
+                time.sleep(3 * event_feed.POLL_S)
                 return missed
 
             feed._changes_after = slow  # type: ignore[method-assign]
             late = Listener(memory.caller)
             feed._last = memory.curation.events.last_number()
             await feed.add(late, known)
-            await asyncio.sleep(3 * POLL_S)
+            await asyncio.sleep(3 * event_feed.POLL_S)
             for listener in list(feed._listeners):
                 feed.remove(listener)
             return [item.path for item in late.take() if item.kind == "saved"]
@@ -261,7 +267,7 @@ def test_who_connects_while_the_last_one_leaves_is_still_told(home: Path) -> Non
 
             def leave(after: str) -> tuple[MemoryEvent, ...]:
                 loop.call_soon_threadsafe(feed.remove, old)
-                time.sleep(POLL_S / 4)
+                time.sleep(event_feed.POLL_S / 4)
                 return changes_after(after)
 
             feed._changes_after = leave  # type: ignore[method-assign]

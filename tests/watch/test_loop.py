@@ -12,6 +12,7 @@ import pytest
 
 from hivemind_memory.errors import IndexBusyError
 from hivemind_memory.model.results import EmbedResult
+from hivemind_memory.model.snapshot import SETTLED_NS
 from hivemind_memory.watch import leader_loop
 from hivemind_memory.watch.change_detector import FOLDER_MISSING
 from hivemind_memory.watch.events import (
@@ -73,9 +74,11 @@ def test_what_changed_before_the_start_is_seen_at_the_start(
 
 
 def test_what_changed_is_looked_at_once_more_when_it_has_settled(
-    memory: FolderMemory, folder: Path
+    memory: FolderMemory, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A young note has no signature to rely on: every search would read it again."""
+    assert leader_loop.SETTLE_S > SETTLED_NS / 1e9
+    monkeypatch.setattr(leader_loop, "SETTLE_S", 0.1)
     with running(make_watcher(memory)) as events:
         assert memory.holds(note="old text")
 
