@@ -97,7 +97,7 @@ def fill(home: Path, work: Path) -> None:
         ):
             memory.curation.link(start, end, kind)
         _at(memory, clocks, now)
-        memory.curation.forget(MemorySelector(name="staging"), None)
+        memory.curation.forget(MemorySelector(name="staging"))
         _ask(memory, clocks, now)
     _broken_notes(home)
     _tell(work)

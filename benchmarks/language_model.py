@@ -1,16 +1,21 @@
 """Is anything slower because of a language model that is slow, dead or lying?
 
-    python -m benchmarks.language_model --rounds 300
+    python -m benchmarks.language_model --rounds 2000
 
 Five homes with the same notes, each with a leader of its own: without a model, and with
-one that replies well, never, wrongly, or is not there. In each round a memory is saved,
-searched, and injected into a worktree in every home, in another order, so that all meet
-the same load. Prints the medians of the wall clock and of the processor time of the
-caller, and how they differ from those without a model, over paired rounds with an
-interval of 95 %. Exits 1 if the processor time is certainly more than 3 % above it.
+one that replies well, never, wrongly, or is not there. In each round a memory is saved
+in every home, then each is searched, then, every 20 rounds, injected into a worktree:
+the same call in all homes one right after the other and in another order each time, so
+that all meet the same load.
 
-The wall clock has the work of the leader and of everyone else on the machine in it; the
-processor time is the caller's own.
+For each call and home it prints the median of the wall clock and of the processor time
+of the caller, and the median of how much longer it took than without a model in the
+same round, with an interval of 95 % (by the ranks of the rounds, which assumes nothing
+of how times are spread). The wall clock has the work of the leader and of everyone else
+on the machine in it; the processor time is the caller's own.
+
+Exits 1 if a call is certainly more than 3 % slower with a model. What a busy machine or
+too few rounds leave open is marked, and no failure.
 """
 
 from __future__ import annotations
@@ -26,6 +31,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from math import ceil, sqrt
 from pathlib import Path
 
 from hivemind_memory.memory.memory import Memory
@@ -37,11 +43,10 @@ OFF = "no model"
 MODES = {OFF: None, "replies": "", "never replies": "slow", "lies": "a-list"}
 DEAD = "not there"
 OPERATIONS = ("save", "search", "inject")
-INJECT_EVERY = 4
+INJECT_EVERY = 20
 """Rounds: an injection takes as long as many searches."""
 
 LIMIT = 0.03
-DRAWS = 400
 TOPICS = ("deploy", "database", "backup", "review", "invoice", "login", "cache")
 
 
@@ -117,45 +122,54 @@ def measure(
         name: {operation: [] for operation in OPERATIONS} for name in memories
     }
     for number in range(rounds):
-        for name in rng.sample([*memories], len(memories)):
-            memory, worktree = memories[name]
-            new = NewMemory(key=f"k-{number}", content=text_of(number), type="fact")
-            query = f"which host runs the {TOPICS[number % len(TOPICS)]}"
-            calls: dict[str, Callable[[], object]] = {
-                "save": partial(memory.save, new),
-                "search": partial(ask, memory, query),
-            }
-            if number % INJECT_EVERY == 0:
-                calls["inject"] = partial(open_injector(memory).inject, str(worktree))
-            for operation, call in calls.items():
+        calls: dict[str, Callable[[Memory, Path], object]] = {
+            "save": partial(save, number),
+            "search": partial(search, number),
+        }
+        if number % INJECT_EVERY == 0:
+            calls["inject"] = inject
+        for operation, call in calls.items():
+            for name in rng.sample([*memories], len(memories)):
                 wall, used = time.perf_counter(), time.process_time()
-                call()
+                call(*memories[name])
                 used, wall = time.process_time() - used, time.perf_counter() - wall
                 took[name][operation].append((1000 * wall, 1000 * used))
-        time.sleep(0.02)  # so that leaders have something to do meanwhile
     return took
 
 
+def save(number: int, memory: Memory, _: Path) -> None:
+    """Save a memory."""
+    memory.save(NewMemory(key=f"k-{number}", content=text_of(number), type="fact"))
+
+
+def search(number: int, memory: Memory, _: Path) -> None:
+    """Search as a person does."""
+    ask(memory, f"which host runs the {TOPICS[number % len(TOPICS)]}")
+
+
+def inject(memory: Memory, worktree: Path) -> None:
+    """Inject into a worktree."""
+    open_injector(memory).inject(str(worktree))
+
+
 def compare(
-    values: Sequence[float], base: Sequence[float], rng: random.Random
+    values: Sequence[float], base: Sequence[float]
 ) -> tuple[float, float, float]:
-    """Return by which share one median is above another, and its interval of 95 %."""
-    found = statistics.median(values) / statistics.median(base)
-    pairs = list(zip(values, base, strict=True))
-    drawn = []
-    for _ in range(DRAWS):
-        some = rng.choices(pairs, k=len(pairs))
-        drawn.append(
-            statistics.median(one for one, _ in some)
-            / statistics.median(other for _, other in some)
-        )
-    drawn.sort()
-    return found - 1, drawn[DRAWS // 40] - 1, drawn[-DRAWS // 40 - 1] - 1
+    """Return by which share a call took longer, and the interval of 95 % of that.
+
+    It is the median over rounds. Its interval is that of the sign test: the ranks that
+    are 1.96 standard deviations of a binomial from the middle.
+    """
+    shares = sorted(one / other - 1 for one, other in zip(values, base, strict=True))
+    count = len(shares)
+    apart = ceil(0.98 * sqrt(count)) + 1
+    low, high = max(0, count // 2 - apart), min(count - 1, count // 2 + apart)
+    return statistics.median(shares), shares[low], shares[high]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=200)
+    parser.add_argument("--rounds", type=int, default=2000)
     parser.add_argument("--notes", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
@@ -177,7 +191,15 @@ def main() -> int:
             stack.enter_context(leader(sandbox.home, url))
         measure(memories, 10, rng)  # warm
         took = measure(memories, given.rounds, rng)
-    print(f"{given.rounds} rounds, {given.notes} memories at the beginning, medians")
+    print(
+        f"{given.rounds} rounds, {given.notes} memories at the beginning, seed"
+        f" {given.seed}; medians, and how much longer than without a model"
+    )
+    return 1 if report(took) else 0
+
+
+def report(took: dict[str, dict[str, list[tuple[float, float]]]]) -> bool:
+    """Print what was measured; return whether a call is slower with a model."""
     is_slower = False
     for operation in OPERATIONS:
         for name, times in took.items():
@@ -187,12 +209,12 @@ def main() -> int:
                 line += f" {what} {statistics.median(own):7.2f} ms"
                 if name == OFF:
                     continue
-                base_times = [each[at] for each in took[OFF][operation]]
-                share, low, high = compare(own, base_times, rng)
-                line += f" {share:+.1%} [{low:+.1%}, {high:+.1%}]"
-                is_slower |= what == "processor" and low > LIMIT
-            print(line)
-    return 1 if is_slower else 0
+                share, low, high = compare(own, [t[at] for t in took[OFF][operation]])
+                said = "slower" if low > LIMIT else "open" if high > LIMIT else "same"
+                line += f" {share:+6.1%} [{low:+.1%}, {high:+.1%}] {said:6}"
+                is_slower |= low > LIMIT
+            print(line.rstrip())
+    return is_slower
 
 
 if __name__ == "__main__":

@@ -68,7 +68,7 @@ def one_round(folder: Path, entries: int, seed: int) -> tuple[int, int, int]:
         told = sum(word in texts for word in poisoned.words)
         unfound = len(poisoned.unfound())
         poison_session(memory)
-        memory.curation.forget(MemorySelector(session=SESSION), None)
+        memory.curation.forget(MemorySelector(session=SESSION))
         rest = memory.search(Query(text=VENOM, min_score=0.0)).hits
         after = "\n".join(poisoned.told(worktree))
         is_mended = not rest and VENOM not in after and "We run the shop." in after

@@ -92,6 +92,7 @@ def open_memory(
     if scope_request is None:
         return Memory(
             *parts,
+            open_injected=open_injection_records,
             here=ProjectHere(
                 lambda is_write: _project_here(
                     settings, places, is_write=is_write, is_look=is_look
@@ -124,6 +125,7 @@ def open_memory(
         *parts,
         caller=find_caller(),
         here=lookup.here(find_caller) if is_auto else NO_PROJECT,
+        open_injected=open_injection_records,
     )
 
 
@@ -295,12 +297,12 @@ def open_activity(memory: Memory) -> Activity:
     return activity_in(around, *here, caller=memory.caller, state=state)
 
 
-def open_sessions(memory: Memory) -> SessionReader:
-    """Return what reads single sessions of agents; only the owner may call it."""
+def open_sessions(memory: Memory, *, is_look: bool = False) -> SessionReader:
+    """Return what reads single sessions, for the owner only; see ``sessions_in``."""
     from hivemind_memory.transcripts.open import sessions_in
 
-    around, state = session_surroundings(), memory.state()
-    return sessions_in(around, memory.places, memory.settings, state)
+    here = (memory.places, memory.settings, memory.state())
+    return sessions_in(session_surroundings(), *here, is_look=is_look)
 
 
 def open_skills(memory: Memory, folder: str = "") -> Skills:

@@ -38,4 +38,18 @@ FAULTS = (
         ),
         says=r"[1-9]\d* problems",
     ),
+    Fault(
+        name="a save waits while a language model is chosen",
+        rig="language_model --rounds 40 --notes 20",
+        module="memory/memory.py",
+        code=(
+            "_saved = Memory.save\n\n"
+            "def _save(self, *given, **named):\n"
+            "    if self.settings.llm_provider != 'none':\n"
+            "        sum(range(2_000_000))\n"
+            "    return _saved(self, *given, **named)\n\n"
+            "Memory.save = _save\n"
+        ),
+        says="slower",
+    ),
 )

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from hivemind_memory.memory.open_index import IndexHandle
     from hivemind_memory.model.clocks import Clocks
     from hivemind_memory.model.memory_types import MemoryType
+    from hivemind_memory.model.ports import InjectionRecords
     from hivemind_memory.state.state_file import StateFile
 
 
@@ -80,6 +81,9 @@ class CurationContext:
 
     find_terminal: Callable[[], str] = str
     """Returns the terminal session that the caller is in; empty: none."""
+
+    injected: Callable[[], InjectionRecords | None] = lambda: None
+    """Returns what was injected into worktrees, for whatever hides or purges."""
 
     @contextmanager
     def changing(self, effect: str = "Nothing was changed") -> Iterator[None]:

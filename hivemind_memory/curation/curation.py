@@ -39,7 +39,6 @@ if TYPE_CHECKING:
         UnfinishedPurge,
     )
     from hivemind_memory.model.listing import MemoryFilter, MemoryPage, WrittenItem
-    from hivemind_memory.model.ports import InjectionRecords
     from hivemind_memory.model.relations import Relation
 
 
@@ -252,16 +251,15 @@ class Curation:
     def forget(
         self,
         selector: MemorySelector,
-        injected: InjectionRecords | None,
         *,
         is_dry_run: bool = False,
     ) -> ForgetResult:
         """Hide memories; ``restore`` brings them back.
 
+        Sections that quote one of them are written again.
+
         Args:
             selector: Which memories.
-            injected: What was injected into worktrees; a section that quotes one of the
-                memories is written again. None: the next injection does it.
             is_dry_run: Only find what would be hidden.
 
         Raises:
@@ -269,7 +267,7 @@ class Curation:
         """
         from hivemind_memory.curation.hide import hide
 
-        return hide(self._context, selector, injected, is_dry_run=is_dry_run)
+        return hide(self._context, selector, is_dry_run=is_dry_run)
 
     def record_written(self, path: str, entry_id: str, content: str) -> None:
         """Record an entry that was written, so that it can be undone."""
@@ -289,17 +287,11 @@ class Curation:
 
         return show_again(self._context, selector)
 
-    def undo(
-        self,
-        change_id: str,
-        injected: InjectionRecords | None,
-        *,
-        is_dry_run: bool = False,
-    ) -> UndoResult:
-        """Undo a change; see ``undo.undo``, and ``forget`` for *injected*."""
+    def undo(self, change_id: str, *, is_dry_run: bool = False) -> UndoResult:
+        """Undo a change; see ``undo.undo``. Sections are written again."""
         from hivemind_memory.curation.hide import take_back
 
-        return take_back(self._context, change_id, injected, is_dry_run=is_dry_run)
+        return take_back(self._context, change_id, is_dry_run=is_dry_run)
 
     def changes(self) -> tuple[Change, ...]:
         """Return the changes that the caller may undo, newest first.
@@ -314,7 +306,6 @@ class Curation:
     def purge(
         self,
         selector: MemorySelector | UnfinishedPurge,
-        injected: InjectionRecords | None,
         *,
         is_dry_run: bool = False,
         is_forced: bool = False,
@@ -323,8 +314,6 @@ class Curation:
 
         Args:
             selector: Which memories, or what an earlier purge left.
-            injected: What was injected into worktrees; None: unknown, and what was
-                stays there.
             is_dry_run: Only count what would be removed.
             is_forced: Remove whole notes that a person wrote, too.
 
@@ -338,7 +327,7 @@ class Curation:
         context = self._context
         with context.changing("Nothing was purged"):
             purged = purge(
-                context, selector, injected, is_dry_run=is_dry_run, is_forced=is_forced
+                context, selector, is_dry_run=is_dry_run, is_forced=is_forced
             )
             if not is_dry_run:
                 record(context, PURGE)

@@ -25,13 +25,11 @@ if TYPE_CHECKING:
         MemorySelector,
         RestoreResult,
     )
-    from hivemind_memory.model.ports import InjectionRecords
 
 
 def hide(
     context: CurationContext,
     selector: MemorySelector,
-    injected: InjectionRecords | None,
     *,
     is_dry_run: bool,
 ) -> ForgetResult:
@@ -43,7 +41,7 @@ def hide(
         forgotten = record_forgotten(context, forgotten)
         left = (*forgotten.failed, *follow_skills(context))
         forgotten = replaced(forgotten, failed=left)
-    left = _refresh_quoting(context, injected, forgotten.memories)
+    left = _refresh_quoting(context, forgotten.memories)
     return replaced(forgotten, failed=(*forgotten.failed, *left))
 
 
@@ -69,30 +67,25 @@ def show_again(context: CurationContext, selector: MemorySelector) -> RestoreRes
 
 
 def take_back(
-    context: CurationContext,
-    change_id: str,
-    injected: InjectionRecords | None,
-    *,
-    is_dry_run: bool,
+    context: CurationContext, change_id: str, *, is_dry_run: bool
 ) -> UndoResult:
-    """Undo a change; see ``undo.undo``, and ``Curation.forget`` for *injected*."""
+    """Undo a change; see ``undo.undo``."""
     with context.changing():
         undone = undo(context, change_id, is_dry_run=is_dry_run)
         if is_dry_run:
             return undone
         follow_skills(context)
     hidden = (*undone.forgotten, *undone.superseded, *undone.pending)
-    left = _refresh_quoting(context, injected, hidden)
+    left = _refresh_quoting(context, hidden)
     return replaced(undone, failed=(*undone.failed, *left))
 
 
 def _refresh_quoting(
-    context: CurationContext,
-    injected: InjectionRecords | None,
-    hidden: Sequence[AffectedItem],
+    context: CurationContext, hidden: Sequence[AffectedItem]
 ) -> tuple[FailedItem, ...]:
     """Write the sections again that quote hidden memories; return what failed."""
-    if injected is None or not hidden:
+    injected = context.injected() if hidden else None
+    if injected is None:
         return ()
     quoting = find_injections(
         context,

@@ -23,6 +23,7 @@ from hivemind_memory.curation.purge_plan import (
     texts_of,
 )
 from hivemind_memory.curation.purge_report import PurgeReport
+from hivemind_memory.curation.purge_rows import has_capture
 from hivemind_memory.curation.purge_stores import STORES
 from hivemind_memory.errors import (
     HivemindError,
@@ -32,6 +33,8 @@ from hivemind_memory.errors import (
 )
 from hivemind_memory.model.curation import UnfinishedPurge
 from hivemind_memory.model.value import as_dict, replaced
+from hivemind_memory.state.captures import capture_lock
+from hivemind_memory.state.erased_messages import ErasedMessages
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,14 +50,12 @@ if TYPE_CHECKING:
         PurgeResult,
     )
     from hivemind_memory.model.note_path import NotePath
-    from hivemind_memory.model.ports import InjectionRecords
     from hivemind_memory.model.snapshot import FileSignature
 
 
 def purge(
     context: CurationContext,
     selector: MemorySelector | UnfinishedPurge,
-    injected: InjectionRecords | None,
     *,
     is_dry_run: bool = False,
     is_forced: bool = False,
@@ -66,7 +67,6 @@ def purge(
         selector: Which memories. An active memory includes its older versions, and each
             one includes everything with the same text, word for word. An unfinished
             purge includes what it left, and no memory that is newer.
-        injected: What was injected into worktrees; None: unknown.
         is_dry_run: Only count.
         is_forced: Remove whole notes that a person wrote, too.
 
@@ -78,24 +78,18 @@ def purge(
         UsageError: The selector is empty, its key is in several scopes, or it includes
             notes that a person wrote.
     """
-    if not is_dry_run:
-        check_person(context.caller, "A purge")
-    if isinstance(selector, UnfinishedPurge):
-        work = _find_unfinished(context, selector)
-    else:
-        work = _find_selected(
-            context, selector, is_dry_run=is_dry_run, is_forced=is_forced
-        )
-    report = PurgeReport(context, work.targets, work.plan, injected, linked=work.linked)
-    report.before, report.plan_name = work.before, work.name
-    report.left += work.left
-    report.measure(is_shown=is_dry_run)
     if is_dry_run:
+        _, report = _choose(context, selector, is_dry_run=True, is_forced=is_forced)
         for store in STORES:
             store.measure(report)
         return report.result(is_dry_run=True)
+    check_person(context.caller, "A purge")
     try:
-        _begin(context, work, report)
+        with capture_lock(context.places.locks, "Nothing was purged"):
+            work, report = _choose(
+                context, selector, is_dry_run=False, is_forced=is_forced
+            )
+            _begin(context, work, report)
         reactivated = _reactivate(context, selector, work.selected, report)
         for store in STORES:
             store.clean(report)
@@ -130,6 +124,27 @@ class _Work(NamedTuple):
     """No plan was kept under the name before."""
 
 
+def _choose(
+    context: CurationContext,
+    selector: MemorySelector | UnfinishedPurge,
+    *,
+    is_dry_run: bool,
+    is_forced: bool,
+) -> tuple[_Work, PurgeReport]:
+    """Return what a purge has to do, and the report that it begins with."""
+    if isinstance(selector, UnfinishedPurge):
+        work = _find_unfinished(context, selector)
+    else:
+        work = _find_selected(
+            context, selector, is_dry_run=is_dry_run, is_forced=is_forced
+        )
+    report = PurgeReport(context, work.targets, work.plan, linked=work.linked)
+    report.before, report.plan_name = work.before, work.name
+    report.left += work.left
+    report.measure(is_shown=is_dry_run)
+    return work, report
+
+
 def _find_selected(
     context: CurationContext,
     selector: MemorySelector,
@@ -151,7 +166,8 @@ def _find_selected(
     try:
         targets, linked, before = choose_targets(context, selector)
     except (MemoryNotFoundError, NotePathError):
-        if unfinished is None and not has_activity(context, selector):
+        is_traced = has_activity(context, selector) or has_capture(context, selector)
+        if unfinished is None and not is_traced:
             raise
         before = before or context.folder.signatures()
         targets, linked = [], set()
@@ -242,6 +258,8 @@ def _name_of(selector: MemorySelector, caller: Caller) -> str:
 def _begin(context: CurationContext, work: _Work, report: PurgeReport) -> None:
     """Keep the plan before anything is changed, and make the tombstones.
 
+    A purged session is remembered by a hash, so that it is not captured from now on.
+
     Raises:
         StateUnusableError: They cannot be kept; nothing was changed.
     """
@@ -251,6 +269,7 @@ def _begin(context: CurationContext, work: _Work, report: PurgeReport) -> None:
         report.plan.scopes = None if scopes is None else set(scopes)
     try:
         state.begin(work.name, report.plan.as_json())
+        ErasedMessages(state).add((session, "") for session in report.plan.sessions)
         new = 0
         for scope in sorted({target.scope for target in report.targets}):
             here = [target for target in report.targets if target.scope == scope]

@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from hivemind_memory.curation.lookup import CurationTarget
     from hivemind_memory.curation.purge_plan import PurgePlan
     from hivemind_memory.model.note_path import NotePath
-    from hivemind_memory.model.ports import InjectionRecords
     from hivemind_memory.model.snapshot import FileSignature
 
 
@@ -76,14 +75,13 @@ class PurgeReport:
         context: CurationContext,
         targets: list[CurationTarget],
         plan: PurgePlan,
-        injected: InjectionRecords | None,
         *,
         linked: set[NotePath],
     ) -> None:
         self.context = context
         self.targets = targets
         self.plan = plan
-        self.injected = injected
+        self.injected = context.injected()
         self.linked = linked
         """Notes behind followed links that were selected, or hold the text."""
 

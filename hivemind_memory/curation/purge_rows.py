@@ -7,14 +7,15 @@ import json
 from hivemind_memory.errors import StateUnusableError
 from hivemind_memory.state.briefings import Briefings
 from hivemind_memory.state.captures import Captures
-from hivemind_memory.state.erased_messages import ErasedMessages
 from hivemind_memory.state.jobs import Jobs
 from hivemind_memory.state.model_links import ModelLinks
 from hivemind_memory.state.namespaces import Namespaces
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.curation.purge_report import PurgeReport
+    from hivemind_memory.model.curation import MemorySelector
 
 
 def count_namespaces(report: PurgeReport) -> list[str]:
@@ -39,6 +40,19 @@ def clean_namespaces(report: PurgeReport) -> None:
         report.fail("namespaces", str(error))
 
 
+def has_capture(context: CurationContext, selector: MemorySelector) -> bool:
+    """Return whether a selected session was captured, or is about to be.
+
+    In whose project it was is not kept, so only the owner learns of it.
+    """
+    if not selector.session or not context.caller.is_owner or selector.scope:
+        return False
+    state = context.state()
+    return Captures(state).count({selector.session}) > 0 or any(
+        job.session == selector.session for job in Jobs(state).all()
+    )
+
+
 def count_model_rows(report: PurgeReport) -> None:
     """Report what the language model's rows name: a memory, or a purged session."""
     state, refs = report.context.state(), report.plan.ids | report.plan.paths
@@ -58,15 +72,11 @@ def count_model_rows(report: PurgeReport) -> None:
 
 
 def clean_model_rows(report: PurgeReport) -> None:
-    """Delete the language model's jobs, links and briefings that name a memory.
-
-    A purged session is remembered by a hash, so that it is not captured again.
-    """
+    """Delete the language model's jobs, links and briefings that name a memory."""
     state, refs = report.context.state(), report.plan.ids | report.plan.paths
     sessions = report.plan.sessions
     try:
         report.briefings |= Briefings(state).bodies(refs)
-        ErasedMessages(state).add((session, "") for session in sessions)
         count = Jobs(state).drop(refs, sessions=sessions)
         count += ModelLinks(state).drop(refs) + Briefings(state).drop(refs)
         count += Captures(state).drop(sessions, _as_json(report))

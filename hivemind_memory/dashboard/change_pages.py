@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
-from hivemind_memory import opening
 from hivemind_memory.dashboard.memory_pages import address_of, without_secrets
 from hivemind_memory.dashboard.page import ROOT, Page, PageCall, PageGroup, Redirect
 from hivemind_memory.dashboard.word_diff import word_diff
@@ -132,9 +131,7 @@ def replace_memory(call: PageCall) -> Page | Redirect:
 @pages.post("/{id}/forget")
 def forget(call: PageCall) -> Redirect:
     """Forget a memory; a button undoes that."""
-    injected = opening.open_injection_records(call.memory)
-    selector = MemorySelector(name=call.path["id"])
-    done = call.memory.curation.forget(selector, injected)
+    done = call.memory.forget(MemorySelector(name=call.path["id"]))
     if not done.memories and done.failed:
         raise Failure(503, f"It was not forgotten: {done.failed[0].why}")
     text = "Forgotten: searches and agents do not get it any more."
@@ -156,8 +153,7 @@ def undo(call: PageCall) -> Redirect:
     change = call.form.get("change", "")
     if not change:  # it would undo the newest change, whichever that is
         raise Failure(400, "The form names no change. Nothing was undone.")
-    injected = opening.open_injection_records(call.memory)
-    call.memory.curation.undo(change, injected)
+    call.memory.curation.undo(change)
     return Redirect(path=_back(call), notice="Undone.")
 
 
@@ -187,17 +183,15 @@ def purge(call: PageCall) -> Page:
     if call.form.get("key", "").strip() != memory.key.strip():
         problem = "That is not the key of this memory. Nothing was removed."
         return _purge_page(call, problem=problem)
-    injected = opening.open_injection_records(call.memory)
-    done = call.memory.curation.purge(MemorySelector(name=call.path["id"]), injected)
+    done = call.memory.curation.purge(MemorySelector(name=call.path["id"]))
     return Page(template="purge.html", values={"plan": done, "memory": None})
 
 
 def _purge_page(call: PageCall, problem: str = "") -> Page:
     """Return the page of a purge that was not done."""
     memory = without_secrets(call.memory.curation.show(call.path["id"]).memory)
-    injected = opening.open_injection_records(call.memory)
     selector = MemorySelector(name=call.path["id"])
-    plan = call.memory.curation.purge(selector, injected, is_dry_run=True)
+    plan = call.memory.curation.purge(selector, is_dry_run=True)
     return Page(
         template="purge.html",
         values={"plan": plan, "memory": memory, "problem": problem},

@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from hivemind_memory import opening
 from hivemind_memory.errors import (
     KeyTakenError,
     MemoryNotFoundError,
@@ -261,9 +260,7 @@ def forget_memory(call: Call) -> Forgotten:
     try:
         if "if-match" in call.headers:
             _check_match(call, _found_row(call, _details(call)))
-        injected = opening.open_injection_records(call.memory)
-        selector = MemorySelector(name=call.path["id"])
-        forgotten = call.memory.curation.forget(selector, injected)
+        forgotten = call.memory.forget(MemorySelector(name=call.path["id"]))
     except (MemoryNotFoundError, NotesMissingError):
         return Forgotten(deleted=False)
     except Failure as failure:

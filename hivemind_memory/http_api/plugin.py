@@ -12,7 +12,6 @@ from uuid import UUID
 
 from pydantic import ConfigDict, Field
 
-from hivemind_memory import opening
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.http_api.failures import (
     Failure,
@@ -198,10 +197,7 @@ def forget(call: Call, body: ForgetFields) -> None:
     """Forget a memory of the namespace that asks for it."""
     with translated_errors():
         forget_row(
-            call.memory,
-            call.path["id"],
-            opening.open_injection_records(call.memory),
-            requested_by=body.requested_by_namespace,
+            call.memory, call.path["id"], requested_by=body.requested_by_namespace
         )
 
 

@@ -9,7 +9,6 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, JsonValue
 
-from hivemind_memory import opening
 from hivemind_memory.http_api.moment import Moment
 from hivemind_memory.http_api.plugin import Kind, translated_errors
 from hivemind_memory.http_api.routes import Answer, Call, Fields, RouteGroup
@@ -250,8 +249,7 @@ def write(call: Call, body: NewV2Row) -> SavedV2Row:
 def forget(call: Call) -> Deleted:
     """Forget a memory, wherever the workspace may write."""
     with translated_errors():
-        injected = opening.open_injection_records(call.memory)
-        workspace.remove_row(call.memory, call.path["memory"], injected)
+        workspace.remove_row(call.memory, call.path["memory"])
     return Deleted(status="deleted")
 
 

@@ -7,17 +7,8 @@ left goes through the gates of any save.
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
-
 from hivemind_memory.access.visibility import is_kept_back
-from hivemind_memory.errors import (
-    CapturedMeanwhileError,
-    HivemindError,
-    MemoryNotFoundError,
-    NotSavedError,
-)
-from hivemind_memory.files.locks import LOCK_WAIT_S, exclusive
+from hivemind_memory.errors import CapturedMeanwhileError, HivemindError
 from hivemind_memory.jobs.capture_checks import ProposalChecks
 from hivemind_memory.jobs.compare import may_be_sent
 from hivemind_memory.jobs.proposals import (
@@ -37,14 +28,14 @@ from hivemind_memory.model.capture import (
     CaptureResult,
     Proposal,
 )
-from hivemind_memory.model.curation import MemorySelector, NewMemory
+from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.filters import SearchFilter
 from hivemind_memory.model.memory_types import all_types
 from hivemind_memory.model.query import Query
 from hivemind_memory.model.scope import GLOBAL
 from hivemind_memory.model.value import replaced, value
 from hivemind_memory.redaction import mask
-from hivemind_memory.state.captures import Captures
+from hivemind_memory.state.captures import Captures, capture_lock
 from hivemind_memory.state.erased_messages import ErasedMessages
 from hivemind_memory.transcripts.message import TOOL, USER
 
@@ -143,16 +134,13 @@ def finish_capture(
 
     Raises:
         CapturedMeanwhileError: Another process captured the session since it was read.
-        NotSavedError: Another process has been writing proposals for 10 s.
+        NotSavedError: Another process has been writing proposals, or choosing what to
+            purge, for 10 s.
         StateUnusableError: How far the session was read cannot be kept.
     """
     if is_dry_run:
         return _finish(memory, draft, model=model, is_dry_run=True)
-    with exclusive(
-        os.path.join(memory.places.locks, "capture.lock"),
-        wait_s=LOCK_WAIT_S,
-        refused=lambda message, hint: NotSavedError(message, hint=hint),
-    ):
+    with capture_lock(memory.places.locks, "Nothing was saved"):
         _refuse_captured(memory, draft)
         return _finish(memory, draft, model=model, is_dry_run=False)
 
@@ -179,18 +167,14 @@ def _finish(
     # It may have been purged while the model was asked.
     if draft.why == _PURGED or erased.has(session, ""):
         draft = Draft(transcript=transcript, why=_PURGED)
-    kept = _KeptProposals(memory, draft)
+    checks = ProposalChecks(memory, transcript, erased)
+    kept = _KeptProposals(memory, draft, checks)
     if not is_dry_run:
         if draft.why == _PURGED:
             kept.forget()
         kept.begin()
-    checks = ProposalChecks(memory, transcript, erased)
     done = []
     for count, proposal in enumerate(kept.all, start=1):
-        erased.load()  # by another process, at any time
-        if erased.has(session, ""):
-            done.append(CapturedMemory(proposal, DROPPED, _PURGED))
-            continue
         new, why = checks.prepare(proposal, model=model)
         if new is None:
             done.append(CapturedMemory(proposal, DROPPED, why))
@@ -203,10 +187,6 @@ def _finish(
             kept.drop_first(count)
     if not is_dry_run:
         kept.end()
-        erased.load()
-        if erased.has(session, ""):
-            done = [_purged(memory, each) for each in done]
-            kept.forget()
     return CaptureResult(
         agent=agent,
         session=session,
@@ -230,8 +210,15 @@ def _why_not(
     said = sum(line.role != TOOL for line in fresh)
     if said < _MIN_SAID or not any(line.role == USER for line in fresh):
         return "nothing new was said"
-    if is_kept_back(memory.settings, transcript.scope):
+    settings = memory.settings
+    if is_kept_back(settings, transcript.scope):
         return f"{transcript.scope} is private, and llm_send_private is off"
+    may_be_private = not settings.llm_send_private and settings.private_scopes()
+    if not transcript.scope and may_be_private:
+        return (
+            "it is not known whether its project is private, and llm_send_private is"
+            " off: the folder of the session is gone"
+        )
     return ""
 
 
@@ -263,12 +250,13 @@ class _KeptProposals:
 
     A process may be killed in between. Who captures the session next finds what no note
     says yet, and does not ask the model again for those lines: it would put the same
-    thing in other words. What has a secret in it is not kept.
+    thing in other words. What has a secret in it, or was purged, is not kept.
     """
 
-    def __init__(self, memory: Memory, draft: Draft) -> None:
+    def __init__(self, memory: Memory, draft: Draft, checks: ProposalChecks) -> None:
         """Take what an earlier capture left, and what this one proposes."""
         self._memory = memory
+        self._checks = checks
         self._transcript = draft.transcript
         self._is_asked = draft.requests > 0
         self._line = draft.transcript.last_line
@@ -305,16 +293,12 @@ class _KeptProposals:
 
     def _keep(self, proposals: Iterable[Proposal]) -> None:
         transcript = self._transcript
-        texts = [proposal_as_json(each) for each in proposals if not _has_secret(each)]
+        may_be_kept = self._checks.may_be_kept
+        texts = [proposal_as_json(each) for each in proposals if may_be_kept(each)]
         if texts:  # the last one stays until ``end``: none left would mean none asked
             Captures(self._memory.state()).keep_draft(
                 transcript.agent, transcript.session, self._line, texts
             )
-
-
-def _has_secret(proposal: Proposal) -> bool:
-    """Return whether a proposal has what looks like a secret in it."""
-    return any(mask(text) != text for text in (proposal.key, proposal.content))
 
 
 def _write(
@@ -336,14 +320,3 @@ def _write(
         return CapturedMemory(proposal, DROPPED, f"{saved.path} says so already")
     outcome = SAVED if saved.status == "active" else PROPOSED
     return CapturedMemory(proposal, outcome, why, path=saved.path, id=saved.id)
-
-
-def _purged(memory: Memory, captured: CapturedMemory) -> CapturedMemory:
-    """Purge what was written while its session was being purged.
-
-    The purge had chosen its memories before this one was there.
-    """
-    if captured.path:
-        with suppress(MemoryNotFoundError):  # that purge reached it
-            memory.curation.purge(MemorySelector(name=captured.path), None)
-    return CapturedMemory(captured.proposal, DROPPED, _PURGED)

@@ -60,7 +60,8 @@ class ProposalChecks:
         source = FROM_TOOL if self._is_from_tool(proposal) else "agent"
         why = self._why_waiting(proposal, source)
         transcript = self._transcript
-        lines = f"lines {proposal.start_line} to {proposal.end_line}"
+        start, end = proposal.start_line, proposal.end_line
+        lines = f"lines {start} to {end}" if start < end else f"line {start}"
         new = NewMemory(
             key=proposal.key,
             content=proposal.content,
@@ -74,16 +75,21 @@ class ProposalChecks:
         )
         return new, why
 
+    def may_be_kept(self, proposal: Proposal) -> bool:
+        """Return whether a proposal may be on the disk before a note says it."""
+        if _has_secret(proposal) or self._are_lines_purged(proposal):
+            return False
+        state, scope = self._memory.state(), self._folder_of(proposal)
+        return not state.has_tombstone(proposal.content, scope)
+
     def _why_dropped(self, proposal: Proposal) -> str:
         """Return why a proposal does not count; empty: it does."""
         content = proposal.content
         if proposal.confidence < MIN_CONFIDENCE:
             return f"the model is not sure ({proposal.confidence:g})"
-        session = self._transcript.session
-        if any(self._erased.has(session, each.text) for each in self._cited(proposal)):
+        if self._are_lines_purged(proposal):
             return "its lines were purged"
-        _, secrets = scrubbed(proposal.key, content)
-        if secrets or "[redacted" in content or "[redacted" in proposal.key:
+        if _has_secret(proposal):
             return "it has a secret in it"
         said = [line.text for line in self._transcript.lines]
         if missing := find_unfounded(content, said):
@@ -94,6 +100,11 @@ class ProposalChecks:
         curation = self._memory.curation
         return curation.says_already(proposal.key, content, scope=scope)
 
+    def _are_lines_purged(self, proposal: Proposal) -> bool:
+        """Return whether one of the messages that a proposal rests on was purged."""
+        session = self._transcript.session
+        return any(self._erased.has(session, m.text) for m in self._cited(proposal))
+
     def _why_waiting(self, proposal: Proposal, source: str) -> str:
         """Return why a person has to decide; empty: the memory may be saved at once."""
         cited = [line.text for line in self._cited(proposal)]
@@ -103,8 +114,9 @@ class ProposalChecks:
             return "it comes from the output of a tool"
         if proposal.confidence < SURE:
             return f"the model is not sure enough ({proposal.confidence:g})"
-        if proposal.is_global and self._transcript.scope:
-            return "it would be global"
+        if proposal.is_global or not self._transcript.scope:
+            is_wanted = proposal.is_global
+            return "it would be global" if is_wanted else "its project is not known"
         is_said = share_in(proposal.content, " ".join(cited)) >= _SAID_IN_LINES
         if find_unfounded(proposal.content, cited) or not is_said:
             return "its lines do not say all of it"
@@ -147,3 +159,9 @@ class ProposalChecks:
     def _scope_of(self, proposal: Proposal) -> str:
         """Return the name of its scope."""
         return self._folder_of(proposal) or "global"
+
+
+def _has_secret(proposal: Proposal) -> bool:
+    """Return whether a proposal has a secret in it, or had one."""
+    _, secrets = scrubbed(proposal.key, proposal.content)
+    return bool(secrets) or "[redacted" in f"{proposal.key} {proposal.content}"

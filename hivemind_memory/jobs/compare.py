@@ -14,10 +14,11 @@ from hivemind_memory.model.filters import SearchFilter
 from hivemind_memory.model.query import Query
 from hivemind_memory.model.trust import is_trusted
 from hivemind_memory.redaction import mask
+from hivemind_memory.state.jobs import Jobs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from hivemind_memory.memory.memory import Memory
     from hivemind_memory.model.curation import StoredMemory
@@ -54,7 +55,9 @@ def compare(memory: Memory, ref: str, chat: Chat) -> tuple[Relation, ...]:
     saved = _load(memory, ref)
     if saved is None:
         return ()
-    others = {other.id or other.path: other for other in _neighbors(memory, saved)}
+    later = Jobs(memory.state()).added_after(LINKS, ref)
+    found = _neighbors(memory, saved, later)
+    others = {other.id or other.path: other for other in found}
     if not others:
         return ()
     reply = chat.ask(
@@ -72,8 +75,14 @@ def _load(memory: Memory, ref: str) -> StoredMemory | None:
     return found if found is not None and may_be_sent(memory, found) else None
 
 
-def _neighbors(memory: Memory, saved: StoredMemory) -> Iterator[StoredMemory]:
-    """Yield the memories of the same scope that are most like a saved one."""
+def _neighbors(
+    memory: Memory, saved: StoredMemory, later: Collection[str]
+) -> Iterator[StoredMemory]:
+    """Yield the memories of the same scope that are most like a saved one.
+
+    Those with *later* ids are passed over: their own jobs compare them with this one,
+    and the model would be told that they are older.
+    """
     query = Query(
         text=f"{mask(saved.key)} {text_of(saved)}"[:_QUERY_CHARS],
         max_results=_CANDIDATES,
@@ -91,7 +100,7 @@ def _neighbors(memory: Memory, saved: StoredMemory) -> Iterator[StoredMemory]:
             continue
         seen.add(hit.path)
         other = memory.curation.stored.load(hit.path)
-        if other is not None and may_be_sent(memory, other):
+        if other is not None and other.id not in later and may_be_sent(memory, other):
             count += 1
             yield other
 

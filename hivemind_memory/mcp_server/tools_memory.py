@@ -244,12 +244,8 @@ class MemoryTools:
                     hint="memory_search shows ids and keys.",
                     effect="Nothing was forgotten",
                 )
-            # Only now: the tools are listed before anything is forgotten.
-            from hivemind_memory.opening import open_injection_records
-
-            injected = open_injection_records(call.memory)
             selector = MemorySelector(name=name)
-            return _shape_forgotten(call.memory.curation.forget(selector, injected))
+            return _shape_forgotten(call.memory.forget(selector))
 
         return await self._runner.run("memory_forget", context, work, render_forgotten)
 

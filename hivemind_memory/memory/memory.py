@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from hivemind_memory.model.filters import SearchFilter
     from hivemind_memory.model.matches import QueryVector
     from hivemind_memory.model.memories import MemoryRow
+    from hivemind_memory.model.ports import InjectionRecords
     from hivemind_memory.model.query import Query, SearchAnswer
     from hivemind_memory.model.results import (
         Diagnosis,
@@ -58,6 +59,7 @@ class Memory:
         *,
         caller: rules.Caller = rules.OWNER,
         here: rules.ProjectHere = rules.NO_PROJECT,
+        open_injected: Callable[[Memory], InjectionRecords | None] = lambda _: None,
     ) -> None:
         """Take the parts; nothing is opened before its first use.
 
@@ -68,6 +70,7 @@ class Memory:
             clocks: Tell the time.
             caller: Who asks.
             here: The project that the process is in.
+            open_injected: Returns what worktrees were shown of it.
         """
         self.places = places
         self.settings = settings
@@ -76,6 +79,7 @@ class Memory:
         self.find_terminal: Callable[[], str] = str
         """Where the caller comes from: ``hm`` says person or program, and where."""
         self.here = here
+        self._open_injected = open_injected
         self.access = rules.access_of(caller, settings.private_scopes())
         self.provider = provider
         self.clocks = clocks
@@ -112,7 +116,8 @@ class Memory:
     def as_caller(self, caller: rules.Caller) -> Memory:
         """Return the same memory as another caller sees it, to be closed by itself."""
         parts = (self.places, self.settings, self.provider, self.clocks)
-        return Memory(*parts, caller=caller, here=self.here)
+        injected = self._open_injected
+        return Memory(*parts, caller=caller, here=self.here, open_injected=injected)
 
     def current(self) -> Memory:
         """Return it as its caller sees it now: projects are renamed, namespaces end."""
@@ -231,10 +236,8 @@ class Memory:
         from hivemind_memory.model.note import Provenance
         from hivemind_memory.projects.move_lock import no_moves
 
-        rules.check_enabled(
-            is_enabled=self.settings.enabled,
-            why_read_only=self.settings.why_read_only(),
-        )
+        why = self.settings.why_read_only()
+        rules.check_enabled(is_enabled=self.settings.enabled, why_read_only=why)
         at = self.clocks.local_iso(self.clocks.now())
         entry = Provenance(
             at=at, by=by, session=session, source=source, ref=source_ref, tags=tags
@@ -259,7 +262,7 @@ class Memory:
 
     def forget(self, selector: MemorySelector) -> ForgetResult:
         """Hide memories from searches, injection and lists; see ``Curation.forget``."""
-        return self.curation.forget(selector, None)
+        return self.curation.forget(selector)
 
     @property
     def curation(self) -> Curation:
@@ -285,6 +288,7 @@ class Memory:
             why_read_only=self.settings.why_read_only(),
             actor=actor_of(self.caller, self.origin),
             find_terminal=self.find_terminal,
+            injected=lambda: self._open_injected(self),
         )
         return Curation(context, find_similar=self._find_similar)
 
@@ -362,11 +366,7 @@ class Memory:
         return self._state
 
     def find_scope(self, name: str = "") -> str:
-        """Return the scope that a name means to the caller; see ``scope_meant``.
-
-        Raises:
-            ScopeError: It is not a scope, or the caller does not have it.
-        """
+        """Return the scope that a name means to the caller; see ``scope_meant``."""
         is_global = self.settings.default_scope == "global"
         return rules.scope_meant(
             self.caller, name, is_global=is_global, find_project=self.here.find

@@ -31,7 +31,7 @@ class SessionTranscript:
     """Where the session began; empty: the transcript does not say."""
 
     scope: str
-    """Of the folder's project; empty: it has none."""
+    """Of the folder's project; empty: it is not known, as of a folder that is gone."""
 
     last_line: int
     """Up to which the transcript was read."""

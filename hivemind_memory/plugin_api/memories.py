@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
     from hivemind_memory.memory.memory import Memory
     from hivemind_memory.model.memories import MemoryRow
-    from hivemind_memory.model.ports import InjectionRecords
     from hivemind_memory.plugin_api.rows import NewRow, Row
 
 NO_NAMESPACES = "namespaces is empty (workspace-server must intersect, not the plugin)"
@@ -93,7 +92,7 @@ def write_row(
     if readable(memory).get(name) is None:
         # It was deleted meanwhile: what is in it goes with it.
         with suppress(RefusedError):  # who deletes it may have been faster
-            forget_in_scope(memory, namespace.scope, row_id, None)
+            forget_in_scope(memory, namespace.scope, row_id)
         raise RefusedError(NO_NAMESPACE, NOT_FOUND)
     return row_id
 
@@ -189,7 +188,6 @@ def search_rows(memory: Memory, question: RowQuestion) -> list[Row]:
 def forget_row(
     memory: Memory,
     row_id: str,
-    injected: InjectionRecords | None,
     *,
     requested_by: str,
 ) -> None:
@@ -198,7 +196,6 @@ def forget_row(
     Args:
         memory: As the caller sees it.
         row_id: Its id.
-        injected: See ``Curation.forget``.
         requested_by: The namespace.
 
     Raises:
@@ -211,16 +208,11 @@ def forget_row(
     if namespace is None or not find_row(memory, namespace.scope, row_id):
         raise RefusedError(NO_MEMORY, NOT_FOUND)
     check_writable_scope(memory, namespace.scope)
-    forget_in_scope(memory, namespace.scope, row_id, injected)
+    forget_in_scope(memory, namespace.scope, row_id)
 
 
-def forget_in_scope(
-    memory: Memory,
-    scope: str,
-    row_id: str,
-    injected: InjectionRecords | None,
-) -> None:
-    """Forget a memory of a scope; see ``Curation.forget`` for *injected*.
+def forget_in_scope(memory: Memory, scope: str, row_id: str) -> None:
+    """Forget a memory of a scope.
 
     Raises:
         RefusedError: There is none.
@@ -229,7 +221,7 @@ def forget_in_scope(
     found = find_row(memory, scope, row_id)
     if found is None:
         raise RefusedError(NO_MEMORY, NOT_FOUND)
-    memory.curation.forget(MemorySelector(name=found.path), injected)
+    memory.curation.forget(MemorySelector(name=found.path))
 
 
 def find_row(memory: Memory, scope: str, row_id: str) -> MemoryRow | None:

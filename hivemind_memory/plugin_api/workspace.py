@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from hivemind_memory.memory.memory import Memory
-    from hivemind_memory.model.ports import InjectionRecords
     from hivemind_memory.plugin_api.rows import Row
 
 LOCAL, TEAM, GLOBAL_WORD = "LOCAL", "TEAM", "GLOBAL"
@@ -165,13 +164,12 @@ def add_row(
     return row_id, found.name
 
 
-def remove_row(memory: Memory, row_id: str, injected: InjectionRecords | None) -> None:
+def remove_row(memory: Memory, row_id: str) -> None:
     """Forget a memory, wherever the workspace may write.
 
     Args:
         memory: As the caller sees it.
         row_id: Its id.
-        injected: See ``Curation.forget``.
 
     Raises:
         RefusedError: There is none, or the workspace may only read it.
@@ -181,7 +179,7 @@ def remove_row(memory: Memory, row_id: str, injected: InjectionRecords | None) -
         if find_row(memory, named.scope, row_id) is not None:
             if not may_change(memory, named.scope):
                 raise RefusedError("forbidden", FORBIDDEN)
-            forget_in_scope(memory, named.scope, row_id, injected)
+            forget_in_scope(memory, named.scope, row_id)
             return
     raise RefusedError(NO_MEMORY, NOT_FOUND)
 

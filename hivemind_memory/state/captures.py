@@ -8,9 +8,13 @@ that, and does not ask again.
 
 from __future__ import annotations
 
+import os
+from functools import partial
 from typing import NamedTuple
 
+from hivemind_memory.errors import NotSavedError
 from hivemind_memory.files.descriptors import is_there
+from hivemind_memory.files.locks import LOCK_WAIT_S, exclusive
 from hivemind_memory.sqlite.connection import synced_transaction, write_transaction
 from hivemind_memory.state.erased_messages import is_erased_session
 from hivemind_memory.state.state_file import PROMISE_WAIT_MS
@@ -18,6 +22,7 @@ from hivemind_memory.state.state_file import PROMISE_WAIT_MS
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
+    from contextlib import AbstractContextManager
 
     import apsw
 
@@ -30,6 +35,29 @@ _KEEP_LINE = (
     " SET line = max(line, excluded.line), at = excluded.at"
 )
 _OF_SESSION = "WHERE notes = ? AND agent = ? AND session = ?"
+
+
+def capture_lock(locks: str, effect: str) -> AbstractContextManager[None]:
+    """Let no other process write proposals, or choose what a purge removes, meanwhile.
+
+    Either a capture sees that its session was purged, or the purge sees what it wrote.
+
+    Args:
+        locks: Folder of the locks.
+        effect: What is not done if the lock is not free, for the error.
+
+    Raises:
+        NotSavedError: It has not been free for 10 s.
+    """
+    return exclusive(
+        os.path.join(locks, "capture.lock"),
+        wait_s=LOCK_WAIT_S,
+        refused=partial(_refused, effect=effect),
+    )
+
+
+def _refused(why: str, hint: str, effect: str) -> NotSavedError:
+    return NotSavedError(why, hint=hint, effect=effect)
 
 
 class KeptDraft(NamedTuple):

@@ -104,6 +104,12 @@ class Jobs:
         """Return the ids that have a job of a kind, whatever its state."""
         return {job.ref for job in self.all() if job.kind == kind}
 
+    def added_after(self, kind: str, ref: str) -> set[str]:
+        """Return the ids whose job of a kind was added after that of one."""
+        numbers = {job.ref: job.number for job in self.all() if job.kind == kind}
+        own = numbers.get(ref, 0)
+        return {other for other, number in numbers.items() if 0 < own < number}
+
     def arm(self, kind: str, ref: str, *, due_s: float, made_s: float) -> None:
         """Let the only job of a kind and an id wait, as a new one, unless it runs."""
         sql = (

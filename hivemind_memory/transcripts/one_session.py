@@ -12,6 +12,7 @@ from contextlib import suppress
 
 from hivemind_memory.errors import MemoryNotFoundError
 from hivemind_memory.files.descriptors import open_regular
+from hivemind_memory.files.places import find_above
 from hivemind_memory.model.capture import SessionLine, SessionTranscript
 from hivemind_memory.model.value import value
 from hivemind_memory.transcripts.kept_text import kept_text
@@ -64,16 +65,20 @@ class SessionReader:
         *,
         find_scope: Callable[[str], str],
         erased: ErasedMessages,
+        claim_scope: Callable[[str], str] | None = None,
     ) -> None:
         """Read nothing yet.
 
         Args:
             sources: The agents.
-            find_scope: Returns the scope of a folder's project; empty: it has none.
+            find_scope: Returns the scope of a folder's project; empty: it is not known.
             erased: What was purged.
+            claim_scope: Does so for a session that is read, and registers a project
+                that is new; None: registers none.
         """
         self._sources = tuple(sources)
         self._find_scope = find_scope
+        self._claim_scope = claim_scope or find_scope
         self._erased = erased
 
     def find(self, session: str, *, agent: str = "") -> FoundSession:
@@ -99,11 +104,12 @@ class SessionReader:
             " session_sources names.",
         )
 
-    def newest(self, scope: str) -> FoundSession:
+    def newest(self, scope: str, top: str = "") -> FoundSession:
         """Return the session that was changed last.
 
         Args:
             scope: Of its project; empty: of any, or none.
+            top: Folder of a repository whose sessions count too, known or not.
 
         Raises:
             MemoryNotFoundError: There is none.
@@ -113,7 +119,7 @@ class SessionReader:
             for found in _sessions_of(source):
                 if best is not None and found.mtime_ns <= best.mtime_ns:
                     break
-                if not scope or self.scope_of(found) == scope:
+                if not scope or self._is_in(found.folder, scope, top):
                     best = found
                     break
         if best is not None:
@@ -124,9 +130,13 @@ class SessionReader:
             hint="Name the session, or run the command where it worked.",
         )
 
-    def scope_of(self, found: FoundSession) -> str:
-        """Return the scope of a session's project; empty: it has none."""
-        return self._find_scope(found.folder) if found.folder else ""
+    def _is_in(self, folder: str, scope: str, top: str) -> bool:
+        """Return whether a folder is in a project, or in a repository."""
+        if not folder:
+            return False
+        if top and find_above(os.path.realpath(folder), ".git") == top:
+            return True
+        return self._find_scope(folder) == scope
 
     def is_erased(self, session: str) -> bool:
         """Return whether a session was purged as a whole."""
@@ -197,7 +207,7 @@ class SessionReader:
             agent=source.name,
             session=found.session,
             folder=found.folder,
-            scope=self.scope_of(found),
+            scope=self._claim_scope(found.folder) if found.folder else "",
             last_line=last,
             lines=tuple(lines),
             tool_texts=tuple(tool_texts),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.model.agents import sources_named
 from hivemind_memory.model.value import value
-from hivemind_memory.projects.lookup import settled_scope
+from hivemind_memory.projects.lookup import ProjectLookup, settled_scope
 from hivemind_memory.state.erased_messages import ErasedMessages
 from hivemind_memory.transcripts.activity import Activity
 from hivemind_memory.transcripts.one_session import SessionReader
@@ -64,7 +66,12 @@ def activity_in(
 
 
 def sessions_in(
-    around: Surroundings, places: Places, settings: Settings, state: StateFile
+    around: Surroundings,
+    places: Places,
+    settings: Settings,
+    state: StateFile,
+    *,
+    is_look: bool,
 ) -> SessionReader:
     """Return what finds and reads single sessions of any agent; for the owner only.
 
@@ -73,12 +80,37 @@ def sessions_in(
         places: Where the files of the memory are.
         settings: The options.
         state: Knows what was purged.
+        is_look: Register no project, for a dry run.
     """
     return SessionReader(
         all_sources(around.user_home, around.environ),
         find_scope=_scope_finder(around, places, settings),
+        claim_scope=_scope_claimer(around, places, settings, is_look=is_look),
         erased=ErasedMessages(state),
     )
+
+
+def _scope_claimer(
+    around: Surroundings, places: Places, settings: Settings, *, is_look: bool
+) -> Callable[[str], str]:
+    """Return what registers the project of a folder, and returns its scope."""
+
+    def claim_scope(folder: str) -> str:
+        if not os.path.isdir(folder):
+            return ""
+        found = ProjectLookup(
+            folder,
+            around.git_environ,
+            places.notes,
+            settings.projects,
+            is_look=is_look,
+        )
+        try:
+            return found.find().scope
+        except HivemindError:
+            return ""  # as if the folder were gone
+
+    return claim_scope
 
 
 def _scope_finder(

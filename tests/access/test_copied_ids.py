@@ -53,7 +53,7 @@ def _own(asking: Memory) -> str:
 
 def purge(memory: Memory, caller: Caller, name: str) -> None:
     with memory.as_caller(caller) as asking:
-        asking.curation.purge(MemorySelector(name=name), None, is_forced=True)
+        asking.curation.purge(MemorySelector(name=name), is_forced=True)
 
 
 def test_a_copied_id_shows_no_recalls_of_the_other_note(memory: Memory) -> None:
@@ -79,11 +79,11 @@ def test_purging_a_copy_leaves_the_counter_and_the_changes(
     if caller:
         purge(memory, caller, COPY)
     else:
-        memory.curation.purge(MemorySelector(name=COPY), None, is_forced=True)
+        memory.curation.purge(MemorySelector(name=COPY), is_forced=True)
 
     assert recalls(memory, SITE) == 2
     with memory.as_caller(SITE) as site:
-        assert site.curation.undo("", None).kind == "save"
+        assert site.curation.undo("").kind == "save"
         assert site.curation.list_memories(MemoryFilter()) == ()
 
 
@@ -99,7 +99,7 @@ def test_purging_a_memory_that_was_moved_by_hand_leaves_nothing(
         (sandbox.notes / "projects/site/port.md").rename(sandbox.notes / COPY)
         memory.sync()
 
-        memory.curation.purge(MemorySelector(name=COPY), None, is_forced=True)
+        memory.curation.purge(MemorySelector(name=COPY), is_forced=True)
 
     state = apsw.Connection(str(sandbox.home / "state.db"))
     assert state.execute("SELECT * FROM recalls").fetchall() == []
@@ -121,7 +121,7 @@ def test_removing_the_copy_of_an_entry_keeps_the_text_in_the_journal(
             [found] = ask(shop, "copy").hits
             selector = MemorySelector(name=found.id)
             if is_purged:
-                shop.curation.purge(selector, None)
+                shop.curation.purge(selector)
             else:
                 shop.forget(selector)
 

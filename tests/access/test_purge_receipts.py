@@ -187,7 +187,7 @@ def build(folder: Path, *, is_hidden: bool) -> None:
                 "projects/b/port.md", "projects/a/port.md", "updates", weight=0.5
             )
             of_b = memory.as_caller(Caller(project="projects/b")).curation
-            of_b.forget(MemorySelector(name=ENTRY), None)
+            of_b.forget(MemorySelector(name=ENTRY))
             of_b.restore(MemorySelector(name=ENTRY))
     if is_hidden:
         hide(sandbox, folder)
@@ -319,7 +319,7 @@ def test_a_hidden_section_that_fails_does_not_change_the_receipt(
     """The records of the caller's own worktrees are counted and blanked at once."""
     monkeypatch.setenv("HIVEMIND_PROJECT", "a")
     said: dict[str, list[str]] = {}
-    listed: dict[str, list[str]] = {}
+    listed: dict[str, set[str]] = {}
     for name in ("with", "without"):
         with twins.home(name):
             (twins.folder / "b/.git/config").write_text("[broken")
@@ -327,18 +327,18 @@ def test_a_hidden_section_that_fails_does_not_change_the_receipt(
             steps = ("--dry-run", "--yes", "--yes")
             said[name] = [ask((*words, *form, one), capsys) for one in steps]
             state = StateFile(str(twins.folder / "home/state.db"))
-            listed[name] = [
+            listed[name] = {
                 str(record["worktree"])
                 for record in InjectionLog(state).records()
                 if "rule.md" in json.dumps(record)
-            ]
+            }
             state.close()
             monkeypatch.chdir(twins.folder)
 
     assert said["with"] == said["without"]
     one_record = re.compile('injection log(  +|", "count": )1\\b')
     assert all(one_record.search(one) for one in said["with"][:2])
-    assert listed == {"with": [str(twins.folder / "b")], "without": []}
+    assert listed == {"with": {str(twins.folder / "b")}, "without": set()}
 
 
 def test_a_hidden_section_that_fails_is_told_to_the_owner_alone(

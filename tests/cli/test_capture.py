@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,7 +40,7 @@ def test_the_last_session_is_captured_into_the_inbox(
     hm: Hm, server: ChatServer
 ) -> None:
     tried = hm("capture", "--last", "--dry-run")
-    assert "proposed lesson dimmer-rate (lines 3-4, confidence 0.95)" in tried.out
+    assert "proposed lesson dimmer-rate (lines 3 to 4, confidence 0.95)" in tried.out
     assert tried.err.endswith("nothing was written\n")
     assert "dimmer-rate" not in hm("inbox").out
 
@@ -68,6 +69,71 @@ def test_the_last_session_is_that_of_the_project_here(
 
     assert json.loads(captured.out)["session"] == "shop"
     assert len(server.requests) == 1
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """A repository that the memory does not know, with a session in a folder of it."""
+    folder = tmp_path / "shop"
+    (folder / "app").mkdir(parents=True)
+    subprocess.run(["git", "init", "-q", folder], check=True)
+    put_session(tmp_path / "user", "claude", "in-shop", str(folder / "app"), SAID)
+    return folder
+
+
+@pytest.mark.usefixtures("server")
+def test_what_a_session_in_a_new_repository_taught_is_not_global(
+    hm: Hm, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its project was unknown, so its lessons were saved for every project."""
+    monkeypatch.setenv("HIVEMIND_CAPTURE", "save")
+
+    captured = hm("capture", "in-shop")
+
+    assert "saved lesson dimmer-rate" in captured.out
+    assert "scope: projects/shop\n" in hm("show", "dimmer-rate").out
+    assert shop.is_dir()
+
+
+@pytest.mark.usefixtures("server")
+def test_a_dry_run_in_a_new_repository_finds_its_session_and_registers_nothing(
+    hm: Hm, shop: Path, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(shop)
+
+    tried = hm("capture", "--last", "--dry-run")
+
+    assert "claude session in-shop: 4 lines read" in tried.err
+    assert not (notes / "projects" / "shop").exists()
+
+
+@pytest.mark.usefixtures("server")
+def test_what_a_session_in_a_folder_that_is_gone_taught_waits(
+    hm: Hm, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Worktrees are removed when their work is done; nobody knows their project."""
+    monkeypatch.setenv("HIVEMIND_CAPTURE", "save")
+    shutil.rmtree(shop)
+
+    captured = hm("capture", "in-shop")
+
+    assert "proposed lesson dimmer-rate" in captured.out
+    assert "its project is not known" in captured.out
+
+
+def test_nothing_is_sent_of_a_folder_that_is_gone_if_a_project_is_private(
+    hm: Hm, server: ChatServer, shop: Path
+) -> None:
+    """It may be the private one."""
+    private = '{"visibility": "private"}'
+    assert hm("config", "set", "projects.bank", private).code == 0
+    shutil.rmtree(shop)
+
+    captured = hm("capture", "in-shop")
+
+    assert "the folder of the session is gone" in captured.err
+    assert server.requests == []
+    assert hm("capture", "session-one").code == 0
 
 
 @pytest.mark.parametrize("words", [(), ("one", "--last")])

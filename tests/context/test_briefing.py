@@ -100,8 +100,8 @@ def test_what_is_hidden_over_or_from_outside_is_not_in_it(memory: Memory) -> Non
         keep(memory, name, f"The {name} text is here.", type="goal")
     keep(memory, "over", "The over text is here.", type="goal", expires="2020-01-01")
     keep(memory, "claim", "The claimed text.", type="decision", source="external")
-    memory.curation.forget(MemorySelector(name="forgotten"), None)
-    memory.curation.purge(MemorySelector(name="purged"), None)
+    memory.curation.forget(MemorySelector(name="forgotten"))
+    memory.curation.purge(MemorySelector(name="purged"))
     keep(memory, "replaced", "Another aim.", type="goal", reason="it changed")
     memory.curation.mark_done("done")
 

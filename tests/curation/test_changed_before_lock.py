@@ -85,7 +85,7 @@ def test_a_done_by_key_is_of_the_newest_version_and_can_be_undone(
     memory.curation.mark_done("renew")
     assert text_of(memory, "renew") == (newer, "done")
 
-    memory.curation.undo("", None)
+    memory.curation.undo("")
     assert text_of(memory, "renew") == (newer, "active")
 
 
@@ -97,7 +97,7 @@ def test_what_was_forgotten_meanwhile_is_not_done(
     meanwhile(
         CurationContext,
         "key_lock",
-        lambda other: other.curation.forget(MemorySelector(name="renew"), None),
+        lambda other: other.curation.forget(MemorySelector(name="renew")),
     )
 
     with pytest.raises(ForgottenError):
@@ -117,7 +117,7 @@ def test_an_undone_accept_does_not_hide_what_was_saved_meanwhile(
     )
 
     with pytest.raises(HivemindError, match="was replaced since"):
-        memory.curation.undo("", None)
+        memory.curation.undo("")
 
     assert text_of(memory, "deploy") == (NEWER, "active")
     assert [r.path for r in memory.memories() if r.status == ACTIVE] == ["deploy.md"]
@@ -165,9 +165,9 @@ def test_an_entry_that_was_removed_meanwhile_is_not_accepted(
     def remove(other: Memory) -> None:
         selector = MemorySelector(name=entry)
         if how == "forget":
-            other.curation.forget(selector, None)
+            other.curation.forget(selector)
         else:
-            assert other.curation.purge(selector, None).left == ()
+            assert other.curation.purge(selector).left == ()
 
     meanwhile(Journal, "session", remove)
 

@@ -45,11 +45,11 @@ def test_a_done_is_taken_back_and_made_again(
     memory.curation.mark_done("renew")
     marked = (sandbox.notes / todo).read_bytes()
 
-    undone = memory.curation.undo("", None)
+    undone = memory.curation.undo("")
 
     assert (undone.kind, undone.reopened) == ("done", todo)
     assert (sandbox.notes / todo).read_bytes() == before
-    assert memory.curation.undo(undone.id, None).done == todo
+    assert memory.curation.undo(undone.id).done == todo
     assert (sandbox.notes / todo).read_bytes() == marked
 
 
@@ -59,7 +59,7 @@ def test_a_done_memory_is_open_again(memory: Memory, todo: str) -> None:
 
     assert memory.curation.mark_done("renew", is_open=True).is_changed
     assert status_of(memory) == "active"
-    assert memory.curation.undo("", None).done == todo
+    assert memory.curation.undo("").done == todo
 
 
 def test_a_day_to_come_is_not_done_yet(

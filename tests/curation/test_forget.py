@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -18,6 +19,7 @@ from hivemind_memory.errors import (
     NotSavedError,
     UsageError,
 )
+from hivemind_memory.inject.past_injections import InjectionTraces
 from hivemind_memory.model.curation import MemorySelector
 from tests.support.purge_rig import Bench
 from tests.support.sandbox import Sandbox
@@ -59,16 +61,13 @@ def test_an_unreadable_injection_log_is_reported_and_is_no_error(
 ) -> None:
     """The memory is forgotten by then: an error would say that nothing was."""
 
-    class Unreadable:
-        def count_quoting(self, paths: object, ids: object) -> dict[str, int]:
-            raise PermissionError(13, "Permission denied")
+    def refuse(*_: object) -> dict[str, int]:
+        raise PermissionError(13, "Permission denied")
 
     bench.save("deploy", "Never deploy on Fridays.")
 
-    done = bench.memory.curation.forget(
-        MemorySelector(name="deploy"),
-        Unreadable(),  # type: ignore[arg-type]
-    )
+    with mock.patch.object(InjectionTraces, "count_quoting", refuse):
+        done = bench.memory.forget(MemorySelector(name="deploy"))
 
     assert [one.path for one in done.memories] == ["deploy.md"]
     assert [one.what for one in done.failed] == ["injection log"]

@@ -241,8 +241,8 @@ def test_a_file_of_another_folder_never_stands_for_a_name(
         calls: dict[str, Callable[[], object]] = {
             "history": lambda: curation.history(name),
             "link": lambda: curation.link("other", name, "related_to"),
-            "forget": lambda: curation.forget(MemorySelector(name=name), None),
-            "purge": lambda: curation.purge(MemorySelector(name=name), None),
+            "forget": lambda: curation.forget(MemorySelector(name=name)),
+            "purge": lambda: curation.purge(MemorySelector(name=name)),
         }
         with pytest.raises(MemoryNotFoundError):
             calls[kind]()

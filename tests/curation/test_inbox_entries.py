@@ -51,7 +51,7 @@ def test_an_accepted_entry_moves_to_the_note_of_its_day(memory: Memory) -> None:
     assert [one.id for one in memory.curation.pending()] == [other]
     assert memory.count_pending(is_fresh=True) == 1
 
-    memory.curation.undo("", None)
+    memory.curation.undo("")
 
     assert paths(ask(memory, "zebra")) == []
     assert {one.id for one in memory.curation.pending()} == {entry, other}
@@ -99,7 +99,7 @@ def test_a_rejected_entry_waits_no_more(memory: Memory) -> None:
     with pytest.raises(MemoryNotFoundError):
         memory.curation.accept(entry)
 
-    memory.curation.undo("", None)
+    memory.curation.undo("")
 
     assert {one.id for one in memory.curation.pending()} == {entry, other}
 

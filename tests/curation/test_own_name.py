@@ -25,7 +25,7 @@ def save(memory: Memory, content: str, reason: str = "", source: str = "agent") 
 
 def forget(memory: Memory) -> None:
     """Forget what is active under the key."""
-    memory.curation.forget(MemorySelector(name="k"), None)
+    memory.curation.forget(MemorySelector(name="k"))
 
 
 def files(sandbox: Sandbox) -> dict[str, str]:
@@ -43,11 +43,11 @@ def test_a_memory_keeps_its_file_name_through_every_undo(
     """It used to move to k-2.md, then to k-3.md."""
     save(memory, "one")
     two = save(memory, "two", reason="r")
-    undone = memory.curation.undo("", None)
+    undone = memory.curation.undo("")
 
     assert files(sandbox) == {"k.md": "one", f"k--{two}.md": "-two"}
     three = save(memory, "three", reason="r")
-    memory.curation.undo("", None)
+    memory.curation.undo("")
     hidden = {f"k--{two}.md": "-two", f"k--{three}.md": "-three"}
     assert files(sandbox) == {"k.md": "one", **hidden}
     assert undone.reactivated[0].path == "k.md"
@@ -64,12 +64,12 @@ def test_a_new_memory_of_a_forgotten_key_gets_its_file(
     two = save(memory, "two")
     assert files(sandbox) == {"k.md": "two", f"k--{one}.md": "-one"}
 
-    memory.curation.undo("", None)
-    memory.curation.undo("", None)
+    memory.curation.undo("")
+    memory.curation.undo("")
 
     assert files(sandbox) == {"k.md": "one", f"k--{two}.md": "-two"}
     assert memory.curation.show("k").memory.id == one
-    purged = memory.curation.purge(MemorySelector(name="k"), None)
+    purged = memory.curation.purge(MemorySelector(name="k"))
     assert {item.id for item in purged.memories} == {one, two}
     assert files(sandbox) == {}
 
@@ -119,7 +119,7 @@ def test_a_kill_between_two_renames_loses_nothing(
     change = memory.curation.changes()[2].id  # the forget of the first
 
     def run() -> None:
-        memory.curation.undo(change, None) if is_undo else save(memory, "three")
+        memory.curation.undo(change) if is_undo else save(memory, "three")
 
     with monkeypatch.context() as patch:
         if call == "after":

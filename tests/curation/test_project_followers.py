@@ -20,7 +20,6 @@ from hivemind_memory.model.curation import MemorySelector, NewMemory
 from hivemind_memory.model.value import replaced
 from hivemind_memory.notes.edge import RELATED
 from hivemind_memory.notes.recovered_entries import read_recovered
-from hivemind_memory.opening import open_injection_records
 from hivemind_memory.projects.record_file import read_record, write_record
 from hivemind_memory.state.injection_log import InjectionLog
 from hivemind_memory.state.namespaces import Namespace, Namespaces
@@ -55,9 +54,7 @@ def use_all(sandbox: Sandbox, memory: Memory) -> None:
         sandbox.save_over("projects/shop/n.md", "# An old buffer\n")
         sandbox.age("projects/shop/n.md", 30)
         ask(shop, "harbour")
-    memory.curation.purge(
-        MemorySelector(name="gone"), open_injection_records(memory), is_forced=True
-    )
+    memory.curation.purge(MemorySelector(name="gone"), is_forced=True)
     Namespaces(memory.state()).change(
         "custom:tea",
         lambda _: Namespace(name="custom:tea", scope="projects/shop", kind="custom"),
@@ -165,7 +162,7 @@ CHANGES = 6
 def taken_back(memory: Memory, change: str, *, is_dry_run: bool = False) -> str:
     """Undo a change; return what became of it, or why it cannot be."""
     try:
-        done = memory.curation.undo(change, None, is_dry_run=is_dry_run)
+        done = memory.curation.undo(change, is_dry_run=is_dry_run)
     except HivemindError as error:
         return type(error).__name__ + str(error).partition("projects/")[0]
     items = [len(one) for one in (done.forgotten, done.restored, done.reactivated)]
@@ -253,7 +250,7 @@ def test_after_a_merge_each_note_has_its_own_new_path(
 
     with memory.as_caller(STORE) as store:
         assert paths(ask(store, "harbour")) == ["projects/store/recovered.md"]
-        assert store.curation.undo("", None).kind == "save"
+        assert store.curation.undo("").kind == "save"
     [kept] = read_recovered(sandbox.places.journal)
     assert kept.entry.path == "projects/store/n-shop.md"
     assert (sandbox.notes / "projects/store/n.md").read_text() == "# Of the store\n"

@@ -243,7 +243,7 @@ def test_a_purge_that_is_finished_later_finds_what_was_replaced_since(
     save_new(bench)
     [unfinished] = bench.state.unfinished()
 
-    receipt = purge.purge(bench.context(), UnfinishedPurge.of_hash(unfinished), None)
+    receipt = purge.purge(bench.context(), UnfinishedPurge.of_hash(unfinished))
 
     assert is_clean(bench, receipt)
     assert NEW in bench.read("vault.md")

@@ -32,7 +32,7 @@ def test_all_that_is_left_of_the_key_is_purged(tmp_path: Path, versions: int) ->
             memory.save(NewMemory(key="vault", content=text, reason=reason))
         (sandbox.notes / "vault.md").unlink()
 
-        receipt = memory.curation.purge(MemorySelector(name="vault"), None)
+        receipt = memory.curation.purge(MemorySelector(name="vault"))
 
         removed = {place.name: place.count for place in receipt.places}
         assert removed["typed memories"] == versions - 1

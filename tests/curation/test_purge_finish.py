@@ -49,9 +49,7 @@ def finish(
     bench: Bench, name: str, caller: Caller = OWNER, *, is_dry_run: bool = False
 ) -> PurgeResult:
     """Finish a purge."""
-    return purge(
-        bench.context(caller), UnfinishedPurge(id=name), None, is_dry_run=is_dry_run
-    )
+    return purge(bench.context(caller), UnfinishedPurge(id=name), is_dry_run=is_dry_run)
 
 
 def leave_copy(bench: Bench, scope: str = "") -> str:
@@ -208,7 +206,9 @@ def test_the_plan_of_one_purge_does_not_replace_that_of_another(
     bench.save("secretk", NEWER)
     bench.injected = mock.Mock(
         count_quoting=lambda paths, ids: {str(tmp_path / "tree"): 1},
+        count_copies=lambda _worktree: 0,
         erase_copies=lambda _worktree: (0, {}),
+        find_copies=lambda *_: {},
         git_folders=dict,
         is_within=lambda *_: False,
         refresh_section=lambda _: "it is broken",

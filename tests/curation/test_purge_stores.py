@@ -19,7 +19,6 @@ from hivemind_memory.model.query import Query
 from hivemind_memory.model.value import replaced
 from hivemind_memory.opening import (
     open_activity,
-    open_injection_records,
     open_injector,
     open_watcher,
 )
@@ -71,9 +70,7 @@ def test_a_purge_deletes_what_a_killed_backup_left(sandbox: Sandbox) -> None:
             file.write_text("zanzibar")
             os.utime(file, (1, 1))
 
-        memory.curation.purge(
-            MemorySelector(name="zanzibar"), open_injection_records(memory)
-        )
+        memory.curation.purge(MemorySelector(name="zanzibar"))
 
     assert not copy.parent.exists()
     assert not unnamed.exists()
@@ -109,6 +106,4 @@ def use_all(sandbox: Sandbox, memory: Memory, worktree: Path) -> None:
     memory.search(Query(text="kettle"))
     memory.diagnose()
     open_watcher(memory)
-    memory.curation.purge(
-        MemorySelector(name="port"), open_injection_records(memory), is_dry_run=True
-    )
+    memory.curation.purge(MemorySelector(name="port"), is_dry_run=True)

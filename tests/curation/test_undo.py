@@ -36,7 +36,7 @@ def test_an_undo_takes_back_a_write(memory: Memory, sandbox: Sandbox) -> None:
     """The entry is hidden and stays in its note."""
     memory.write("The walrus is staging.")
 
-    done = memory.curation.undo("", None)
+    done = memory.curation.undo("")
 
     assert (done.kind, [one.kind for one in done.forgotten]) == ("write", ["entry"])
     assert found(memory, "walrus") == []
@@ -50,7 +50,7 @@ def test_an_undo_of_a_save_makes_the_version_before_active_again(
     save(memory, "deploy-day", "We deploy on Tuesdays.")
     save(memory, "deploy-day", "We deploy whenever.", reason="a web page said so")
 
-    done = memory.curation.undo("", None)
+    done = memory.curation.undo("")
 
     assert [one.key for one in done.reactivated] == ["deploy-day"]
     assert memory.curation.show("deploy-day").memory.text == "We deploy on Tuesdays."
@@ -64,7 +64,7 @@ def test_an_undo_of_a_link_leaves_the_links_before(memory: Memory) -> None:
     before = memory.curation.show("a").edges
     memory.curation.link("a", "c", "related_to")
 
-    memory.curation.undo("", None)
+    memory.curation.undo("")
 
     assert memory.curation.show("a").edges == before
 
@@ -74,7 +74,7 @@ def test_an_undo_of_a_claim_takes_back_the_claim(memory: Memory) -> None:
     wanted = NewMemory(key="", content="WAL allows one writer")
     memory.curation.learn(wanted, topic="sqlite", confidence="high")
 
-    assert memory.curation.undo("", None).kind == "save"
+    assert memory.curation.undo("").kind == "save"
     assert found(memory, "writer") == []
 
 
@@ -83,25 +83,25 @@ def test_the_next_undo_goes_further_back(memory: Memory) -> None:
     memory.write("The first walrus.")
     memory.write("The second seal.")
 
-    memory.curation.undo("", None)
-    memory.curation.undo("", None)
+    memory.curation.undo("")
+    memory.curation.undo("")
 
     assert found(memory, "walrus seal") == []
     with pytest.raises(MemoryNotFoundError, match="no change left to undo"):
-        memory.curation.undo("", None)
+        memory.curation.undo("")
 
 
 def test_an_undo_is_taken_back_by_its_id(memory: Memory) -> None:
     """And that again: what is in effect and what is not stays known."""
     memory.write("The walrus is staging.")
-    undone = memory.curation.undo("", None)
+    undone = memory.curation.undo("")
 
-    again = memory.curation.undo(undone.id, None)
+    again = memory.curation.undo(undone.id)
 
     assert found(memory, "walrus") != []
     with pytest.raises(UsageError, match="is already undone"):
-        memory.curation.undo(undone.id, None)
-    assert memory.curation.undo("", None).undone == undone.undone
+        memory.curation.undo(undone.id)
+    assert memory.curation.undo("").undone == undone.undone
     assert found(memory, "walrus") == []
     assert again.id
 
@@ -113,10 +113,10 @@ def test_a_dry_run_says_what_would_be_and_changes_nothing(
     save(memory, "deploy-day", "We deploy on Tuesdays.")
     before = texts(sandbox)
 
-    plan = memory.curation.undo("", None, is_dry_run=True)
+    plan = memory.curation.undo("", is_dry_run=True)
 
     assert (texts(sandbox), plan.is_dry_run, plan.id) == (before, True, "")
-    done = memory.curation.undo("", None)
+    done = memory.curation.undo("")
     # The mark moves the text by a line, so the lines are those before and after it.
     assert [one.id for one in done.forgotten] == [one.id for one in plan.forgotten]
 
@@ -150,7 +150,7 @@ def test_a_change_that_others_built_upon_is_refused(
 
     for is_dry_run in (True, False):
         with pytest.raises((NotSavedError, MemoryNotFoundError)) as refused:
-            memory.curation.undo(change, None, is_dry_run=is_dry_run)
+            memory.curation.undo(change, is_dry_run=is_dry_run)
 
         assert "Nothing was undone" in str(refused.value)
         assert refused.value.hint
@@ -164,7 +164,7 @@ def test_an_edited_entry_is_left_alone(memory: Memory, sandbox: Sandbox) -> None
     note.write_text(note.read_text().replace("walrus", "seal"))
 
     with pytest.raises(NotSavedError, match="edited since"):
-        memory.curation.undo("", None)
+        memory.curation.undo("")
 
     assert found(memory, "seal") != []
 
@@ -176,12 +176,12 @@ def test_each_caller_takes_back_its_own_changes(sandbox: Sandbox) -> None:
         person.write("The walrus is staging.")
         agent.write("The seal is live.")
 
-        person.curation.undo("", None)
+        person.curation.undo("")
 
         assert found(person, "walrus") == []
         assert found(person, "seal") != []
         with pytest.raises(MemoryNotFoundError):
-            person.curation.undo("", None)
+            person.curation.undo("")
 
 
 def test_a_restore_undoes_exactly_one_forget(memory: Memory) -> None:
@@ -196,7 +196,7 @@ def test_a_restore_undoes_exactly_one_forget(memory: Memory) -> None:
     assert done.left == (alone.id,)
     assert found(memory, "seal") != []
     assert found(memory, "walrus") == []
-    memory.curation.undo(done.id, None)
+    memory.curation.undo(done.id)
     assert found(memory, "seal") == []
     memory.curation.restore(MemorySelector(name=alone.id))
     assert (found(memory, "walrus") != [], found(memory, "seal")) == (True, [])
@@ -222,26 +222,26 @@ def test_a_purge_leaves_no_record_of_what_is_purged(
     memory.forget(MemorySelector(name="walrus-password"))
     assert memory.curation.changes()
 
-    memory.curation.purge(MemorySelector(name="walrus-password"), None)
+    memory.curation.purge(MemorySelector(name="walrus-password"))
 
     kinds = {one.kind for one in memory.curation.changes()}
     assert kinds == {"save", "purge"}
     raw = b"".join(one.read_bytes() for one in sandbox.home.glob("state.db*"))
     assert b"walrus" not in raw
     with pytest.raises(UsageError, match=r"^The \w+ 01\w+ cannot be undone"):
-        memory.curation.undo("", None)
+        memory.curation.undo("")
 
 
 def test_nothing_says_that_a_purge_can_be_taken_back(memory: Memory) -> None:
     """Neither the hint of a restore nor that of an undo."""
     save(memory, "tide", "At noon")
-    memory.curation.purge(MemorySelector(name="tide"), None)
+    memory.curation.purge(MemorySelector(name="tide"))
     [purged] = [one.id for one in memory.curation.changes() if one.kind == "purge"]
 
     with pytest.raises(UsageError, match="is a purge: what was purged is") as restored:
         memory.curation.restore(MemorySelector(name=purged))
     with pytest.raises(UsageError, match="what was purged is erased") as undone:
-        memory.curation.undo(purged, None)
+        memory.curation.undo(purged)
 
     for refused in (restored.value, undone.value):
         assert "hm undo" not in refused.hint
@@ -264,7 +264,7 @@ with opening.open_memory(home=home, flags={"embedding_provider": "none"}) as mem
     for turn in range(6):
         try:
             if what == "undo":
-                memory.curation.undo("", None)
+                memory.curation.undo("")
             elif what == "save":
                 memory.save(NewMemory(key="k", content=f"text {turn}", reason="new"))
             elif what == "restore":
@@ -286,7 +286,7 @@ def test_a_save_between_the_two_steps_of_an_undo_stays_the_only_active_one(
         return reactivate_older(*args)
 
     monkeypatch.setattr(forget, "reactivate_older", late)
-    done = memory.curation.undo("", None)
+    done = memory.curation.undo("")
 
     assert done.reactivated == ()
     active = [row for row in memory.memories() if row.status == ACTIVE]
@@ -303,7 +303,7 @@ def test_two_processes_that_undo_at_once_lose_no_note(
     save(memory, "k", "the very first")
     for number in range(8):
         memory.write(f"Entry number {number}.")
-    memory.curation.forget(MemorySelector(name="k"), None)
+    memory.curation.forget(MemorySelector(name="k"))
 
     started = [
         subprocess.Popen(
@@ -344,11 +344,11 @@ def test_a_purge_drops_only_link_records_that_name_its_key_as_a_whole(
         (sandbox.notes / f"{name}.md").write_text(text)
         memory.curation.link(name, "end", "related_to")
 
-    memory.curation.purge(MemorySelector(name="deploy"), None)
+    memory.curation.purge(MemorySelector(name="deploy"))
 
     links = [one for one in memory.curation.changes() if one.kind == "link"]
     assert [one.items[0].path for one in links] == ["other.md"]
-    assert memory.curation.undo(links[0].id, None).link == "other.md"
+    assert memory.curation.undo(links[0].id).link == "other.md"
 
 
 def test_an_undo_after_an_edit_does_not_take_back_something_else(
@@ -362,17 +362,17 @@ def test_an_undo_after_an_edit_does_not_take_back_something_else(
 
     for _ in range(2):
         with pytest.raises(UsageError, match="an edit of plan") as caught:
-            memory.curation.undo("", None)
+            memory.curation.undo("")
         assert write.id in caught.value.hint
     with pytest.raises(UsageError, match="is an edit of plan"):
-        memory.curation.undo(edit.id, None)
+        memory.curation.undo(edit.id)
 
     assert found(memory, "walrus")
-    assert memory.curation.undo(write.id, None).kind == "write"
+    assert memory.curation.undo(write.id).kind == "write"
 
 
 def test_an_undo_says_where_it_acts(memory: Memory) -> None:
     """The last change may be in another project than the shell."""
     memory.write("The walrus is staging.", scope="project/zoo")
 
-    assert memory.curation.undo("", None).scopes == ("projects/zoo",)
+    assert memory.curation.undo("").scopes == ("projects/zoo",)

@@ -82,8 +82,7 @@ def test_a_purged_memory_has_no_name_there(reader: Reader, shop: Path) -> None:
     save("zebra-plan", "The zebra moves the shop.", SCOPE, type="lesson")
     tell(shop)
     with opening.open_memory() as memory:
-        records = opening.open_injection_records(memory)
-        memory.curation.purge(MemorySelector(name="zebra-plan"), records)
+        memory.curation.purge(MemorySelector(name="zebra-plan"))
     page = reader.page(f"/injection?worktree={shop}").text
     assert "zebra" not in page
 

@@ -83,7 +83,7 @@ def test_what_another_process_changes_is_told(served: Served) -> None:
         assert replaced.pop("at") >= told["at"]
         assert replaced == {"scope": told["scope"], "id": first, "byId": second}
         with opening.open_memory() as memory:
-            memory.curation.forget(MemorySelector(name=second), None)
+            memory.curation.forget(MemorySelector(name=second))
         assert events.next("forgotten")["id"] == second
 
 
@@ -161,7 +161,7 @@ def test_after_the_id_of_a_purged_change_comes_what_was_changed_since(
         log = memory.curation.events
         purged = log.after(0)[-1].change_id
         save("later", "After it.")
-        memory.curation.purge(MemorySelector(name="secret"), None)
+        memory.curation.purge(MemorySelector(name="secret"))
         assert purged not in {item.change_id for item in log.after(0)}
 
         async def told() -> list[str]:

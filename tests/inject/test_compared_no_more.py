@@ -14,7 +14,7 @@ from hivemind_memory.inject.find_copies import VERSION, Known
 from hivemind_memory.inject.letters import HASH_BYTES, letters, readable, runs_of
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import MemorySelector, NewMemory, PurgeResult
-from hivemind_memory.opening import open_injection_records, open_injector
+from hivemind_memory.opening import open_injector
 from tests.inject.repos import PUSH, add_remote, git, tracked
 from tests.inject.test_escape import shell
 from tests.inject.test_quoted_memories import MEMORY, OTHER, TOLD
@@ -50,11 +50,15 @@ def worktree(memory: Memory, tmp_path: Path) -> Path:
     return made
 
 
+def _hide(memory: Memory, key: str) -> None:
+    """Forget a memory, but leave the sections as they are."""
+    memory.curation.stored.hide([memory.curation.show(key).memory.path])
+
+
 def _purge(memory: Memory, name: str, *, is_dry_run: bool = False) -> PurgeResult:
     """Purge a memory, as `hm forget --purge` does."""
     return memory.curation.purge(
         MemorySelector(name=name),
-        open_injection_records(memory),
         is_dry_run=is_dry_run,
     )
 
@@ -134,7 +138,7 @@ def test_the_next_injection_removes_the_hashes_of_a_memory_that_is_over(
 
 def test_what_is_restored_is_compared_again(memory: Memory, worktree: Path) -> None:
     """The hashes are still there, or the next injection makes them again."""
-    memory.forget(MemorySelector(name="refund"))
+    _hide(memory, "refund")
     memory.curation.restore(MemorySelector(name="refund"))
     assert shell(worktree, PUSH).returncode != 0
 
@@ -155,7 +159,7 @@ def test_what_an_earlier_version_kept_goes_unless_it_is_shown_again(
     kept = worktree / ".git" / "info" / "hivemind-words"
     older = re.sub(r"(?m)^(memory \S+ \S+ \S+) .*$", r"\1", kept.read_text())
     kept.write_text(older.replace(VERSION, "hivemind-words 3"))
-    memory.forget(MemorySelector(name="refund"))
+    _hide(memory, "refund")
     assert shell(worktree, PUSH).returncode != 0
 
     open_injector(memory).inject(str(worktree))

@@ -18,7 +18,7 @@ from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.chat import ChatMessage
 from hivemind_memory.model.curation import MemorySelector, NewMemory
 from hivemind_memory.model.injection import InjectionResult
-from hivemind_memory.opening import open_injection_records, open_injector
+from hivemind_memory.opening import open_injector
 from hivemind_memory.state.injection_log import InjectionLog
 from tests.inject.repos import make_repo
 from tests.support.model_home import ModelHome
@@ -188,8 +188,7 @@ def test_it_goes_from_every_section_when_a_memory_is_forgotten(
     assert HEAD in section_of(second)
 
     with shop.sandbox.memory() as memory:
-        traces = open_injection_records(memory)
-        memory.curation.forget(MemorySelector(name="yard"), traces)
+        memory.curation.forget(MemorySelector(name="yard"))
 
     assert "scaffold" not in section_of(worktree) + section_of(second)
 
@@ -209,9 +208,9 @@ def test_a_save_that_is_undone_goes_from_the_section(
     assert "Ropes come first" in section_of(worktree)
 
     with shop.sandbox.memory() as memory:
-        memory.curation.undo("", open_injection_records(memory), is_dry_run=True)
+        memory.curation.undo("", is_dry_run=True)
         assert "Ropes come first" in section_of(worktree)
-        undone = memory.curation.undo("", open_injection_records(memory))
+        undone = memory.curation.undo("")
 
     assert [item.key for item in undone.forgotten] == ["rope"]
     assert "Ropes come first" not in section_of(worktree)
@@ -226,8 +225,7 @@ def make_linked(worktree: Path, folder: Path) -> None:
 
 def purge(shop: PaintShop, key: str) -> None:
     with shop.sandbox.memory() as memory:
-        traces = open_injection_records(memory)
-        memory.curation.purge(MemorySelector(name=key), traces)
+        memory.curation.purge(MemorySelector(name=key))
 
 
 @pytest.mark.parametrize("is_planted", [False, True])
@@ -264,8 +262,7 @@ def test_a_copy_elsewhere_in_the_worktree_is_reported(
     (worktree / "plan.md").write_text(f"# Plan\n\n{SAID}\n", encoding="utf-8")
 
     with shop.sandbox.memory() as memory:
-        traces = open_injection_records(memory)
-        done = memory.curation.purge(MemorySelector(name="yard"), traces)
+        done = memory.curation.purge(MemorySelector(name="yard"))
 
     assert [item for item in done.out_of_reach if item.what.endswith("plan.md")]
 
@@ -281,7 +278,7 @@ def test_a_briefing_that_goes_while_it_is_injected_is_not_written(
         if not forgotten:
             forgotten.append(True)
             with shop.sandbox.memory() as memory:
-                memory.curation.forget(MemorySelector(name="yard"), None)
+                memory.curation.forget(MemorySelector(name="yard"))
         real(self, record)
 
     monkeypatch.setattr(injection_record.InjectionEntry, "begin", begin)
@@ -334,10 +331,9 @@ def test_a_source_that_moved_is_found_in_the_section(
     assert SAID in section_of(worktree)
 
     with shop.sandbox.memory() as memory:
-        traces = open_injection_records(memory)
         [known] = [row.memory_id for row in memory.memories() if row.key == "eyes"]
         remove = memory.curation.purge if is_purge else memory.curation.forget
-        remove(MemorySelector(name=known), traces)
+        remove(MemorySelector(name=known))
         records = InjectionLog(memory.state()).records()
 
     assert SAID not in section_of(worktree)

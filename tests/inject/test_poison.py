@@ -13,7 +13,7 @@ from hivemind_memory.mcp_server.search_output import render_search, shape_search
 from hivemind_memory.memory import Memory
 from hivemind_memory.model.curation import MemorySelector, NewMemory
 from hivemind_memory.model.query import Query
-from hivemind_memory.opening import open_injection_records, open_injector
+from hivemind_memory.opening import open_injector
 from tests.inject.poisoning import OPTIONS, WAYS, Poisoned
 from tests.inject.repos import make_repo
 
@@ -100,7 +100,7 @@ def test_a_poisoned_session_is_undone_whole(memory: Memory, worktree: Path) -> N
     poison_session(memory)
     before = [VENOM in text for text in poisoned.told(worktree)]
 
-    forgotten = memory.curation.forget(MemorySelector(session=SESSION), None)
+    forgotten = memory.curation.forget(MemorySelector(session=SESSION))
 
     assert all(before)
     assert len(forgotten.memories) == 8
@@ -112,7 +112,7 @@ def test_a_poisoned_session_is_undone_whole(memory: Memory, worktree: Path) -> N
         assert VENOM not in text
         assert "We run the shop." in text
         assert "The shop sells tea." in text
-    again = memory.curation.forget(MemorySelector(session=SESSION), None)
+    again = memory.curation.forget(MemorySelector(session=SESSION))
     assert (len(again.memories), again.already) == (0, 8)
 
 
@@ -125,11 +125,9 @@ def test_a_poisoned_session_is_purged_to_the_last_byte(
     injector = open_injector(memory)
     for agent in ("claude", "codex"):
         injector.inject(str(worktree), agent=agent)
-    memory.curation.forget(MemorySelector(session=SESSION), None)
+    memory.curation.forget(MemorySelector(session=SESSION))
 
-    receipt = memory.curation.purge(
-        MemorySelector(session=SESSION), open_injection_records(memory)
-    )
+    receipt = memory.curation.purge(MemorySelector(session=SESSION))
 
     memory.close()
     assert receipt.left == ()

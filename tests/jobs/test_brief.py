@@ -19,7 +19,6 @@ from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.briefing import Briefing
 from hivemind_memory.model.chat import ChatMessage
 from hivemind_memory.model.curation import MemorySelector, NewMemory
-from hivemind_memory.opening import open_injection_records
 from hivemind_memory.state.briefings import Briefings
 from hivemind_memory.state.jobs import DONE, FAILED, WAITING, Job, Jobs
 from tests.support.model_home import ModelHome
@@ -172,13 +171,12 @@ def test_it_is_gone_at_once_with_a_memory_that_it_was_made_from(
     with home.sandbox.memory() as memory:
         curation = memory.curation
         if way == "forget":
-            curation.forget(MemorySelector(name="port"), None)
+            curation.forget(MemorySelector(name="port"))
         elif way == "supersede":
             memory.save(NewMemory(key="port", content="It is 6000.", reason="moved"))
         elif way == "purge":
             curation.purge(
                 MemorySelector(name="port"),
-                open_injection_records(memory),
                 is_forced=True,
             )
         elif way == "done":
@@ -198,9 +196,7 @@ def test_it_is_written_again_after_a_purge(home: Writer) -> None:
     home.save("more", "Green is the color of a passing build.")
     written(home)
     with home.sandbox.memory() as memory:
-        memory.curation.purge(
-            MemorySelector(name="more"), open_injection_records(memory), is_forced=True
-        )
+        memory.curation.purge(MemorySelector(name="more"), is_forced=True)
 
     home.run()
     home.wait(61)
@@ -214,7 +210,7 @@ def test_what_is_forgotten_while_the_model_writes_is_not_kept(home: Writer) -> N
 
     def reply(messages: Sequence[ChatMessage]) -> dict[str, object]:
         with home.sandbox.memory() as memory:
-            memory.curation.forget(MemorySelector(name="port"), None)
+            memory.curation.forget(MemorySelector(name="port"))
         return usual(messages)
 
     home.run()
@@ -345,7 +341,7 @@ def test_what_is_purged_while_a_briefing_is_kept_is_not_kept(
         found = compare(memory, told)
         if next(calls) == 1:  # the memories were compared, and are to be kept
             with home.sandbox.memory() as other:
-                other.curation.purge(MemorySelector(name="tabs"), None)
+                other.curation.purge(MemorySelector(name="tabs"))
         return found
 
     monkeypatch.setattr(brief, "sources_of", purge_after)
@@ -364,7 +360,7 @@ def test_a_purged_note_takes_the_briefing_that_knows_its_earlier_path(
     written(home)
     note.rename(note.with_name("other.md"))
 
-    home.with_memory(lambda m: m.curation.purge(MemorySelector(name="hand"), None))
+    home.with_memory(lambda m: m.curation.purge(MemorySelector(name="hand")))
 
     assert home.with_memory(lambda m: Briefings(m.state()).find("")) is None
 

@@ -143,7 +143,7 @@ def test_a_purged_text_does_not_come_back(home: CaptureHome) -> None:
     home.reply_with(proposal(LESSON, 3))
     home.capture()
     with home.sandbox.memory() as memory:
-        memory.curation.purge(MemorySelector(name="a-lesson"), None)
+        memory.curation.purge(MemorySelector(name="a-lesson"))
 
     result = home.capture("session-two")
 
@@ -156,7 +156,7 @@ def test_a_purged_session_is_not_captured_again(home: CaptureHome) -> None:
     home.reply_with(proposal(LESSON, 3))
     home.capture()
     with home.sandbox.memory() as memory:
-        memory.curation.purge(MemorySelector(session="session-one"), None)
+        memory.curation.purge(MemorySelector(session="session-one"))
 
     result = home.capture()
 
@@ -263,7 +263,7 @@ def test_what_is_sure_is_saved_at_once_if_asked_and_can_be_taken_back(
     found = home.with_memory(lambda m: m.curation.show("a-lesson"))
     assert found.memory.status == "active"
     selector = MemorySelector(session="session-one", is_everywhere=True)
-    hidden = home.with_memory(lambda m: m.curation.forget(selector, None))
+    hidden = home.with_memory(lambda m: m.curation.forget(selector))
     assert [item.key for item in hidden.memories] == ["a-lesson"]
 
 
@@ -406,7 +406,7 @@ def test_a_session_that_is_purged_while_the_model_is_asked_is_not_proposed(
     wanted = MemorySelector(session="session-one")
 
     def reply(_: object) -> dict[str, object]:
-        home.with_memory(lambda memory: memory.curation.purge(wanted, None))
+        home.with_memory(lambda memory: memory.curation.purge(wanted))
         return {"memories": [proposal(LESSON, 3)]}
 
     home.chat.reply = reply

@@ -9,16 +9,18 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
+from hivemind_memory.curation import purge
 from hivemind_memory.jobs.capture_queue import CAPTURE, queue_capture
 from hivemind_memory.jobs.runner import JobRunner
 from hivemind_memory.memory.memory import Memory
-from hivemind_memory.model.curation import MemorySelector
-from hivemind_memory.opening import open_injection_records
+from hivemind_memory.model.curation import MemorySelector, NewMemory
 from hivemind_memory.state.captures import Captures
 from hivemind_memory.state.erased_messages import ErasedMessages
 from hivemind_memory.state.jobs import DONE, INTERRUPTED, Jobs
@@ -195,8 +197,7 @@ def test_a_purge_reaches_what_is_kept(
     assert home.pending() == FIRST[:1]
 
     with home.sandbox.memory() as memory:
-        traces = open_injection_records(memory)
-        memory.curation.purge(MemorySelector(**selector), traces)
+        memory.curation.purge(MemorySelector(**selector))
 
     for file in home.sandbox.home.rglob("*"):
         if file.is_file():
@@ -221,59 +222,134 @@ def test_no_secret_is_kept(home: CaptureHome) -> None:
             assert b"Vase-77" not in file.read_bytes(), file
 
 
-def purge_in_another_process(home: CaptureHome) -> None:
-    """Purge the session, as ``hm forget --purge --session`` does."""
+def begin_purge(home: CaptureHome) -> int:
+    """Purge the session in another process, as ``hm forget --purge --session`` does.
+
+    Returns:
+        The process, once it has ended or waits for the capture.
+    """
+    told, tell = os.pipe()
     child = os.fork()
     if child == 0:
-        code = 1
+        real, code = purge.capture_lock, 1
+
+        def capture_lock(*given: str) -> AbstractContextManager[None]:
+            os.write(tell, b"x")
+            return real(*given)
+
         try:
-            with home.sandbox.memory() as memory:
-                traces = open_injection_records(memory)
-                memory.curation.purge(MemorySelector(session="session-one"), traces)
+            with (
+                mock.patch.object(purge, "capture_lock", capture_lock),
+                home.sandbox.memory() as memory,
+            ):
+                memory.curation.purge(MemorySelector(session="session-one"))
             code = 0
         finally:
+            os.write(tell, b"x")
             os._exit(code)
+    os.read(told, 1)
+    os.close(told)
+    os.close(tell)
+    return child
+
+
+def end_of(child: int) -> int:
+    """Return the exit code of a process."""
     _, status = os.waitpid(child, 0)
-    assert os.waitstatus_to_exitcode(status) == 0
+    return os.waitstatus_to_exitcode(status)
 
 
-@pytest.mark.parametrize(
-    ("written", "is_before"), [(1, False), (2, True), (2, False), (3, True), (3, False)]
-)
+@pytest.mark.parametrize("written", [1, 2, 3])
+@pytest.mark.parametrize("is_killed", [False, True])
 def test_a_session_that_is_purged_while_its_capture_writes_leaves_nothing(
-    home: CaptureHome,
-    monkeypatch: pytest.MonkeyPatch,
-    written: int,
-    *,
-    is_before: bool,
+    home: CaptureHome, written: int, *, is_killed: bool
 ) -> None:
     """Neither a proposal, nor a row that says how far it was read, nor its draft.
 
-    The purge comes after a memory was saved, or when the next one is about to be.
+    The purge comes when a memory is about to be saved; the capture goes on, or dies
+    with that memory in its note.
     """
     home.reply_with(*rows(FIRST))
-    real, count = Memory.save, 0
+    (at_save, reach_save), (purging, begin) = os.pipe(), os.pipe()
+    capture = os.fork()
+    if capture == 0:
+        real, count = Memory.save, 0
 
-    def save(memory: Memory, *given: Any, **named: Any) -> Any:
-        nonlocal count
-        count += 1
-        is_now = count == written
-        if is_now and is_before:
-            purge_in_another_process(home)
-        done = real(memory, *given, **named)
-        if is_now and not is_before:
-            purge_in_another_process(home)
-        return done
+        def save(memory: Memory, *given: Any, **named: Any) -> Any:
+            nonlocal count
+            count += 1
+            if count == written:
+                os.write(reach_save, b"x")
+                os.read(purging, 1)
+            done = real(memory, *given, **named)
+            if count == written and is_killed:
+                os._exit(9)
+            return done
 
-    monkeypatch.setattr(Memory, "save", save)
+        try:
+            with mock.patch.object(Memory, "save", save):
+                home.capture()
+        finally:
+            os._exit(0)
+    os.read(at_save, 1)
+    purging_process = begin_purge(home)
+    os.write(begin, b"x")
 
-    home.capture()
+    assert end_of(capture) == (9 if is_killed else 0)
+    assert end_of(purging_process) == 0
+    for fd in (at_save, reach_save, purging, begin):
+        os.close(fd)
 
     assert home.pending() == []
     assert rows_kept(home) == 0
-    for file in home.sandbox.notes.rglob("*.md"):
-        text = file.read_text(encoding="utf-8")
-        assert not any(each in text for each in FIRST)
+    for file in home.sandbox.home.rglob("*"):
+        if file.is_file():
+            data = file.read_bytes()
+            assert not any(each.encode() in data for each in FIRST), file
+    assert home.capture().why == "the session was purged"
+
+
+def test_a_session_of_which_only_a_draft_is_kept_is_purged(home: CaptureHome) -> None:
+    home.reply_with(*rows(FIRST))
+    assert killed(2, home.capture)
+    assert (home.pending(), rows_kept(home) > 0) == ([], True)
+
+    home.with_memory(
+        lambda memory: memory.curation.purge(MemorySelector(session="session-one"))
+    )
+
+    assert rows_kept(home) == 0
+    assert home.capture().why == "the session was purged"
+
+
+def test_a_session_that_only_waits_to_be_captured_is_purged(home: CaptureHome) -> None:
+    file = home.base / "transcript"
+    home.with_memory(lambda m: queue_capture(m, "claude", "session-one", str(file)))
+
+    home.with_memory(
+        lambda memory: memory.curation.purge(MemorySelector(session="session-one"))
+    )
+
+    assert home.with_memory(lambda memory: Jobs(memory.state()).all()) == []
+    assert home.capture().why == "the session was purged"
+    assert b"session-one" not in (home.sandbox.home / "state.db").read_bytes()
+
+
+def test_a_draft_that_repeats_a_purged_text_is_never_on_the_disk(
+    home: CaptureHome,
+) -> None:
+    """Another session said the same; the model is asked after the purge."""
+    new = NewMemory(key="kiln", content=FIRST[0], scope="projects/lamp")
+    home.with_memory(lambda m: m.save(new))
+    home.with_memory(lambda m: m.curation.purge(MemorySelector(name="kiln")))
+    home.reply_with(*rows(FIRST, "other-"))
+
+    assert killed(2, home.capture)
+
+    assert rows_kept(home) == 2
+    for file in home.sandbox.home.rglob("*"):
+        if file.is_file():
+            assert FIRST[0].encode() not in file.read_bytes(), file
 
 
 def rows_kept(home: CaptureHome) -> int:

@@ -51,6 +51,39 @@ def test_a_link_that_hides_nothing_is_written_as_the_models(
     assert "weight: 0.8, by: model}" in added
 
 
+def test_no_memory_is_told_as_older_that_was_saved_later(home: ModelHome) -> None:
+    """Several are saved before jobs run: each pair is compared once, by the newer."""
+    home.save("deploy-day", OLD)
+    home.save("deploy-time", NEW)
+    home.reply_with("updates")
+
+    home.run()
+
+    [asked] = home.chat.asked
+    told = data_in(asked)
+    assert told["saved"]["key"] == "deploy-time"
+    assert [other["key"] for other in told["older"]] == ["deploy-day"]
+    [proposed] = home.with_memory(lambda memory: memory.curation.pending())
+    assert "deploy-time updates deploy-day" in proposed.text
+
+
+def test_what_was_saved_before_a_claim_was_accepted_is_older_than_it(
+    home: ModelHome,
+) -> None:
+    """Its own job ran while the claim was pending, and could not compare them."""
+    home.save("deploy-time", NEW, is_proposal=True)
+    home.run()
+    home.save("deploy-day", OLD)
+    home.run()
+    assert home.chat.asked == []
+
+    home.with_memory(lambda memory: memory.curation.accept("deploy-time"))
+    home.reply_with("related_to")
+    home.run()
+
+    assert home.edges("deploy-time") == [("related_to", "deploy-day", "model")]
+
+
 def test_what_a_model_asks_is_told_as_data_in_one_request(home: ModelHome) -> None:
     """With the ids that it may use; a text cannot pass for an instruction."""
     first = home.save("deploy-day", OLD)
@@ -117,7 +150,7 @@ def test_what_a_person_removed_is_not_linked_again(
         elif how == "undo":
             change = memory.curation.changes()[0]
             assert change.actor == "model:*"
-            memory.curation.undo(change.id, None)
+            memory.curation.undo(change.id)
         else:
             note = home.sandbox.notes / "deploy-time.md"
             kept = [x for x in note.read_text().split("\n") if "by: model" not in x]
@@ -294,7 +327,7 @@ def test_a_purge_removes_jobs_proposals_and_refusals(home: ModelHome) -> None:
         memory.curation.unlink("deploy-time", "deploy-day", "related_to")
         selector = MemorySelector(name="deploy-day")
 
-        report = memory.curation.purge(selector, None)
+        report = memory.curation.purge(selector)
 
         assert ("language model", 3) in [(p.name, p.count) for p in report.places]
         links = ModelLinks(memory.state())

@@ -87,7 +87,7 @@ def test_a_diff_is_applied_and_taken_back_by_its_session(memory: Memory) -> None
     shown = memory.curation.show("day").memory
     assert shown.text == MERGED.replace("never later", "no later")
     assert shown.reason == "consolidated"
-    memory.curation.forget(MemorySelector(session=session), None)
+    memory.curation.forget(MemorySelector(session=session))
     assert ids(memory) == before
     assert {row.key for row in told_in(memory, "")} == set(TEXTS)
 

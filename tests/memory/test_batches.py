@@ -251,7 +251,7 @@ def test_what_is_purged_in_the_midst_of_a_batch_is_in_no_file(
 
     def purge() -> None:
         with mock.patch.object(owner, name, real), sandbox.memory() as other:
-            receipt = other.curation.purge(MemorySelector(name=entry.id), None)
+            receipt = other.curation.purge(MemorySelector(name=entry.id))
             assert receipt.is_complete, receipt
 
     real = getattr(owner, name)

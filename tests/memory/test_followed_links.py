@@ -196,11 +196,11 @@ def test_nothing_is_written_behind_a_link(
         if way_in == "write":
             memory.write("A numbat.", file="team/t.md")
         elif way_in == "forget":
-            curation.forget(MemorySelector(name="wombat"), None)
+            curation.forget(MemorySelector(name="wombat"))
         elif way_in == "replace":
             memory.folder.replace(NotePath("team/new.md"), b"x", expected=None)
         else:
-            curation.purge(MemorySelector(name="wombat"), None)
+            curation.purge(MemorySelector(name="wombat"))
 
     with sandbox.memory() as memory:
         with pytest.raises(HivemindError, match="where nothing is written"):
@@ -237,10 +237,10 @@ def test_a_memory_behind_a_link_leaves_its_key_free(
             NewMemory(key="wombat", content="It is back.", reason="s")
         )
         assert again.superseded == saved.id
-        hidden = curation.forget(wombat, None)
+        hidden = curation.forget(wombat)
         assert "wombat.md" in [one.path for one in hidden.memories]
         assert hidden.failed == ()
-        curation.purge(wombat, None)
+        curation.purge(wombat)
         assert not (sandbox.notes / "wombat.md").exists()
 
     assert (team / "wombat.md").read_text() == MEMORY

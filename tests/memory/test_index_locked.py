@@ -148,7 +148,7 @@ def test_changes_are_made_while_the_index_is_locked(
     curation.link("ship", "deploy", "related_to")
     curation.unlink("ship", "deploy", "related_to")
     curation.link("ship", "other", "related_to")
-    curation.forget(MemorySelector(name="other"), None)
+    curation.forget(MemorySelector(name="other"))
     curation.restore(MemorySelector(name="other"))
     claim = blocked.write("The lynx sleeps.", source="external", scope="global")
     pending = [waits.path for waits in curation.pending()]
@@ -171,7 +171,7 @@ def test_a_purge_while_the_index_is_locked_says_what_is_left_and_is_finished_lat
     memory.sync()
     sandbox.save("later.md", "The okapi hides.\n")
     with locked(sandbox):
-        receipt = memory.curation.purge(MemorySelector(name="secretk"), None)
+        receipt = memory.curation.purge(MemorySelector(name="secretk"))
 
         assert not (sandbox.notes / "secretk.md").exists()
         assert [item.what for item in receipt.left] == ["index"]
@@ -179,7 +179,7 @@ def test_a_purge_while_the_index_is_locked_says_what_is_left_and_is_finished_lat
         assert receipt.finish
 
     name = receipt.finish.rpartition(" ")[2]
-    finished = memory.curation.purge(UnfinishedPurge(id=name), None)
+    finished = memory.curation.purge(UnfinishedPurge(id=name))
 
     assert finished.is_complete
     left = [

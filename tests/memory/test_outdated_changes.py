@@ -40,14 +40,14 @@ def test_link_unlink_forget_undo_and_inbox_do_not_wait_until_all_notes_are_read_
         curation = memory.curation
         linked = curation.link("lion", "lynx", "contradicts")
         unlinked = curation.unlink("lion", "lynx", "related_to")
-        relinked = curation.undo("", None)
-        forgotten = curation.forget(LION, None)
-        restored = curation.undo("", None)
-        again = curation.forget(LION, None)
+        relinked = curation.undo("")
+        forgotten = curation.forget(LION)
+        restored = curation.undo("")
+        again = curation.forget(LION)
         shown = curation.restore(LION)
-        secret = curation.forget(MemorySelector(name="t.md"), None)
+        secret = curation.forget(MemorySelector(name="t.md"))
         accepted = curation.accept("inbox/claim.md")
-        pending = curation.undo("", None)
+        pending = curation.undo("")
         rejected = curation.reject(pending.pending[0].path)
         assert not outdated.is_done(memory)
 
@@ -68,7 +68,7 @@ def test_an_error_names_no_key_that_other_rules_indexed(
     """It is offered what the name may have been meant to be, from the index."""
     with upgraded.memory() as memory, outdated.reading_at_rest(monkeypatch):
         with pytest.raises(MemoryNotFoundError) as refused:
-            memory.curation.forget(MemorySelector(name=outdated.TOKEN[:-1]), None)
+            memory.curation.forget(MemorySelector(name=outdated.TOKEN[:-1]))
         assert not outdated.is_done(memory)
 
     assert outdated.TOKEN not in str(refused.value)

@@ -114,7 +114,7 @@ def test_what_may_not_be_seen_answers_like_what_is_not_there(seen: Memory) -> No
             lambda: write_row(seen, name, NewRow(content="x", id=OWN)),
             lambda: patch_namespace(seen, name, metadata="{}"),
             lambda: delete_namespace(seen, name),
-            lambda: forget_row(seen, OWN, None, requested_by=name),
+            lambda: forget_row(seen, OWN, requested_by=name),
         ):
             with pytest.raises(HivemindError) as caught:
                 call()

@@ -177,7 +177,7 @@ class Platform(RuleBasedStateMachine):
         known = self.rows[own]
         if not known.is_plugins:
             return
-        refused = refusal(lambda: forget_row(self.memory, own, None, requested_by=name))
+        refused = refusal(lambda: forget_row(self.memory, own, requested_by=name))
         is_there = known.name == name and not self.is_over(self.ends.get(name, 0.0))
         assert refused == ("" if is_there else NO_MEMORY)
         if is_there:

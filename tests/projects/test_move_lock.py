@@ -127,16 +127,16 @@ def test_two_homes_with_the_same_notes_wait_for_each_other(tmp_path: Path) -> No
         (lambda memory: memory.save(NewMemory(key="a", content="x")), "saved"),
         (lambda memory: memory.write("x"), "saved"),
         (
-            lambda memory: memory.curation.forget(MemorySelector(name="a"), None),
+            lambda memory: memory.curation.forget(MemorySelector(name="a")),
             "changed",
         ),
         (lambda memory: memory.curation.restore(MemorySelector(name="a")), "changed"),
-        (lambda memory: memory.curation.undo("", None), "changed"),
+        (lambda memory: memory.curation.undo(""), "changed"),
         (lambda memory: memory.curation.accept("a"), "changed"),
         (lambda memory: memory.curation.link("a", "b", "related_to"), "linked"),
         (lambda memory: memory.curation.unlink("a", "b", "related_to"), "changed"),
         (
-            lambda memory: memory.curation.purge(MemorySelector(name="a"), None),
+            lambda memory: memory.curation.purge(MemorySelector(name="a")),
             "purged",
         ),
         (

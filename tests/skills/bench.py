@@ -64,7 +64,6 @@ class Bench:
     ) -> PurgeResult:
         return self.memory.curation.purge(
             MemorySelector(name=ref),
-            opening.open_injection_records(self.memory),
             is_dry_run=is_dry_run,
         )
 

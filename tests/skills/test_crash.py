@@ -68,7 +68,7 @@ def sync(bench: Bench) -> object:
 
 
 def forget(bench: Bench) -> object:
-    return bench.memory.curation.forget(MemorySelector(name="deploy-shop"), None)
+    return bench.memory.curation.forget(MemorySelector(name="deploy-shop"))
 
 
 def restore(bench: Bench) -> object:
@@ -76,9 +76,7 @@ def restore(bench: Bench) -> object:
 
 
 def purge(bench: Bench) -> object:
-    return bench.memory.curation.purge(
-        MemorySelector(name="deploy-shop"), opening.open_injection_records(bench.memory)
-    )
+    return bench.memory.curation.purge(MemorySelector(name="deploy-shop"))
 
 
 def again(bench: Bench, *works: Callable[[Bench], object]) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory import opening
 from hivemind_memory.model.curation import PurgeResult, UnfinishedPurge
 from tests.skills.bench import STEPS, Bench, git, tree
 
@@ -148,9 +147,6 @@ def test_a_link_in_its_path_leaves_the_purge_unfinished_until_it_is_gone(
     assert receipt.finish
     (bench.shop / ".claude").unlink()
     outside.rename(bench.shop / ".claude")
-    again = bench.memory.curation.purge(
-        UnfinishedPurge(id=receipt.finish.split()[-1]),
-        opening.open_injection_records(bench.memory),
-    )
+    again = bench.memory.curation.purge(UnfinishedPurge(id=receipt.finish.split()[-1]))
     assert again.is_complete
     assert holds(bench.shop, b"zanzibar") == []

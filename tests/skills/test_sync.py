@@ -185,7 +185,7 @@ def test_forgetting_takes_it_from_agents_and_restoring_gives_it_back(
     assert made.file().read_text() == text
     assert made.status() == ""
 
-    made.memory.curation.undo("", None)  # the restore
+    made.memory.curation.undo("")  # the restore
     assert not made.file().exists()
 
 

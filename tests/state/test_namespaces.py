@@ -12,7 +12,6 @@ import pytest
 from hivemind_memory.errors import UsageError
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import MemorySelector, NewMemory
-from hivemind_memory.opening import open_injection_records
 from hivemind_memory.state.namespaces import Namespace, Namespaces
 from hivemind_memory.state.state_file import StateFile
 
@@ -129,13 +128,9 @@ def test_a_purge_takes_the_text_out_of_metadata(memory: Memory) -> None:
     put(memory.state(), copy)
     put(memory.state(), WEB)
 
-    dry = memory.curation.purge(
-        MemorySelector(name="port"), open_injection_records(memory), is_dry_run=True
-    )
+    dry = memory.curation.purge(MemorySelector(name="port"), is_dry_run=True)
     assert Namespaces(memory.state()).all() == [copy, WEB]
-    done = memory.curation.purge(
-        MemorySelector(name="port"), open_injection_records(memory)
-    )
+    done = memory.curation.purge(MemorySelector(name="port"))
 
     for receipt in (dry, done):
         [place] = [one for one in receipt.places if one.name == "namespaces"]

@@ -23,7 +23,6 @@ from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.clocks import SECONDS_PER_DAY
 from hivemind_memory.model.curation import MemorySelector, NewMemory
 from hivemind_memory.model.query import Query
-from hivemind_memory.opening import open_injection_records
 from hivemind_memory.state.recall_log import RecallLog
 from hivemind_memory.state.schema import STEPS
 from hivemind_memory.state.state_file import StateFile
@@ -149,7 +148,6 @@ def test_a_purge_takes_the_recalls_of_its_scope(memory: Memory) -> None:
         memory.record_recall(ask(memory, "cup"))
         report = memory.curation.purge(
             MemorySelector(name="secret-tea"),
-            open_injection_records(memory),
             is_forced=True,
         )
     [row] = [place for place in report.places if place.name == "recalls by day"]

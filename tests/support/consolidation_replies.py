@@ -164,7 +164,7 @@ def _round(
         problems.append(f"applied: {said}")
     problems += _lost(memory, texts, is_merged=count > 0)
     if count:
-        memory.curation.forget(MemorySelector(session=session), None)
+        memory.curation.forget(MemorySelector(session=session))
     problems += _lost(memory, texts, is_merged=False)
     return count
 

@@ -276,7 +276,7 @@ class TypedMemoryMachine(RuleBasedStateMachine):
 
         def call() -> ForgetResult:
             curation = self.memories[caller].curation
-            return curation.forget(MemorySelector(name=name), None)
+            return curation.forget(MemorySelector(name=name))
 
         if not self._may_change(meant, caller):
             self._refused(HivemindError, call)
@@ -306,7 +306,7 @@ class TypedMemoryMachine(RuleBasedStateMachine):
 
         def call() -> Any:
             selector = MemorySelector(session=session)
-            return self.memories[caller].curation.forget(selector, None)
+            return self.memories[caller].curation.forget(selector)
 
         if not meant:
             self._refused(HivemindError, call)

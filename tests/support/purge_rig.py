@@ -55,6 +55,7 @@ class Bench:
             index=self.memory.index_handle,
             find_scope=lambda name: scope_named(caller, name) if name else "",
             state=lambda: self.state,
+            injected=lambda: self.injected,
         )
 
     def save(self, key: str, content: str, **more: object) -> SaveResult:
@@ -82,7 +83,6 @@ class Bench:
         return purge(
             self.context(caller),
             MemorySelector(name=name, **selector),
-            self.injected,
             is_dry_run=is_dry_run,
             is_forced=is_forced,
         )

@@ -12,7 +12,6 @@ from hivemind_memory import NewMemory, environment
 from hivemind_memory.errors import EmbeddingError
 from hivemind_memory.memory import Memory
 from hivemind_memory.model.curation import MemorySelector
-from hivemind_memory.opening import open_injection_records
 from hivemind_memory.providers.fingerprint import VectorSpace
 from hivemind_memory.testing import FakeEmbedder
 from hivemind_memory.working import section_vectors, task_meaning
@@ -209,6 +208,6 @@ def test_a_purge_removes_the_vectors_of_sections(memory: Memory, root: Path) -> 
     build(memory, root)
     assert memory.places.all_section_vectors()
 
-    memory.curation.purge(MemorySelector(name="server"), open_injection_records(memory))
+    memory.curation.purge(MemorySelector(name="server"))
 
     assert memory.places.all_section_vectors() == []

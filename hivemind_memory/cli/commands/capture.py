@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from hivemind_memory.cli.command import Argument, CommandRequest, Flag, command
 from hivemind_memory.cli.options import JSON
 from hivemind_memory.cli.output import print_json, print_line, print_notices
@@ -72,22 +74,25 @@ def _capture(memory: Memory, session: str, *, is_dry_run: bool) -> CaptureResult
     """Capture a session; without an id, the last one of the project here, or of any."""
     from hivemind_memory import opening
     from hivemind_memory.access.rules import check_enabled
+    from hivemind_memory.files.places import find_above
     from hivemind_memory.jobs.capture_now import capture_now
 
     settings = memory.settings
     check_enabled(is_enabled=settings.enabled, why_read_only=settings.why_read_only())
-    sessions = opening.open_sessions(memory)
+    sessions = opening.open_sessions(memory, is_look=is_dry_run)
     if session:
         found = sessions.find(session)
     else:
-        found = sessions.newest(memory.here.find(False))
+        top = find_above(os.path.realpath(os.curdir), ".git")
+        found = sessions.newest(memory.here.find(False), top)
     return capture_now(memory, sessions, found, is_dry_run=is_dry_run)
 
 
 def _line(each: CapturedMemory) -> str:
     """Return one proposal and what became of it, as a line."""
     proposal = each.proposal
-    lines = f"lines {proposal.start_line}-{proposal.end_line}"
+    start, end = proposal.start_line, proposal.end_line
+    lines = f"lines {start} to {end}" if start < end else f"line {start}"
     sure = f"confidence {proposal.confidence:g}"
     why = f": {each.why}" if each.why and each.outcome != "saved" else ""
     head = f"{each.outcome} {proposal.type} {proposal.key} ({lines}, {sure})"

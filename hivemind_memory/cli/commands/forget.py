@@ -121,8 +121,6 @@ _SINGULAR = {
 )
 def forget(request: CommandRequest) -> int:
     """Hide memories, or erase them from every place."""
-    from hivemind_memory import opening
-
     values = request.values
     selector = _selector(values)
     if values["finish"] is not None:
@@ -133,7 +131,7 @@ def forget(request: CommandRequest) -> int:
             return _purge_all(memory, selector, values)
         needs_confirmation = selector.is_set and not values["yes"]
         if values["dry_run"] or needs_confirmation:
-            plan = memory.curation.forget(selector, None, is_dry_run=True)
+            plan = memory.curation.forget(selector, is_dry_run=True)
             _print_forgotten(plan, as_json=values["json"])
             if values["dry_run"] or not plan.memories:
                 return 0
@@ -142,8 +140,7 @@ def forget(request: CommandRequest) -> int:
                 f"Forget {count}?", "Nothing was forgotten", as_json=values["json"]
             ):
                 return 1
-        injected = opening.open_injection_records(memory)
-        forgotten = memory.curation.forget(selector, injected)
+        forgotten = memory.forget(selector)
     _print_forgotten(forgotten, as_json=values["json"])
     return 0
 
@@ -244,12 +241,7 @@ def _purge(
     is_forced = isinstance(selector, UnfinishedPurge) or (
         selector.name.endswith(".md") or selector.is_whole_scope
     )
-    return memory.curation.purge(
-        selector,
-        opening.open_injection_records(memory),
-        is_dry_run=is_dry_run,
-        is_forced=is_forced,
-    )
+    return memory.curation.purge(selector, is_dry_run=is_dry_run, is_forced=is_forced)
 
 
 def _print_forgotten(forgotten: ForgetResult, *, as_json: bool) -> None:

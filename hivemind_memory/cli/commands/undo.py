@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from hivemind_memory import opening
 from hivemind_memory.cli.command import Argument, CommandRequest, Flag, command
 from hivemind_memory.cli.commands.forget import print_items, print_restored
 from hivemind_memory.cli.dates import minute_text
@@ -53,9 +52,7 @@ def undo(request: CommandRequest) -> int:
     values = request.values
     with request.open_memory() as memory:
         undone = memory.curation.undo(
-            (values["id"] or "").strip(),
-            opening.open_injection_records(memory),
-            is_dry_run=values["dry_run"],
+            (values["id"] or "").strip(), is_dry_run=values["dry_run"]
         )
     _print_undone(undone, as_json=values["json"])
     return 0
