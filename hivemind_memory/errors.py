@@ -215,7 +215,7 @@ class VersionMismatchError(NotSavedError):
             f"The key has version {current}; version {expected} was expected."
             if expected
             else f"The key exists already, in version {current}.",
-            hint="Get it again, and decide with the value that it has now.",
+            hint="Read it again, and decide with its current value.",
             effect="Nothing was saved",
         )
         self.expected = expected

@@ -360,7 +360,7 @@ def test_the_person_names_agents_by_commands(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("agents", "sentence"),
     [
-        ([], "but agents is a JSON object"),
+        ([], "but must be a JSON object"),
         ({"x": 3}, 'The command of "x" must be a string or a list of strings.'),
         ({"x": ["y", 3]}, 'The command of "x" must be a string or a list of strings.'),
         ({"x": "it's"}, 'The command of "x" has an unclosed quote.'),

@@ -109,7 +109,7 @@ def check_workspace(
     if not scope_request.is_typed_by_owner:
         raise ScopeError(
             problem,
-            hint="Correct the name. `hm config get workspaces` shows which there are"
+            hint="Correct the name. `hm config get workspaces` lists them"
             " once HIVEMIND_WORKSPACE, HIVEMIND_TEAM and HIVEMIND_PROJECT are unset.",
         )
     from json import dumps

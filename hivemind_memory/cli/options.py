@@ -87,7 +87,7 @@ TAGS = Flag(
 ONLY_TAG = Flag(
     ("--tag",),
     "text",
-    "Only items with this tag; with commas, or given again, with all of them.",
+    "Only items with this tag. Repeat it, or use commas, to require several.",
     metavar="WORD",
     completes="tags",
     is_many=True,

@@ -129,7 +129,7 @@ _FILES = (
         AGENTS,
         "skill",
         {
-            "skill promote": "Make a memory a skill that agents follow.",
+            "skill promote": "Turn a memory into a skill that agents follow.",
             "skill list": "List the skills, and the memories that can become one.",
             "skill show": "Show a skill and its copies.",
             "skill sync": "Bring skills up to date with their memories.",
@@ -141,7 +141,7 @@ _FILES = (
         AGENTS,
         "context",
         {
-            "context build": "Print what fits a task into a budget of tokens.",
+            "context build": "Print the context of a task, within a token budget.",
             "context add": "Add a file, lines of it or a memory to a file of blocks.",
             "context list": "List the blocks of a file.",
             "context clean": "Remove the blocks that no longer matter.",
@@ -282,7 +282,7 @@ _FILES = (
         SET_UP,
         "model",
         {
-            "model list": "List the local models, and which one is here and used.",
+            "model list": "List the local models: which are downloaded, which is used.",
             "model fetch": "Download a local model.",
         },
     ),
@@ -325,12 +325,12 @@ GROUPS = {
     "git-hook": ("Git's hook that injects into new worktrees.", AGENTS, "status"),
     "context": ("Build the context of a task; keep blocks for it.", AGENTS, "build"),
     "project": ("Show, list, rename, adopt and merge projects.", AGENTS, "show"),
-    "skill": ("Make skills of memories, and keep them up to date.", AGENTS, "list"),
+    "skill": ("Turn memories into skills, and keep them up to date.", AGENTS, "list"),
     "token": ("Make, list and revoke tokens for clients of hm serve.", AGENTS, "list"),
     "kv": ("Keep values for programs under keys, with versions.", WRITE, "list"),
     "vault": ("Keep secrets, and give them to commands.", MAINTAIN, "list"),
     "jobs": ("List and retry the jobs of the language model.", MAINTAIN, "list"),
-    "eval": ("Measure how well questions of your own are answered.", MAINTAIN, "run"),
+    "eval": ("Measure how well your own questions are answered.", MAINTAIN, "run"),
     "config": ("Show and change the options in config.json.", SET_UP, "list"),
     "model": ("List and download models that run on this machine.", SET_UP, "list"),
 }

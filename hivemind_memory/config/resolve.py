@@ -171,9 +171,7 @@ def _refusal(
             hint=f"Set it to {', '.join(PROVIDER_NAMES)} or none; with none,"
             " searches are by keyword.",
         )
-    message = (
-        f"{place} has the value{shown}, but {option.name} is {allowed_values(option)}."
-    )
+    message = f"{place} has the value{shown}, but must be {allowed_values(option)}."
     return ConfigError(message, hint=_hint(option, place))
 
 

@@ -84,7 +84,7 @@ class Settings(ScopeSettings):
         "Model that reorders the best candidates by reading each one together with the"
         " query. local: a cross-encoder that hm watch or an agent's server runs. http:"
         " a server, which is sent the query and those texts. chat: the language model"
-        " of llm_provider, which is sent the same. none: the order stays.",
+        " of llm_provider, which is sent the same. none: the order stays as it is.",
         choices=RERANK_PROVIDERS,
     )
     local_rerank_model: str = _option(
@@ -93,10 +93,15 @@ class Settings(ScopeSettings):
     rerank_url: str = _option(
         "", "URL of the server that reranks; /rerank is added to it.", is_url=True
     )
-    rerank_model: str = _option("", "Model of that server. Empty: its only one.")
+    rerank_model: str = _option(
+        "", "Model of that server. Empty: the server has only one."
+    )
     rerank_api_key: str = _option("", "API key for that server.", is_secret=True)
     rerank_timeout_s: float = _option(
-        0.8, "Seconds the server may take; then the order stays.", low=0.05, high=1.8
+        0.8,
+        "Seconds to wait for the server; after that, the order stays as it is.",
+        low=0.05,
+        high=1.8,
     )
     llm_provider: str = _option(
         "none",
@@ -125,11 +130,15 @@ class Settings(ScopeSettings):
         high=600,
     )
     llm_calls_per_day: int = _option(
-        200, "Maximum requests to the language model a day.", low=0, high=1_000_000
+        200,
+        "Maximum number of requests to the language model per day.",
+        low=0,
+        high=1_000_000,
     )
     llm_send_private: bool = _option(
         False,  # noqa: FBT003 - the first column is the default
-        "Whether the language model, and a reranker elsewhere, get private memories.",
+        "Whether private memories are sent to the language model and to a reranker on"
+        " another machine.",
     )
     document_prefix: str | None = _option(
         None,
@@ -177,8 +186,8 @@ class Settings(ScopeSettings):
     )
     followed_links: Mapping[str, str] = _option(
         {},
-        "Links in the notes folder that lead to folders of notes to read as well:"
-        " path of the link -> the folder, absolute and itself free of links, as in"
+        "Links in the notes folder to other folders whose notes are read as well:"
+        " path of the link -> absolute path of the folder, without links, as in"
         ' {"team": "/srv/team-notes"}. Nothing is written there.',
         check="check_links",
     )
@@ -198,7 +207,8 @@ class Settings(ScopeSettings):
     ask_leader: bool = _option(
         False,  # noqa: FBT003 - the first column is the default
         "Have short commands run by a process that hm watch and hm mcp keep ready,"
-        " for a faster answer. The variable set to false turns it off for a command.",
+        " for a faster answer. To turn it off for one command, set the variable to"
+        " false.",
     )
     min_score: float = _share(
         SearchSettings().min_score,
@@ -222,8 +232,7 @@ class Settings(ScopeSettings):
     )
     half_life_days: float = _option(
         SearchSettings().half_life_days,
-        "Age in days at which a note has lost half of what age can take from"
-        " its score.",
+        "Age in days at which a note has lost half of what age can cost its score.",
         low=0.001,
         high=1_000_000,
     )
@@ -234,8 +243,8 @@ class Settings(ScopeSettings):
     )
     nearness_weight: float = _share(
         SearchSettings().nearness_weight,
-        "How much a hit gains for being in the project, team or workspace that you are"
-        " in, most of all a typed memory. 0: nothing.",
+        "How much a hit gains if it is in your current project, team or workspace;"
+        " typed memories gain most. 0: nothing.",
     )
     diversity: bool = _option(
         SearchSettings().diversity,
@@ -277,8 +286,9 @@ class Settings(ScopeSettings):
     )
     capture: str = _option(
         CAPTURES[0],
-        "What becomes of what the language model finds worth remembering in a session."
-        " off: nothing. inbox: it waits in hm inbox. save: what is sure is saved.",
+        "What happens to what the language model finds worth remembering in a session."
+        " off: nothing is captured. inbox: it waits in hm inbox. save: what is certain"
+        " is saved at once.",
         choices=CAPTURES,
     )
     session_sources: str = _option(
@@ -325,7 +335,7 @@ class Settings(ScopeSettings):
     )
     default_scope: str = _option(
         "auto",
-        "Scope of a memory that is saved without one. auto: the workspace,"
+        "Scope of a memory that is saved without a scope. auto: the workspace,"
         " otherwise the project, otherwise the team, otherwise global. global:"
         " always global.",
         choices=("auto", "global"),
@@ -333,7 +343,7 @@ class Settings(ScopeSettings):
     toolsets: list[str] = _option(
         [],
         "Further tools that hm mcp offers to agents. context: context_build, which"
-        " returns what a task needs within a budget of tokens. briefing:"
+        " returns what a task needs, within a token budget. briefing:"
         " get_memory_bulletin, which returns the briefing of a scope. skills:"
         " memory_record_use, which records whether a memory helped.",
         choices=TOOLSETS,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hivemind_memory.config.option import is_writable
+from hivemind_memory.config.option import INFINITY, is_writable
 from hivemind_memory.model.json_text import (
     InvalidJsonError,
     begins_like_json,
@@ -95,7 +95,10 @@ def allowed_values(option: Option) -> str:
         return "true or false"
     if option.kind in ("int", "float"):
         noun = "a whole number" if option.kind == "int" else "a number"
-        return f"{noun} from {option.low:.10g} to {option.high:.10g}"
+        bounds = f" from {option.low:.10g} to {option.high:.10g}"
+        if option.high == INFINITY:
+            bounds = f", {option.low:.10g} or more"
+        return noun + bounds
     if option.is_url:
         return "a URL that begins with http:// or https:// and has a host"
     if option.kind == "dict":

@@ -210,7 +210,7 @@ def find_skill(
     if not found:
         raise MemoryNotFoundError(
             f"There is no skill {mask(name)}.",
-            hint="`hm skill list` shows which there are.",
+            hint="`hm skill list` lists the skills.",
             effect=effect,
         )
     if len(found) > 1:

@@ -159,7 +159,7 @@ def unlink(call: PageCall) -> Redirect:
     """End a link from the page of what is doubtful."""
     kind = call.form.get("kind", "")
     if kind not in EDGE_KINDS:
-        raise UsageError(f"A link is one of {', '.join(EDGE_KINDS)}.")
+        raise UsageError(f"The kind of a link must be {', '.join(EDGE_KINDS)}.")
     call.memory.curation.unlink(call.path["id"], call.form.get("other", ""), kind)
     return Redirect(path=f"{ROOT}/doubtful", notice="The link is removed.")
 

@@ -48,7 +48,9 @@ def find(call: PageCall) -> Page:
     asked = {name: call.query.get(name, "").strip() for name in ("q", *_FILTERS)}
     status = asked["status"] or "active"
     if status not in STATUSES:
-        raise UsageError(f"There is no status {status!r}; it is one of {_STATUS_LIST}.")
+        raise UsageError(
+            f"There is no status {status!r}. It must be one of {_STATUS_LIST}."
+        )
     values: dict[str, Any] = {"asked": asked, "status": status, "words": []}
     if call.part and asked["q"]:
         values |= {"is_empty": False, "newest_scope": ""}

@@ -156,7 +156,7 @@ def failure_of(error: Exception) -> Failure:
     return Failure(
         500,
         f"unexpected error ({type(error).__name__})",
-        hint="Look whether it was done before you try again; `hm doctor` may find the"
+        hint="Check whether it was done before you try again; `hm doctor` may find the"
         " cause.",
     )
 

@@ -69,7 +69,7 @@ def _finding(injector: Injector, worktrees: Iterable[str]) -> Finding:
         name="git hooks",
         is_ok=not problems,
         detail="; ".join(problems) or _all_well(list(checked.values())),
-        hint="Run `hm doctor` again; what it still says, change by hand."
+        hint="Run `hm doctor` again, and fix by hand what it still reports."
         if problems
         else "",
     )

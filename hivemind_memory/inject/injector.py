@@ -257,7 +257,9 @@ class Injector:
         root, repository = self._find(worktree)
         if repository is None:
             why = f"{root} is not in a git repository, so there is nothing to switch"
-            raise NotInjectedError(why, hint="Just do not inject there.")
+            raise NotInjectedError(
+                why, hint="Without `hm inject`, nothing is injected there."
+            )
         with self._lock(root, repository):
             GitSettings(repository).switch(is_on=is_on)
         return None if is_on else self.eject(root)

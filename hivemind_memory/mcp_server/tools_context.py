@@ -84,10 +84,10 @@ class ContextTool:
             int, Field(ge=100, le=MAX_TOKENS, description="budget of the result")
         ] = DEFAULT_TOKENS,
     ) -> Annotated[CallToolResult, ContextOut]:
-        """Return what a task needs to start, within a budget of tokens.
+        """Return what a task needs to start, within a token budget.
 
         Call it once, at the start of a task. Returns memories about it, the sections
-        of files that it names or whose words it has, changes that are not committed
+        of files that it names or shares words with, changes that are not committed
         and recent commits, the most relevant first, and what was left out. Read what
         you need of those with memory_get or your own tools.
         """

@@ -65,7 +65,7 @@ class LearnTool:
     ) -> Annotated[CallToolResult, SaveOut]:
         """Save a claim with how certain it is.
 
-        Call it for what sources or tests confirm. The same claim again updates it. With
+        Call it for what sources or tests confirm. Saving it again updates it. With
         high confidence and two sources it becomes a lesson, else a reference, which
         only searches show.
         """

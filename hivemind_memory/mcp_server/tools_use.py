@@ -56,7 +56,7 @@ class UseTool:
         context: Context[Any],
         scope: ScopeName = "",
     ) -> Annotated[CallToolResult, UseOut]:
-        """Record what came of following a memory.
+        """Record whether following a memory worked.
 
         Call it once the result is known. applied: you followed it and it worked.
         ignored: it did not matter. contradicted: the facts were against it. corrected:

@@ -76,7 +76,7 @@ def parse_filter(  # noqa: PLR0913 - the filters of a search
     """
     if source and source not in SOURCES:
         known = ", ".join(SOURCES)
-        raise UsageError(f"{source!r} is not a source; it is one of {known}.")
+        raise UsageError(f"There is no source {source!r}. It must be one of {known}.")
     return SearchFilter(
         types=_types(types, own_types),
         scope=scope,

@@ -14,6 +14,7 @@ from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.files.reader import NoteReader
 from hivemind_memory.markdown.text import is_utf8
 from hivemind_memory.memory.note_indexer import LARGE_NOTE_BYTES
+from hivemind_memory.model.memories import FORGOTTEN
 from hivemind_memory.model.results import LARGE_UNINDEXED, MemoryStatus
 from hivemind_memory.model.snapshot import IndexedFiles, SkippedNote
 
@@ -113,6 +114,7 @@ def _status_of(
         memory_dir=places.notes,
         index_file=places.index_file,
         notes=notes,
+        forgotten_notes=_forgotten(opened),
         chunks=index.count_chunks(),
         index_bytes=_size(places.index_file),
         provider=name,
@@ -127,6 +129,12 @@ def _status_of(
         not_utf8=_not_utf8(syncer.folder, opened, known),
         unsettled_entries=_unsettled(places, now_s),
     )
+
+
+def _forgotten(opened: OpenIndex) -> int:
+    """Return how many notes are forgotten memories, which no list of notes shows."""
+    counts = opened.index.lists().count_memories("status", scopes=None)
+    return counts.get((FORGOTTEN,), 0)
 
 
 def _not_utf8(

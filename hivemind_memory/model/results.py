@@ -182,6 +182,9 @@ class MemoryStatus:
     unsettled_entries: int = 0
     """Acknowledged entries still in the journal's ten minutes."""
 
+    forgotten_notes: int = 0
+    """Of the notes: forgotten memories, which lists of notes leave out."""
+
 
 @value
 class Finding:

@@ -351,5 +351,5 @@ def _missing(key: str) -> KeyNotFoundError:
     """Return the error for a key that is not there."""
     shown = escape_line(shorten(key, _SHOWN_CHARS))
     return KeyNotFoundError(
-        f'vault key "{shown}" not found', hint="`hm vault list` shows which there are."
+        f'vault key "{shown}" not found', hint="`hm vault list` lists the keys."
     )

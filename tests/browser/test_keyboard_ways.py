@@ -64,7 +64,7 @@ def test_dispute_accept_and_purge_by_keyboard_alone(open_page: OpenPage) -> None
     page.goto("/memory/inbox")
     reach(page, page.get_by_role("button", name="Accept"))
     press("Enter")
-    expect(page.locator("#inbox")).to_contain_text("Nothing waits for you.")
+    expect(page.locator("#inbox")).to_contain_text("Nothing is waiting for you.")
     reach(page, page.get_by_role("button", name="Undo"))
     with page.expect_navigation():
         press("Space")

@@ -84,7 +84,7 @@ def test_a_person_finds_corrects_forgets_and_takes_back(
     expect(page.get_by_role("button", name="Forget")).to_be_visible()
     page.get_by_role("link", name="Inbox").click()
     page.get_by_role("button", name="Accept").click()
-    expect(page.locator("#inbox")).to_contain_text("Nothing waits for you.")
+    expect(page.locator("#inbox")).to_contain_text("Nothing is waiting for you.")
     page.goto("/memory/rollback")
     page.get_by_role("link", name="Remove it for good").click()
     page.get_by_label("Type its key to confirm").fill("rollback")

@@ -273,3 +273,13 @@ def test_a_status_has_an_option_of_its_own(
     listed = hm("list", *flags, "--json").json
 
     assert {one["key"] for one in listed} == keys
+
+
+def test_status_says_which_notes_a_list_leaves_out(hm: Hm, memories: Path) -> None:
+    """It counted nine notes where the list had eight, and did not say why."""
+    listed, status = hm("list").out.splitlines(), hm("status").out
+
+    (line,) = (row for row in status.splitlines() if row.startswith("notes: "))
+    assert line == (
+        f"notes: {len(listed) + 1} (1 forgotten: `hm list` leaves them out)"
+    )

@@ -48,7 +48,7 @@ def test_a_text_in_a_new_scope_says_which_one_it_resembles(
     other = hm(words[0], "--scope", "project/garden", *words[1:])
 
     assert "projects/shpo has no notes yet; did you mean projects/shop?" in first.err
-    assert "`hm undo` undoes this" in first.err
+    assert "`hm undo` reverts this" in first.err
     assert "did you mean" not in second.err + other.err
 
 
@@ -66,7 +66,7 @@ def test_a_text_from_a_workspace_that_nothing_knows_says_so(
     (shop.parent / "workspaces/wbe").mkdir(parents=True, exist_ok=True)
     second = hm(*words)
 
-    assert f"{said}; if its name is wrong, `hm undo` undoes this" in first.err
+    assert f"{said}; if its name is wrong, `hm undo` reverts this" in first.err
     assert said not in second.err
 
 

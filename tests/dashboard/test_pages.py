@@ -216,7 +216,7 @@ def test_a_claim_is_accepted_by_a_person_only(reader: Reader) -> None:
 
     accepted = reader.send("/inbox/accept", on="/inbox", ref=claim)
     assert "Accepted." in accepted.text
-    assert "Nothing waits" in accepted.text
+    assert "Nothing is waiting" in accepted.text
 
 
 @pytest.mark.parametrize(
@@ -483,7 +483,7 @@ def test_the_owner_sees_the_size_and_how_far_long_work_is(
     values |= {**frame, **dict.fromkeys(names, True)}
     health = Renderer().page("health.html", values)
     assert "50 notes not indexed yet (75 % done)" in health
-    assert "30 made, 70 to come (30 % done)" in health
+    assert "30 made, 70 pending (30 % done)" in health
 
 
 def test_sessions_are_joined_to_the_memories_they_left(

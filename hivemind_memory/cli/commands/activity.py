@@ -40,8 +40,8 @@ _LIMIT = Flag(
     high=200,
 )
 _OFF = (
-    "nothing is read or recorded: name agents in the option session_sources, as in"
-    " `hm config set session_sources claude,codex`, or set activity to true"
+    "activity is off. To read transcripts, run `hm config set session_sources"
+    " claude,codex`; to record tool calls, run `hm config set activity true`"
 )
 
 
@@ -95,9 +95,9 @@ def search(request: CommandRequest) -> int:
 @command(
     "activity show",
     description=(
-        "Prints the whole text that is kept, with the file and the line where it"
-        " stands, and the messages before and after it. Of a long message only the"
-        " beginning is kept; the file has the rest."
+        "Prints the whole text that is kept, with its file and line, and the messages"
+        " before and after it. Of a long message only the beginning is kept; the file"
+        " has the rest."
     ),
     arguments=(Argument("id", "Id of a hit."),),
     flags=(
@@ -201,7 +201,7 @@ def status_lines(status: ActivityStatus) -> list[str]:
     for source in status.sources:
         messages = count_text(source.messages, "message")
         kept = f"{messages} of {count_text(source.files, 'file')}"
-        where = source.folder if source.is_there else f"{source.folder} is not there"
+        where = source.folder if source.is_there else f"{source.folder} does not exist"
         lines.append(f"{source.name}: {kept} ({where})")
     if status.file:
         lines.append(f"{status.file} ({size_text(status.size_bytes)})")
@@ -219,7 +219,7 @@ def read_rest(memory: Memory) -> list[str]:
         lines.append("another process is reading the transcripts")
     elif report.messages:
         messages = count_text(report.messages, "message")
-        lines.append(f"{messages} of transcripts added")
+        lines.append(f"added {messages} from transcripts")
     return lines
 
 

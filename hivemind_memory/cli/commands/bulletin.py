@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         " forgotten is in it. It leaves out what agents are never told unasked: claims"
         " from tools and outside sources, and what has expired or is done. If a"
         " language model is chosen (llm_provider), it prints what the model wrote, as"
-        " long as the memories still say what it was told."
+        " long as the memories still say what it is based on."
     ),
     flags=(
         SCOPE,

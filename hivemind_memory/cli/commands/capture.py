@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     description=(
         "Sends what is new in the transcript of one session to the language model that"
         " llm_provider names, without secrets, and checks what it proposes: at most"
-        " five memories, each with the lines that it rests on. They wait in hm inbox,"
+        " five memories, each with the lines it is based on. They wait in hm inbox,"
         " unless the option capture is save. What is known, rejected or purged is not"
         " proposed again. Reads transcripts of Claude Code, Codex, Gemini CLI, OpenCode"
         " and Qwen Code. hm undo and hm forget --session undo what was saved."
@@ -35,8 +35,7 @@ if TYPE_CHECKING:
         Flag(
             ("--last",),
             "flag",
-            "The session of this project that was changed last; outside of a project,"
-            " of any.",
+            "The latest session of this project; outside a project, the latest of all.",
         ),
         Flag(
             ("--dry-run",),

@@ -100,8 +100,8 @@ def get(request: CommandRequest) -> int:
     "config set",
     description=(
         "With - the value is read from standard input, so that a secret does not end up"
-        " in the shell's history. If an option is an object, a part of it is set by its"
-        " name: agents.NAME."
+        " in the shell's history. To set one part of an option that is an object,"
+        " name both: agents.NAME."
     ),
     arguments=(
         _KEY,
@@ -157,7 +157,7 @@ def _refused_values(option: Option, text: str) -> Iterator[None]:
     except ValueError:
         from hivemind_memory.cli.unknown_names import nearest
 
-        message = f"{option.name} is {allowed_values(option)}."
+        message = f"{option.name} must be {allowed_values(option)}."
         near = nearest(text, option.choices)
         hint = f"Did you mean {near}?" if near else option.description
         raise UsageError(message, hint=hint) from None

@@ -45,7 +45,7 @@ _WHO = Argument(
 _PROJECT = Flag(
     ("--project",),
     "flag",
-    "Use this repository's files, which can be committed, instead of yours.",
+    "Use files in this repository, which can be committed, not your own.",
 )
 
 

@@ -148,9 +148,8 @@ def forget(request: CommandRequest) -> int:
 @command(
     "restore",
     description=(
-        "REF may be the id that hm forget printed: what that one forget hid comes back,"
-        " and nothing else. Given anything else, undoes the newest forget that hid any"
-        " of it."
+        "REF may be the id that hm forget printed: then exactly what that forget hid"
+        " comes back. Any other REF undoes the newest forget that hid any of it."
     ),
     arguments=(_HIDDEN,),
     flags=(*_SETS, SCOPE, _ALL_SCOPES, JSON),

@@ -149,10 +149,11 @@ def _leave() -> None:
 @command(
     "hook session-end",
     description=(
-        "Reads the agent's JSON from standard input. When a session has ended, a job is"
-        " added that captures it, if the options capture and llm_provider say so. If"
-        " capture is on without a language model, the agent is reminded once a session"
-        " to save what it learned: Claude Code when it stops, Gemini CLI with a prompt."
+        "Reads the agent's JSON from standard input. When a session ends, a job that"
+        " captures it is added, if the options capture and llm_provider are set. If"
+        " capture is on without a language model, the agent is reminded once per"
+        " session to save what it learned: Claude Code when it stops, Gemini CLI with"
+        " a prompt."
         " An option that this version does not know is ignored, and named on standard"
         " error. Always exits with 0, within seconds."
     ),

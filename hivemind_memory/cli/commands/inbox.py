@@ -45,11 +45,11 @@ def list_(request: CommandRequest) -> int:
 @command(
     "inbox accept",
     description=(
-        "The claim is found by every search from then on. It keeps its source: one from"
-        " a tool or from outside is marked as untrusted and never injected; hm edit"
-        " changes that, if you vouch for it. If another memory is active under its key,"
-        " nothing is changed; if it says the same, the claim is dropped: hm undo makes"
-        " it pending again."
+        "From then on, every search finds the claim. It keeps its source: one from"
+        " a tool or from outside is marked as untrusted and never injected. To vouch"
+        " for it, change its source with hm edit. If its key already has an active"
+        " memory, nothing is changed, unless that memory says the same: then the claim"
+        " is dropped, and hm undo makes it pending again."
     ),
     arguments=(_CLAIM,),
     flags=(JSON,),

@@ -62,9 +62,9 @@ def get(request: CommandRequest) -> int:
     "kv set",
     description=(
         "The value may be any JSON; anything else is kept as text. Without a value it"
-        " is read from standard input. Keys belong to a scope: without --scope to your"
-        " workspace, else to the project, else to everyone. Each write gives the key"
-        " the next version, even after it was deleted. Nothing here is searched."
+        " is read from standard input. Keys belong to a scope: the one in --scope, else"
+        " your workspace, else the project, else global. Each write gives the key the"
+        " next version, even after it was deleted. Searches never find keys or values."
     ),
     arguments=(
         _KEY,

@@ -44,8 +44,8 @@ if TYPE_CHECKING:
         Flag(
             ("--project",),
             "text",
-            "Project whose memory is read and written: a name, none, or auto, the"
-            " default: that of the folder in which the server starts.",
+            "Project whose memory is read and written: a name, none, or auto (the"
+            " default), the project of the folder in which the server starts.",
             metavar="NAME",
         ),
         Flag(

@@ -28,7 +28,7 @@ _LOCAL = ("127.0.0.1", "localhost")
     description=(
         "Serves agents over MCP and other programs over a REST API, on 127.0.0.1 only,"
         " until Ctrl-C. A request must send a token as Authorization: Bearer TOKEN: the"
-        " server's own, which sees everything, or one that hm token add made. With"
+        " server's own, which sees everything, or one from hm token add. With"
         " --public, requests without one may read what is public: the global memory,"
         " and projects whose visibility is public in config.json. With --plugin, it is"
         " also a memory plugin for agent platforms, at /v1. While it runs it keeps the"

@@ -74,7 +74,7 @@ _NAME = Argument("name", "Name of the skill, or key of its memory.")
     ),
 )
 def promote(request: CommandRequest) -> int:
-    """Make a memory a skill."""
+    """Turn a memory into a skill."""
     from hivemind_memory import opening
     from hivemind_memory.model.skills import TO_ALL, SkillRequest
 
@@ -140,13 +140,13 @@ def list_(request: CommandRequest) -> int:
     for offer in offers:
         print_line(_offer_text(offer))
     if not found and not offers:
-        print_notices(["no skills yet; `hm skill promote KEY` makes a memory one"])
+        print_notices(["no skills yet; `hm skill promote KEY` turns a memory into one"])
     return 0
 
 
 @command(
     "skill show",
-    description="Prints the state of each copy, and the SKILL.md of the memory now.",
+    description="Prints the state of each copy, and the memory's current SKILL.md.",
     arguments=(_NAME,),
     flags=(SCOPE, JSON),
     examples=("hm skill show deploy-shop",),
@@ -295,7 +295,7 @@ def _print_sync(done: SkillSync) -> None:
             outcome = copy.outcome
         print_line(f"{copy.file}: {outcome}{_why(copy)}", keep=[copy.file])
     if not done.copies:
-        print_notices(["no skills; `hm skill promote KEY` makes a memory one"])
+        print_notices(["no skills; `hm skill promote KEY` turns a memory into one"])
     print_notices(done.problems)
 
 

@@ -87,6 +87,12 @@ def _capture_line(capture: CaptureStatus) -> str:
     return f"{capture.option}, {read} read{last}"
 
 
+def _forgotten_text(status: MemoryStatus) -> str:
+    """Return why ``hm list`` shows fewer notes; empty: it shows them all."""
+    count = status.forgotten_notes
+    return f" ({count:,} forgotten: `hm list` leaves them out)" if count else ""
+
+
 def _status_rows(status: MemoryStatus) -> list[tuple[str, str]]:
     """Return the lines of ``hm status``: what, and how much."""
     from hivemind_memory.files.paths import NOT_UNICODE
@@ -95,7 +101,7 @@ def _status_rows(status: MemoryStatus) -> list[tuple[str, str]]:
     rows = [
         ("notes folder", status.memory_dir),
         ("index", f"{status.index_file} ({size_text(status.index_bytes)})"),
-        ("notes", f"{status.notes:,}"),
+        ("notes", f"{status.notes:,}{_forgotten_text(status)}"),
         ("chunks", f"{status.chunks:,}"),
         ("vectors", f"{status.vectors:,}, {status.pending_vectors:,} pending"),
         ("retrievers", ", ".join(status.retrievers) or "none"),

@@ -69,7 +69,10 @@ _AT_REST = {
     arguments=(
         _KEY,
         Argument(
-            "value", "Refused: others could read it.", is_required=False, reads=TEXT
+            "value",
+            "Refused here: other users could read it.",
+            is_required=False,
+            reads=TEXT,
         ),
     ),
     flags=(
@@ -176,9 +179,9 @@ def delete(request: CommandRequest) -> int:
 @command(
     "vault exec",
     description=(
-        "hm becomes the command, whose environment has the values; they are in no"
+        "The command replaces hm, with the values in its environment; they are in no"
         " command line and no file. A variable is named after its key, or as NAME=KEY"
-        " says. If a key is missing nothing is run, and the exit code is 1; it is 127"
+        " says. If a key is missing, nothing is run and the exit code is 1; it is 127"
         " if there is no such command, and 126 if it cannot be run."
     ),
     arguments=(

@@ -113,7 +113,7 @@ def new_scope_notices(memory: Memory, named: str) -> list[str]:
             notice, ending = scope_notice(notes, memory.find_scope(named)), ""
         except ScopeError:
             return []  # the write refuses it
-    return [f"{notice}{ending} `hm undo` undoes this"] if notice else []
+    return [f"{notice}{ending} `hm undo` reverts this"] if notice else []
 
 
 def print_written(written: WriteResult, *, as_json: bool) -> None:
