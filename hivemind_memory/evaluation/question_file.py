@@ -52,7 +52,7 @@ def read_question_file(memory: Memory, name: str | None) -> QuestionFile:
             message = f"{name or path} was not read: {error.strerror}."
             raise UsageError(message) from None
     if name is None:
-        hint = "`hm eval suggest` drafts one; `hm help eval run` says how it is read."
+        hint = "`hm eval suggest` drafts one; `hm help eval run` explains it."
         message = f"There is no file {path} with golden questions."
         raise UsageError(message, hint=hint)
     note = below.replace(os.sep, "/") if is_file else name

@@ -101,8 +101,10 @@ class NewerChange:
         }
         maker = makers.get(self.origin, "another person's")
         made = f"{maker} {self.kind} of {age_text(self.age_s)} ago in {self.path}"
-        more = f" and {count - 1} more are newer" if count > 1 else " is newer"
-        return f"{made}{more}; `hm undo {self.id}` undoes that one"
+        first = "the latest change is not yours"
+        if count > 1:
+            first = f"{count} newer changes are not yours; the latest"
+        return f"{first}: {made}; `hm undo {self.id}` undoes it"
 
 
 @value

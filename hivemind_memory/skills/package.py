@@ -74,7 +74,9 @@ def why_no_skill(memory: StoredMemory) -> SkillRefusal | None:
             "is no typed memory with a key and an id", "`hm save KEY` makes one."
         )
     if memory.status != "active":
-        return SkillRefusal(f"is {memory.status}", "Only an active memory counts.")
+        return SkillRefusal(
+            f"is {memory.status}", "Only an active memory can become a skill."
+        )
     if source := untrusted_source(memory.source):
         return SkillRefusal(
             f"is untrusted: its source is {source}",

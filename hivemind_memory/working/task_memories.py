@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 
-from hivemind_memory.errors import HivemindError, NotesMissingError
+from hivemind_memory.errors import (
+    HivemindError,
+    NoteNotFoundError,
+    NotePathError,
+    NotesMissingError,
+)
+from hivemind_memory.files.paths import SUFFIX
 from hivemind_memory.markdown.front_matter import split_front_matter
+from hivemind_memory.model.citation import split_place
 from hivemind_memory.model.query import Query
 from hivemind_memory.model.trust import is_trusted
 from hivemind_memory.model.value import replaced
@@ -34,6 +42,12 @@ def read_memories_of(memory: Memory) -> Callable[[str], str]:
     """Return what reads a memory by key, id or path, with its caller's rights."""
 
     def read(name: str) -> str:
+        path, start, end = split_place(name)
+        if 0 < start <= end and path.endswith(SUFFIX):
+            # A search names the very note, and not the project's own of that day.
+            with suppress(NoteNotFoundError, NotePathError):
+                count = end - start + 1
+                return memory.read(path, start_line=start, line_count=count).text
         path, start, end, _ = memory.curation.locate(name)
         if start:
             count = end - start + 1

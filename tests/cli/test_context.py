@@ -247,3 +247,17 @@ def test_a_misspelled_command_is_no_task(hm: Hm, project: Path) -> None:
     assert hm("context", "list").code == 2
     twice = hm("context", "rounding sums", "--task", "other")
     assert (twice.code, "given twice" in twice.err) == (2, True)
+
+
+def test_a_note_of_a_day_outside_the_project_is_shown_with_its_own_text(
+    hm: Hm, project: Path
+) -> None:
+    """It had the text of the project's own note of that day."""
+    subprocess.run(["git", "init", "-q", str(project)], check=True)
+    assert hm("write", "-g", "The kettle boils at four.").code == 0
+    assert hm("write", "The kettle of the shop is blue.").code == 0
+
+    shown = hm("context", "build", "--task", "where is the kettle").out
+
+    assert shown.count("The kettle boils at four.") == 1
+    assert shown.count("The kettle of the shop is blue.") == 1

@@ -99,13 +99,13 @@ def test_an_undo_names_a_newer_change_that_it_passes_over(
 
     assert "(use-pg): We use Postgres 16." in said
     maker = "an agent's" if writer == "agent" else "a program's"
-    assert f"{maker} write of " in said
-    assert " ago in global.md and 1 more are newer; `hm undo " in said
+    assert f"2 newer changes are not yours; the latest: {maker} write of " in said
+    assert " ago in global.md; `hm undo " in said
     newer = said.rpartition("`hm undo ")[2].partition("`")[0]
     assert ": Lunch is at 12." in shell.typed("undo", newer)
     nothing = shell.typed("undo")
     assert "no change left to undo" in nothing
-    assert f"hint: {maker.capitalize()} write of " in nothing
+    assert f"hint: The latest change is not yours: {maker} write of " in nothing
 
 
 def test_what_an_undo_shows_of_a_text_is_short_and_masked(shell: Shell) -> None:
