@@ -214,7 +214,7 @@ class VersionMismatchError(NotSavedError):
         super().__init__(
             f"The key has version {current}; version {expected} was expected."
             if expected
-            else f"The key exists already, in version {current}.",
+            else f"The key already exists, in version {current}.",
             hint="Read it again, and decide with its current value.",
             effect="Nothing was saved",
         )

@@ -130,7 +130,7 @@ def write_backup(
         ):
             if not written.create(name):
                 raise UsageError(
-                    f"{target} exists already.",
+                    f"{target} already exists.",
                     hint="Choose another file; a backup never overwrites one.",
                     effect=_EFFECT,
                 )

@@ -16,7 +16,7 @@ _MEANINGS = {
     401: "the token is missing or wrong",
     403: "the token only reads, or may not write there",
     404: "there is nothing of that name that the caller may see",
-    409: "what is there already stands against it",
+    409: "it conflicts with what is already there",
     412: "another version is there than the one that was named",
     413: "the body is larger than 1 MiB",
     421: "this name is not served here",

@@ -44,7 +44,7 @@ def queue_capture(memory: Memory, agent: str, session: str, transcript: str) -> 
     """
     is_id = session.isprintable() and not set(session) & set(" @")
     if agent not in TRANSCRIPT_SOURCES or not is_id or not session[:_MAX_CHARS]:
-        raise UsageError(f"{session[:60]!r} is no session of {agent[:60]!r}.")
+        raise UsageError(f"{session[:60]!r} is not a session of {agent[:60]!r}.")
     if len(session) > _MAX_CHARS:
         raise UsageError("The id of the session is too long.")
     try:

@@ -129,5 +129,5 @@ def _milliseconds(text: str) -> int:
     seconds = seconds_of(text.strip())
     if seconds is None:
         hint = "A moment looks like 2026-11-21T09:30:00+01:00."
-        raise UsageError(f"{text!r} is not a moment.", hint=hint)
+        raise UsageError(f"{text!r} is not a time.", hint=hint)
     return round(seconds * 1000)

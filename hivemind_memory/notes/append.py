@@ -218,7 +218,7 @@ class _Attempt:
             self._session.rollback()
             return refusal
         # The journal keeps the text, so that the next writer knows what to cut off.
-        message = f"{refusal} What was written of it goes with the next write."
+        message = f"{refusal} The next write removes what was written of it."
         return NotSavedError(message, hint=refusal.hint)
 
 

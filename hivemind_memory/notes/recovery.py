@@ -87,7 +87,7 @@ def recover(journal: Journal, now_s: float) -> tuple[RecoveredEntry, ...]:
     except NotSavedError:
         raise
     except HivemindError as error:
-        message = f"Vanished entries could not be put back: {error}"
+        message = f"Lost entries could not be restored: {error}"
         raise NotSavedError(message, hint=error.hint) from error
 
 

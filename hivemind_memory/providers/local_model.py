@@ -113,7 +113,7 @@ class _LoadedModel:
             raise
         # From None: what the library says may hold the text.
         except Exception as error:  # noqa: BLE001 - as above
-            message = f"The local model failed at a text ({type(error).__name__})."
+            message = f"The local model failed on a text ({type(error).__name__})."
             raise EmbeddingInvalidError(message) from None
         first: Floats = found[0]
         return first

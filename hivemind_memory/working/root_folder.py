@@ -77,7 +77,7 @@ class RootFolder:
             with self.walk() as walk:
                 walk.folder("")
         except PermissionError as error:
-            raise UsageError(f"{self.path} must not be read here.") from error
+            raise UsageError(f"Files in {self.path} cannot be read here.") from error
         except OSError as error:
             raise UsageError(f"There is no folder {self.path}.") from error
         # A root inside a folder that is refused: nothing is entered on the way to it.
@@ -85,7 +85,7 @@ class RootFolder:
         while above != os.path.dirname(above):
             above = os.path.dirname(above)
             if identity_at(above) in self._refused:
-                raise UsageError(f"{self.path} must not be read here.")
+                raise UsageError(f"Files in {self.path} cannot be read here.")
 
     def walk(self) -> Walk:
         """Return what reads a batch of files; use it in a ``with`` statement."""

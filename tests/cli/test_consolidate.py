@@ -53,7 +53,7 @@ def test_the_diff_goes_to_a_new_file_that_is_then_applied(
     assert as_json.json["diff"] == other.read_text(encoding="utf-8")
     assert f"+ {TEXTS['when']}" in file.read_text(encoding="utf-8")
     assert file.stat().st_mode & 0o777 == 0o600
-    assert (again.code, "is there already" in again.err) == (2, True)
+    assert (again.code, "already exists" in again.err) == (2, True)
     assert (nowhere.code, "cannot be written" in nowhere.err) == (2, True)
     # A file that is there is not paid for first.
     assert len(server.requests) == 4

@@ -50,7 +50,7 @@ def test_a_key_is_set_read_listed_and_deleted(hm: Hm) -> None:
         (
             ("set", "--if-version", "0", "there", "1"),
             1,
-            "The key exists already, in version 1.",
+            "The key already exists, in version 1.",
         ),
         (("set", "--if-version", "9", "there", "1"), 1, "version 9 was expected"),
         (("delete", "a"), 1, "There is no key a."),

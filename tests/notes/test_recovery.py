@@ -397,7 +397,7 @@ def test_a_recovered_note_that_is_a_link_is_refused_and_nothing_is_lost(
     home.write(STALE)
     (home.notes / RECOVERED).symlink_to(home.path / "elsewhere.md")
 
-    with pytest.raises(NotSavedError, match="put back"):
+    with pytest.raises(NotSavedError, match="restored"):
         home.recover()
     home.later(700)
     home.append("a write is not hindered by it")

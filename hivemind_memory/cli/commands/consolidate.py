@@ -87,7 +87,7 @@ def _propose(request: CommandRequest, memory: Memory) -> int:
     is_asked = isinstance(target, ChatTarget) and not request.values["dry_run"]
     output: str = request.values["output"] or ""
     if is_asked and output and os.path.lexists(output):
-        raise UsageError(f"{output} is there already.")
+        raise UsageError(f"{output} already exists.")
     if is_asked and clusters:
         merges, refused = _ask(memory, clusters)
     memories = {each.id: each for cluster in clusters for each in cluster}
@@ -140,7 +140,7 @@ def _write(path: str, diff: str) -> None:
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}.") from None
     if not is_written:
-        raise UsageError(f"{path} is there already. Nothing was written.")
+        raise UsageError(f"{path} already exists. Nothing was written.")
 
 
 def _ask(

@@ -149,7 +149,7 @@ def build(request: CommandRequest) -> int:
 @command(
     "context add",
     description=(
-        "The file is created if it does not exist. A block that is there already is"
+        "The file is created if it does not exist. A block that is already there is"
         " replaced. Lines are numbered from 1, and both are included. A dash reads"
         " blocks of any kind as JSON from standard input."
     ),
@@ -389,7 +389,9 @@ def _print(built: TaskContext) -> None:
     blocks = count_text(len(selection.selected), "block")
     lines = [f"{blocks}, {used:,} of {most:,} tokens"]
     if selection.over_budget:
-        lines.append("the critical blocks alone exceed the budget; nothing else is in")
+        lines.append(
+            "the critical blocks alone exceed the budget; nothing else is included"
+        )
     if selection.left_out:
         lines.append(f"left out: {count_text(len(selection.left_out), 'block')}")
     shown = selection.left_out[:_MAX_LEFT_OUT]

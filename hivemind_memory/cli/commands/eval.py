@@ -175,7 +175,9 @@ def _changed_options(texts: Sequence[str] | None) -> dict[str, object]:
         try:
             changed[name] = parse_value(options()[name], given)
         except ValueError:
-            message = f"{name} is {allowed_values(options()[name])}, not `{given}`."
+            message = (
+                f"{name} must be {allowed_values(options()[name])}, not `{given}`."
+            )
             raise UsageError(message) from None
     return changed
 
