@@ -93,15 +93,10 @@ class Settings(ScopeSettings):
     rerank_url: str = _option(
         "", "URL of the server that reranks; /rerank is added to it.", is_url=True
     )
-    rerank_model: str = _option(
-        "", "Model of that server. Empty: the server has only one."
-    )
+    rerank_model: str = _option("", "Model of that server. Empty: it has only one.")
     rerank_api_key: str = _option("", "API key for that server.", is_secret=True)
     rerank_timeout_s: float = _option(
-        0.8,
-        "Seconds to wait for the server; after that, the order stays as it is.",
-        low=0.05,
-        high=1.8,
+        0.8, "Seconds to wait for it; then the order stays.", low=0.05, high=1.8
     )
     llm_provider: str = _option(
         "none",
@@ -130,15 +125,11 @@ class Settings(ScopeSettings):
         high=600,
     )
     llm_calls_per_day: int = _option(
-        200,
-        "Maximum number of requests to the language model per day.",
-        low=0,
-        high=1_000_000,
+        200, "Maximum requests to the language model per day.", low=0, high=1_000_000
     )
     llm_send_private: bool = _option(
         False,  # noqa: FBT003 - the first column is the default
-        "Whether private memories are sent to the language model and to a reranker on"
-        " another machine.",
+        "Whether the language model and a remote reranker are sent private memories.",
     )
     document_prefix: str | None = _option(
         None,
@@ -207,8 +198,7 @@ class Settings(ScopeSettings):
     ask_leader: bool = _option(
         False,  # noqa: FBT003 - the first column is the default
         "Have short commands run by a process that hm watch and hm mcp keep ready,"
-        " for a faster answer. To turn it off for one command, set the variable to"
-        " false.",
+        " for a faster answer. Set the variable to false to turn it off once.",
     )
     min_score: float = _share(
         SearchSettings().min_score,
@@ -287,8 +277,7 @@ class Settings(ScopeSettings):
     capture: str = _option(
         CAPTURES[0],
         "What happens to what the language model finds worth remembering in a session."
-        " off: nothing is captured. inbox: it waits in hm inbox. save: what is certain"
-        " is saved at once.",
+        " off: nothing. inbox: it waits in hm inbox. save: what is certain is saved.",
         choices=CAPTURES,
     )
     session_sources: str = _option(

@@ -257,9 +257,7 @@ class Injector:
         root, repository = self._find(worktree)
         if repository is None:
             why = f"{root} is not in a git repository, so there is nothing to switch"
-            raise NotInjectedError(
-                why, hint="Without `hm inject`, nothing is injected there."
-            )
+            raise NotInjectedError(why, hint="Run this in a git repository.")
         with self._lock(root, repository):
             GitSettings(repository).switch(is_on=is_on)
         return None if is_on else self.eject(root)
