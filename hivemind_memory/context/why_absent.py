@@ -55,5 +55,5 @@ def _why_unmatched(scope: str, project: str, *, is_newer: bool) -> str:
     if scope == GLOBAL:
         return "it matches neither the project's name nor its branch, commits and files"
     if scope == project:
-        return "others of its project are newer or match the branch and commits better"
+        return "others in its project are newer, or match the branch and commits better"
     return f"it belongs to {scope}, which agents here can't see"

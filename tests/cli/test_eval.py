@@ -92,7 +92,7 @@ def test_only_options_of_a_search_can_be_compared(
     ran = hm("eval", str(golden), "--set-option", option)
 
     assert ran.code == 2
-    assert option in ran.err or "decay_floor is" in ran.err
+    assert option in ran.err or "decay_floor must be" in ran.err
 
 
 def test_a_floor_gives_an_exit_code_for_ci(hm: Hm, golden: Path) -> None:

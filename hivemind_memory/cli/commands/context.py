@@ -389,9 +389,7 @@ def _print(built: TaskContext) -> None:
     blocks = count_text(len(selection.selected), "block")
     lines = [f"{blocks}, {used:,} of {most:,} tokens"]
     if selection.over_budget:
-        lines.append(
-            "the critical blocks alone exceed the budget; nothing else is included"
-        )
+        lines.append("critical blocks alone exceed the budget; nothing else fits")
     if selection.left_out:
         lines.append(f"left out: {count_text(len(selection.left_out), 'block')}")
     shown = selection.left_out[:_MAX_LEFT_OUT]
