@@ -5,10 +5,19 @@ from __future__ import annotations
 from hivemind_memory.http_api.app import DOCUMENT, MCP, PAGE, LazyApp
 from hivemind_memory.http_api.mcp_mount import LazyMcpApp
 from hivemind_memory.http_api.plugin_clients import PLUGIN
+from hivemind_memory.http_api.route_groups import (
+    SEARCH_PATH,
+    WORKSPACES_PATH,
+    all_groups,
+    memory_groups,
+    plugin_groups,
+    search_groups,
+    workspace_groups,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from hivemind_memory.http_api.routes import RouteGroup
     from hivemind_memory.mcp_server.http_sessions import App
@@ -39,23 +48,22 @@ def make_mounts(
 
         return make_mcp_app(make_server(state, session), port, token)
 
-    def make_frame() -> App:
-        from hivemind_memory.http_api.route_groups import GROUPS
-
-        return _frame(GROUPS, state, memory_dir, session)
+    def frame(groups: Callable[[], Sequence[RouteGroup]]) -> LazyApp:
+        return LazyApp(lambda: _frame(groups(), state, memory_dir, session))
 
     def make_openapi() -> App:
         from hivemind_memory.http_api.openapi_page import OpenApi
-        from hivemind_memory.http_api.route_groups import GROUPS
 
-        return OpenApi(GROUPS)
+        return OpenApi(all_groups())
 
     openapi = LazyApp(make_openapi)
     return {
         MCP: LazyMcpApp(make_mcp),
         DOCUMENT: openapi,
         PAGE: openapi,
-        "": LazyApp(make_frame),
+        SEARCH_PATH: frame(search_groups),
+        WORKSPACES_PATH: frame(workspace_groups),
+        "": frame(memory_groups),
     }
 
 
@@ -63,13 +71,9 @@ def plugin_mount(
     state: ServerState, *, memory_dir: str | None, session: str
 ) -> dict[str, App]:
     """Return the memory plugin, which is served where it is asked for."""
-
-    def make_frame() -> App:
-        from hivemind_memory.http_api.route_groups import PLUGIN as GROUPS
-
-        return _frame(GROUPS, state, memory_dir, session)
-
-    return {PLUGIN: LazyApp(make_frame)}
+    return {
+        PLUGIN: LazyApp(lambda: _frame(plugin_groups(), state, memory_dir, session))
+    }
 
 
 def _frame(

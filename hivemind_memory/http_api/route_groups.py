@@ -1,36 +1,64 @@
-"""All groups of routes. A new one is a module of its own, named here."""
+"""All groups of routes, by what is loaded together. A new one is a module of its own.
+
+A server loads a group with the first request for one of its paths: most programs use
+one or two of them.
+"""
 
 from __future__ import annotations
 
-from hivemind_memory.http_api import (
-    activity,
-    briefings,
-    events,
-    key_values,
-    links,
-    memories,
-    notes,
-    plugin,
-    search,
-    status,
-    vault,
-    workspaces,
-)
-from hivemind_memory.http_api.routes import RouteGroup
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.http_api.routes import RouteGroup
 
-GROUPS: tuple[RouteGroup, ...] = (
-    memories.routes,
-    links.routes,
-    search.routes,
-    briefings.routes,
-    notes.routes,
-    status.routes,
-    events.routes,
-    workspaces.routes,
-    activity.routes,
-    key_values.routes,
-    vault.routes,
-)
+SEARCH_PATH = "/api/v1/search"
+WORKSPACES_PATH = "/workspaces"
 
-PLUGIN: tuple[RouteGroup, ...] = (plugin.routes,)
-"""Groups that are served only with ``--plugin``."""
+
+def all_groups() -> tuple[RouteGroup, ...]:
+    """Return the groups that are always served, as the OpenAPI document lists them."""
+    return (*memory_groups(), *workspace_groups())
+
+
+def memory_groups() -> tuple[RouteGroup, ...]:
+    """Return the groups whose paths begin with ``/api/v1``."""
+    from hivemind_memory.http_api import (
+        briefings,
+        events,
+        links,
+        memories,
+        notes,
+        status,
+        vault,
+    )
+
+    return (
+        memories.routes,
+        links.routes,
+        *search_groups(),
+        briefings.routes,
+        notes.routes,
+        status.routes,
+        events.routes,
+        vault.routes,
+    )
+
+
+def search_groups() -> tuple[RouteGroup, ...]:
+    """Return the group with nothing but ``SEARCH_PATH``."""
+    from hivemind_memory.http_api import search
+
+    return (search.routes,)
+
+
+def workspace_groups() -> tuple[RouteGroup, ...]:
+    """Return the groups whose paths begin with ``WORKSPACES_PATH``."""
+    from hivemind_memory.http_api import activity, key_values, workspaces
+
+    return (workspaces.routes, activity.routes, key_values.routes)
+
+
+def plugin_groups() -> tuple[RouteGroup, ...]:
+    """Return the groups that are served only with ``--plugin``."""
+    from hivemind_memory.http_api import plugin
+
+    return (plugin.routes,)

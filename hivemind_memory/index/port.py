@@ -189,10 +189,6 @@ class NotesIndex(Protocol):
 class Vocabulary(Protocol):
     """The words of the notes that one caller may see, as tokens."""
 
-    def all(self) -> list[tuple[str, int]]:
-        """Return every token of the index and its chunks; see ``is_seen``."""
-        ...
-
     def is_seen(self, token: str) -> bool:
         """Return whether a token is in something that the caller may see."""
         ...
@@ -208,7 +204,10 @@ class Vocabulary(Protocol):
         ...
 
     def near_tokens(self, word: str) -> list[tuple[str, int]]:
-        """Return the tokens that a misspelled *word* may be, and their chunks."""
+        """Return the tokens that a misspelled *word* may be, and their chunks.
+
+        Some may be hidden from the caller, see ``is_seen``.
+        """
         ...
 
     def inflections(self, word: str, *, limit: int) -> list[str]:

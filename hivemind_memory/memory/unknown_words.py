@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hivemind_memory.model.matches import WordMatches
 
 MAX_WHOLE_READS = 3
-"""Words that no note holds for which the whole vocabulary is read, at most."""
+"""Words that no note holds for which the vocabulary is read, at most."""
 
 CORRECTED_MIN_CHARS = 5
 """Letters that the stem of a word must have to be corrected: most shorter ones are a
@@ -45,10 +45,9 @@ def suggest(view: IndexView, words: WordMatches) -> tuple[str, ...]:
     if not unknown:
         return ()
     known = view.vocabulary()
-    vocabulary = known.all()
     found: dict[str, None] = {}
     for token in unknown:
-        for near in nearest_words(token, vocabulary, known.is_seen):
+        for near in nearest_words(token, known.near_tokens(token), known.is_seen):
             found[known.shortest_spelling(near)] = None
     return tuple(found)[:MAX_SUGGESTIONS]
 

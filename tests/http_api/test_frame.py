@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import socket
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.http_api.failures import Failure, plain_envelope
+from hivemind_memory.http_api.route_groups import all_groups
 from tests.http_api.served import Served, add_token, save, serving
 from tests.support.forked import HM, finish
 
@@ -237,3 +239,16 @@ def test_a_hint_tells_no_secret() -> None:
 
     assert token not in str(plain_envelope(failure))
     assert "Did you mean " in str(plain_envelope(failure)["hint"])
+
+
+def test_every_route_is_loaded_with_the_first_request_for_its_path(
+    served: Served,
+) -> None:
+    """Groups are loaded apart; what a path leads to has to have its route."""
+    for route in (route for group in all_groups() for route in group.routes):
+        path = re.sub(r"{[^}]+}", "x", route.path)
+
+        answer = served.ask("TRACE", path)
+
+        assert answer.status_code == 405, path
+        assert route.method in answer.headers["allow"].split(", "), path

@@ -27,7 +27,7 @@ from hivemind_memory.curation.access_tokens import AccessTokens
 from hivemind_memory.dashboard.mount import dashboard_mount
 from hivemind_memory.http_api.app import make_app
 from hivemind_memory.http_api.mounts import make_mounts, plugin_mount
-from hivemind_memory.http_api.route_groups import GROUPS, PLUGIN
+from hivemind_memory.http_api.route_groups import all_groups, plugin_groups
 from hivemind_memory.http_api.routes import Route
 from hivemind_memory.mcp_server.http_sessions import App
 from hivemind_memory.mcp_server.server_state import ServerState
@@ -92,7 +92,7 @@ def _routes(*, is_change: bool) -> list[Route]:
     """Return the routes; a stream is tested by itself."""
     return [
         route
-        for group in (*GROUPS, *PLUGIN)
+        for group in (*all_groups(), *plugin_groups())
         for route in group.routes
         if route.is_change == is_change and route.media == "application/json"
     ]

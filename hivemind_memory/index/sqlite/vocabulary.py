@@ -39,10 +39,14 @@ WHERE term = ?
 
 def read_vocabulary(connection: apsw.Connection) -> Tokens:
     """Read every token; the engine counts its chunks while it does."""
-    # A combining mark by itself folds to an empty token, which comes out NULL. Words of
-    # addresses and words with signs begin with characters for private use.
+    # A combining mark by itself folds to an empty token, which comes out NULL.
     sql = "SELECT term, doc FROM vocabulary WHERE term <> ''"
-    return [row for row in connection.execute(sql) if not "\ue400" <= row[0] < "\ue600"]
+    return [row for row in connection.execute(sql) if not _is_marked(row[0])]
+
+
+def _is_marked(token: str) -> bool:
+    """Whether a token is of an address or has signs: it begins with a private mark."""
+    return "\ue400" <= token < "\ue600"
 
 
 def read_initial(connection: apsw.Connection, first: str) -> Tokens:
@@ -80,10 +84,6 @@ class SqliteVocabulary:
         self._stats = stats
         self._read_by_initial = read_by_initial
 
-    def all(self) -> Tokens:
-        """Return every token of the index; see ``is_seen``."""
-        return self._read()
-
     def is_seen(self, token: str) -> bool:
         """Return whether a token is in something that the caller may see."""
         return self._stats is None or self._stats.documents(token) > 0
@@ -109,6 +109,7 @@ class SqliteVocabulary:
             return [
                 row
                 for first in sorted(set(word[:2]))
+                if not _is_marked(first)
                 for row in self._read_by_initial(first)
             ]
 
