@@ -51,6 +51,13 @@ FAULTS = (
         says=r"[1-9]\d* wrong",
     ),
     Fault(
+        name="a wrong query string is an error of the server",
+        rig="http_hostile --requests 400 --clients 2 --seed 3",
+        module="http_api/frame.py",
+        code="assert _field_failure\n_field_failure = lambda *_: RuntimeError('x')\n",
+        says=r"[1-9]\d* wrong answers",
+    ),
+    Fault(
         name="threads use one connection to state.db at the same time",
         rig="mcp_parallel --clients 8 --calls 20 --seconds 20 --transport http"
         " --projects 1 --workspaces 1",

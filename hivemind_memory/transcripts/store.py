@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 
     from hivemind_memory.sqlite.writer_lock import WriterConnection
 
+MAPPED_BYTES = 64 * 1024 * 1024
+"""Most bytes of the file that are mapped. What is mapped counts as memory of the
+process, and reading a gigabyte of transcripts touches all of the file."""
+
 VERSION = 1
 _SCHEMA = f"""
 CREATE TABLE meta(key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
@@ -170,6 +174,7 @@ class TranscriptStore:
             connection = open_connection(self.path)
         try:
             connection.execute("PRAGMA secure_delete = ON")
+            connection.execute(f"PRAGMA mmap_size = {MAPPED_BYTES}")
             version = int(connection.pragma("user_version"))
             if version == 0:
                 _make_tables(connection)

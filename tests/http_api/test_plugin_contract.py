@@ -53,5 +53,7 @@ def test_the_contract_names_what_the_server_has() -> None:
     }
 
     assert described == {
-        (route.method, route.path) for group in plugin_groups() for route in group.routes
+        (route.method, route.path)
+        for group in plugin_groups()
+        for route in group.routes
     }
