@@ -42,8 +42,8 @@ class KeyRow(Answer):
 
     key: str
     value: JsonValue
-    version: int = Field(description="one more with each write, also after a deletion")
-    expires_at: str | None = Field(description="when it is gone; null: it stays")
+    version: int = Field(description="higher with each write, even after a deletion")
+    expires_at: str | None = Field(description="when it expires; null: never")
     updated_at: str
 
 
@@ -59,7 +59,7 @@ class SetFields(Fields):
         description=f"any JSON of at most {MAX_VALUE_BYTES // 1024} KiB"
     )
     ttl_seconds: int | None = Field(
-        None, ge=1, le=MAX_TTL_S, description="seconds until it is gone"
+        None, ge=1, le=MAX_TTL_S, description="seconds until it expires"
     )
     if_match_version: int | None = Field(
         None,

@@ -31,7 +31,7 @@ class Link(CamelAnswer):
     to_id: str
     to_path: str
     weight: float
-    is_changed: bool = Field(description="false: they were linked so already")
+    is_changed: bool = Field(description="false: they were already linked like this")
 
 
 @routes.post(

@@ -81,7 +81,7 @@ class SaveFields(Fields):
     """What a memory is saved with."""
 
     key: Annotated[_Short, Field(description="short lasting name: deploy-day")]
-    content: Annotated[_Text, Field(description="what is to be remembered")]
+    content: Annotated[_Text, Field(description="what to remember")]
     type: Annotated[_Short, Field(description="default: context")] = ""
     supersede_reason: Annotated[
         str, Field(max_length=2_000, description="why it replaces the active one")
@@ -117,7 +117,7 @@ class SavedRow(Row):
 
     is_new: bool = Field(description="false: it said exactly this already")
     warnings: list[str]
-    hints: list[str] = Field(description="what might be done better")
+    hints: list[str] = Field(description="what to improve")
 
 
 class Forgotten(Answer):

@@ -84,7 +84,7 @@ class Written(CamelAnswer):
     end_line: int
     id: str
     scope: str
-    is_indexed: bool = Field(description="a search finds it already")
+    is_indexed: bool = Field(description="searches already find it")
     warnings: list[str]
 
 

@@ -14,13 +14,13 @@ _REF = "#/components/schemas/{model}"
 _MEANINGS = {
     400: "the request has the wrong form",
     401: "the token is missing or wrong",
-    403: "the token only reads, or may not write there",
-    404: "there is nothing of that name that the caller may see",
+    403: "the token is read-only, or may not write there",
+    404: "there is nothing by that name that the caller may see",
     409: "it conflicts with what is already there",
-    412: "another version is there than the one that was named",
+    412: "the version that was named is not the current one",
     413: "the body is larger than 1 MiB",
     421: "this name is not served here",
-    428: "a condition must be given",
+    428: "If-Match is missing",
     429: "the client has too many requests open",
     503: "the memory cannot be used now",
 }

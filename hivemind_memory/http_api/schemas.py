@@ -110,7 +110,7 @@ class Edge(CamelAnswer):
     is_outgoing: bool = Field(description="it begins at this memory")
     id: str = Field(description="of the other one, or as it is written there")
     key: str
-    path: str = Field(description="empty: it is not there")
+    path: str = Field(description="empty: it does not exist")
     by: str = Field(description="model: the language model made it", default="")
 
 
