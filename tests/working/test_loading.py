@@ -125,7 +125,7 @@ def test_a_folder_that_is_refused_is_not_read_under_any_name(tmp_path: Path) -> 
     assert "private" not in text
     assert text.startswith("[Error")
     for root in (notes, notes.parent):
-        with pytest.raises(UsageError, match="must not be read"):
+        with pytest.raises(UsageError, match="cannot be read"):
             RootFolder(str(root), refused).check_usable()
     with RootFolder(str(tmp_path / "project"), refused).walk() as walk:
         assert list(walk.files((), 9)) == []

@@ -184,7 +184,7 @@ def test_the_notes_are_read_through_the_memory_alone(
 ) -> None:
     """Else a root would show the notes of every scope."""
     for root in (home, home / "memory"):
-        with pytest.raises(UsageError, match="must not be read"):
+        with pytest.raises(UsageError, match="cannot be read"):
             built(memory, root, "rounding")
     found = built(memory, tmp_path, "rounding of a cart")
     assert not any("memory/" in one for one in ids(found) if one.startswith("file:"))
