@@ -52,6 +52,7 @@ def show(call: PageCall) -> Page:
             and why_no_skill(details.memory) is None,
             "recall": details.recall,
             "edges": list(edges.values()),
+            "links": _named_links(details),
             "graph": _graph_of(details),
             "versions": versions,
             "warnings": details.warnings,
@@ -111,6 +112,18 @@ def without_secrets(memory: StoredMemory) -> StoredMemory:
 def address_of(memory: StoredMemory) -> str:
     """Return the page of a memory; of one without an id, the page of its note."""
     return f"{ROOT}/{memory.id or 'notes/' + quote(memory.path)}"
+
+
+def _named_links(details: MemoryDetails) -> dict[str, str]:
+    """Return the names that a ``[[link]]`` may have -> pages of linked memories."""
+    links: dict[str, str] = {}
+    for edge in details.edges:
+        if edge.is_outgoing and edge.path:
+            page = f"{ROOT}/{edge.id or 'notes/' + quote(edge.path)}"
+            stem = edge.path.removesuffix(".md")
+            names = (edge.key, edge.id, edge.path, stem, stem.rpartition("/")[2])
+            links |= {name: page for name in names if name}
+    return links
 
 
 def _graph_of(details: MemoryDetails) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 from hivemind_memory.dashboard.memory_pages import without_secrets
@@ -15,9 +17,11 @@ from hivemind_memory.dashboard.page import (
 )
 from hivemind_memory.http_api.failures import Failure
 from hivemind_memory.jobs.status import read_model_status
+from hivemind_memory.markdown.note_parser import chunk_note
 from hivemind_memory.model.curation import NewMemory, StoredMemory
 from hivemind_memory.model.filters import SearchFilter
 from hivemind_memory.model.listing import FolderPage
+from hivemind_memory.model.note import Chunk
 from hivemind_memory.model.query import Hit, Query
 from hivemind_memory.model.scope import scope_text
 from hivemind_memory.model.trust import is_trusted, untrusted_source
@@ -28,6 +32,7 @@ MAX_NOTES = 500
 MAX_LINES = 2_000
 DAYS = 60
 _MOST = 8
+_MAX_DEPTH = 4  # of an outline, so that it fits a narrow screen
 
 pages = PageGroup()
 
@@ -58,13 +63,44 @@ def note(call: PageCall) -> Page:
     path = call.path["path"]
     lines = call.memory.read(path, start_line=start, line_count=MAX_LINES)
     text = mask(lines.text)
+    chunks = chunk_note(
+        text,
+        limit_chars=call.memory.settings.chunk_chars,
+        overlap_chars=call.memory.settings.chunk_overlap_chars,
+    )
+    before = lines.start_line - 1
     values = {
         "lines": lines,
         "text": text,
         "numbered": list(enumerate(text.split("\n"), start=lines.start_line)),
         "is_source": call.query.get("view") == "source",
+        "outline": outline_of(chunks, before),
+        "chunk_count": len(chunks),
+        "chunk_starts": {chunk.start_line + before for chunk in chunks},
     }
     return Page(template="note.html", values=values)
+
+
+def outline_of(chunks: Sequence[Chunk], before: int) -> list[dict[str, Any]]:
+    """Return the sections of a note, each with its first line and its chunks.
+
+    Args:
+        chunks: Of the lines that are shown.
+        before: How many lines of the note come before them.
+    """
+    sections = []
+    for headings, found in groupby(chunks, key=lambda chunk: chunk.headings):
+        own = list(found)
+        if headings:
+            sections.append(
+                {
+                    "title": headings[-1],
+                    "depth": min(len(headings), _MAX_DEPTH),
+                    "line": own[0].start_line + before,
+                    "chunks": len(own),
+                }
+            )
+    return sections
 
 
 @pages.get("/inbox")

@@ -14,7 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from hivemind_memory.dashboard.reply import static_address
-from hivemind_memory.markdown.html import to_html
+from hivemind_memory.markdown.html import NO_LINKS, to_html
 from hivemind_memory.model.display import count_text, escape_text, shorten
 from hivemind_memory.model.scope import scope_text
 from hivemind_memory.redaction import mask
@@ -41,12 +41,13 @@ class Renderer:
             count=count_text,
             day=day_of,
             highlighted=highlighted,
-            markdown=lambda text: Markup(to_html(escape_text(text))),  # noqa: S704
+            markdown=markdown,
             masked=mask,
             minute=minute_of,
             ms=milliseconds,
             percent=lambda share: f"{share * 100:.0f} %",
             scope=scope_text,
+            sentence=sentence,
             short=shorten,
             typed=lambda text: escape(str(text)),
         )
@@ -85,6 +86,25 @@ def coded(text: str) -> Markup:
         code.format(part) if at % 2 else escape(part) for at, part in enumerate(parts)
     ]
     return Markup("").join(shown)
+
+
+def markdown(text: str, links: Mapping[str, str] = NO_LINKS) -> Markup:
+    """Return Markdown as HTML; see ``markdown.html``.
+
+    Args:
+        text: The Markdown.
+        links: Name between double brackets -> address of its page.
+    """
+    return Markup(to_html(escape_text(text), links))  # noqa: S704
+
+
+def sentence(text: str) -> str:
+    """Return a text as a sentence.
+
+    >>> sentence("nothing matches the filters")
+    'Nothing matches the filters.'
+    """
+    return f"{text[:1].upper()}{text[1:].removesuffix('.')}."
 
 
 def minute_of(moment: str) -> str:

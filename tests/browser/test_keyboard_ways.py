@@ -13,6 +13,21 @@ from hivemind_memory import opening
 from tests.browser.conftest import OpenPage
 from tests.http_api.served import save
 
+OUTSIDE = """(() => {
+  const main = document.querySelector("main");
+  const padding = parseFloat(getComputedStyle(main).paddingRight);
+  const end = main.getBoundingClientRect().right - padding + 1;
+  return [...main.querySelectorAll("td, th, li, p")]
+    .filter(each => !each.querySelector("td, th, li, p, .hidden"))
+    .filter(each => {
+      const range = document.createRange();
+      range.selectNodeContents(each);
+      return range.getBoundingClientRect().right > end;
+    })
+    .map(each => each.textContent.trim());
+})()"""
+"""Texts that end in the margin of a page."""
+
 STEPS = "How we release:\n\n1. Tag the commit.\n2. Push the tag.\n"
 MOST_TABS = 80
 LONG = "a" * 3_500
@@ -110,6 +125,20 @@ def test_skills_jobs_and_claims_are_accessible_and_fit(
             found = Axe().run(page).response["violations"]
             assert [(one["id"], one["nodes"][0]["html"]) for one in found] == [], path
             assert fits(page), (path, width)
+
+
+def test_no_table_ends_outside_its_page_on_a_phone(open_page: OpenPage) -> None:
+    """That of agents did, in the margin, where no screen has to scroll to show it."""
+    agents = ("a-long-name-of-an-agent", "claude")
+    for at, agent in enumerate(agents):
+        key = "w" * 70 + str(at)
+        save(key, f"{key} x", type="fact", by=agent, source="agent")
+    page = open_page(viewport={"width": 360, "height": 800})
+    page.goto("/memory?q=x")
+    for path in ("/figures", "/health?check=1", f"/{'w' * 70}0/purge"):
+        page.goto(f"/memory{path}")
+
+        assert page.evaluate(OUTSIDE) == [], path
 
 
 def fits(page: Page) -> bool:
