@@ -92,7 +92,7 @@ def test_dispute_accept_and_purge_by_keyboard_alone(open_page: OpenPage) -> None
     reach(page, page.get_by_label("Type its key to confirm"))
     page.keyboard.type("rollback")
     press("Enter")
-    expect(page.get_by_role("heading", name="Removed")).to_be_visible()
+    expect(page.get_by_role("heading", name="Removed", exact=True)).to_be_visible()
     with opening.open_memory() as memory:
         assert memory.curation.pending()[0].key == "port"
 

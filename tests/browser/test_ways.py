@@ -89,7 +89,7 @@ def test_a_person_finds_corrects_forgets_and_takes_back(
     page.get_by_role("link", name="Remove it for good").click()
     page.get_by_label("Type its key to confirm").fill("rollback")
     page.get_by_role("button", name="Remove for good").click()
-    expect(page.get_by_role("heading", name="Removed")).to_be_visible()
+    expect(page.get_by_role("heading", name="Removed", exact=True)).to_be_visible()
     with opening.open_memory() as memory:
         assert memory.curation.show("deploy-day").memory.text == "We deploy on Fridays."
         assert memory.curation.show("port").memory.status == "active"
