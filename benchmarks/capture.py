@@ -35,7 +35,7 @@ from tests.support.lesson_sessions import (
 
 RUNS = 10
 WIRES = ("openai", "ollama")
-_LINES = re.compile(r"lines (\d+) to (\d+)")
+_LINES = re.compile(r"lines? (\d+)(?: to (\d+))?")
 
 
 def main() -> int:
@@ -141,7 +141,7 @@ def _what_is_wrong(home: CaptureHome, sessions: list[LessonSession]) -> list[str
                 reader = home.sessions(memory)
                 lines = reader.read(reader.find(each.session)).lines
             numbers = {line.number for line in lines}
-            named = {int(cited[1]), int(cited[2])} if cited else {0}
+            named = {int(cited[1]), int(cited[2] or cited[1])} if cited else {0}
             said = [line.text for line in lines if line.number in named]
             if not named <= numbers or not set(said) <= set(each.taught):
                 problems.append(f"{each.key} cites {claim.source_ref}")

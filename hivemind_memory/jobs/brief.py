@@ -71,8 +71,10 @@ class BriefingPlanner:
             job = known.get(scope_text(scope))
             if job is not None and (job.state == RUNNING or _is_tried_again(job)):
                 continue
-            read_s = max(made.get(scope, 0.0), job.taken_at if job else 0.0)
-            new = [at_s for at_s in times.get(scope, ()) if at_s > read_s]
+            # What is later than now is of a clock that was set back.
+            read = (made.get(scope, 0.0), job.taken_at if job else 0.0)
+            read_s = max((at_s for at_s in read if at_s <= now_s), default=0.0)
+            new = [at_s for at_s in times.get(scope, ()) if read_s < at_s <= now_s]
             if new:
                 due_s = min(max(new) + QUIET_S, min(new) + MAX_WAIT_S)
                 if job is None or job.state != WAITING or job.due_at != due_s:

@@ -36,7 +36,7 @@ from hivemind_memory.providers.chat import connect_chat
 from hivemind_memory.providers.chat_target import ChatTarget, find_chat_target
 from hivemind_memory.state.briefings import Briefings
 from hivemind_memory.state.change_log import ChangeLog
-from hivemind_memory.state.jobs import MAX_TRIES, WAITING, Jobs
+from hivemind_memory.state.jobs import LONGEST_WAIT_S, MAX_TRIES, WAITING, Jobs
 from hivemind_memory.state.model_requests import ModelRequests
 
 TYPE_CHECKING = False
@@ -138,8 +138,16 @@ class JobRunner:
 
     def _should_end(self, should_stop: Callable[[], bool]) -> bool:
         """Return whether no other job is to be taken now."""
-        is_resting = self._now() < self._rest_until_s
+        is_resting = self._rest_s(self._now()) > 0
         return is_resting or self._is_abandoned or should_stop()
+
+    def _rest_s(self, now_s: float) -> float:
+        """Return for how many more seconds the model is left alone; 0: it may be asked.
+
+        A rest that lasts longer than any began before the clock was set back.
+        """
+        rest_s = self._rest_until_s - now_s
+        return rest_s if 0 < rest_s <= LONGEST_WAIT_S else 0.0
 
     def abandon(self) -> None:
         """Put the job under way back: this process ends before the model replies.
@@ -281,9 +289,11 @@ class JobRunner:
         looks = [self._briefings.next_look_s(now_s)]
         if self._memory.settings.capture != NO_CAPTURE:
             looks.append(LOOK_AGAIN_S)
-        due = [job.due_at for job in self._jobs.all() if job.state == WAITING]
-        if due:
-            looks.append(max(0.0, min(due) - now_s, self._rest_until_s - now_s))
+        due_s = [
+            job.due_in_s(now_s) for job in self._jobs.all() if job.state == WAITING
+        ]
+        if due_s:
+            looks.append(max(min(due_s), self._rest_s(now_s)))
         return min((look_s for look_s in looks if look_s is not None), default=None)
 
 

@@ -29,6 +29,10 @@ process was killed."""
 MAX_TRIES = 5
 """Tries of a job before it is given up, or left to a person."""
 
+LONGEST_WAIT_S = 2 * 86_400.0
+"""No job waits longer: one that is due later was put off before the clock was set
+back, and is due now."""
+
 _COLUMNS = (
     "number, kind, ref, state, tries, due_at, made_at, problem, replies, taken_at"
 )
@@ -60,6 +64,11 @@ class Job:
 
     taken_at: float = 0.0
     """When it was last taken, in seconds since the epoch; 0: never."""
+
+    def due_in_s(self, now_s: float) -> float:
+        """Return in how many seconds it is due; 0: now."""
+        wait_s = self.due_at - now_s
+        return wait_s if 0 < wait_s <= LONGEST_WAIT_S else 0.0
 
     @property
     def session(self) -> str:
@@ -142,12 +151,12 @@ class Jobs:
                     "UPDATE jobs SET state = ?, runner = ?, tries = tries + 1,"
                     " taken_at = ?"
                     " WHERE number = (SELECT number FROM jobs WHERE notes = ?"
-                    f" AND state = ? AND due_at <= ?{wanted}"
+                    f" AND state = ? AND (due_at <= ? OR due_at > ?){wanted}"
                     " ORDER BY due_at, number LIMIT 1)"
                     f" RETURNING {_COLUMNS}",
                     (
                         *(RUNNING, runner, now_s, self._state.notes, WAITING, now_s),
-                        *(only or ()),
+                        *(now_s + LONGEST_WAIT_S, *(only or ())),
                     ),
                 ).fetchall()
             return _job_of(rows[0]) if rows else None

@@ -129,6 +129,26 @@ def test_it_is_written_ten_minutes_after_the_first_save_at_the_latest(
     assert len(home.told) == 1
 
 
+def test_it_is_written_although_the_clock_was_set_back(home: Writer) -> None:
+    """It was written in a year to come, and waited until then for the next time."""
+    year_s = 365 * 86_400.0
+    home.sandbox.ahead_s = year_s
+    home.save("more", "Green is the color of a passing build.")
+    written(home)
+    home.save("red", "Red is the color of a broken build.")
+    home.run()
+    home.sandbox.ahead_s = 0
+    count = len(home.told)
+
+    home.save("amber", "Amber is the color of a build that runs.")
+    home.run()
+    home.wait(61)
+
+    assert len(home.told) == count + 1
+    home.wait(61)
+    assert len(home.told) == count + 1
+
+
 def test_nothing_is_asked_again_as_long_as_nothing_changes(home: Writer) -> None:
     written(home)
     for _ in range(4):

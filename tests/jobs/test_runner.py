@@ -32,6 +32,8 @@ from tests.support.chat_server import ChatServer
 from tests.support.model_home import NEW, OLD, ModelHome
 from tests.support.sandbox import Sandbox, utc_clocks
 
+_YEAR_S = 365 * 86_400.0
+
 
 @pytest.fixture
 def model(tmp_path: Path) -> ModelHome:
@@ -115,6 +117,38 @@ def test_a_server_that_asks_to_wait_for_years_is_waited_for_a_day(
 
     assert model.run() == pytest.approx(86_400, abs=5)
     assert last(model).due_at <= model.sandbox.now() + 86_400
+
+
+def test_no_job_waits_for_years_after_the_clock_was_set_back(model: ModelHome) -> None:
+    """A notebook that wakes with a wrong date put its jobs off until that day."""
+    model.sandbox.ahead_s = _YEAR_S
+    model.save("deploy-time", NEW)
+    model.chat.failure = ChatError("The server is down.")
+    model.run()
+    model.sandbox.ahead_s = 0
+    model.chat.failure = None
+
+    model.run()
+
+    assert {job.state for job in jobs_of(model)} == {DONE}
+
+
+def test_a_rest_ends_when_the_clock_is_set_back(model: ModelHome) -> None:
+    """In a leader that runs all the while."""
+    model.sandbox.ahead_s = _YEAR_S
+    model.save("deploy-time", NEW)
+    model.chat.failure = ChatNotReadyError("All are used.", retry_after_s=9_000)
+    with model.sandbox.memory() as memory:
+        runner = JobRunner(memory, lambda _: model.chat)
+        try:
+            assert runner.run(should_stop=lambda: False) == pytest.approx(9_000, abs=30)
+            model.sandbox.ahead_s = 0
+            model.chat.failure = None
+            runner.run(should_stop=lambda: False)
+        finally:
+            runner.close()
+
+    assert last(model).state == DONE
 
 
 def test_what_was_not_asked_is_no_try(model: ModelHome) -> None:

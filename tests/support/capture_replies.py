@@ -27,7 +27,7 @@ _KEPT = {
     "deploy-day": "We deploy on Tuesdays, after the tests are green.",
     "backup": "Backups are kept for ninety days on the disk in the cellar.",
 }
-_LINES = re.compile(r"lines (\d+) to (\d+)")
+_LINES = re.compile(r"lines? (\d+)(?: to (\d+))?")
 
 
 def random_proposals(rng: random.Random, shown: Sequence[dict[str, object]]) -> str:
@@ -122,7 +122,7 @@ def _what_is_wrong(home: CaptureHome) -> list[str]:
         saved = [each for each in found if each is not None]
         for each in [*saved, *memory.curation.pending()]:
             cited = _LINES.search(each.source_ref)
-            lines = {int(cited[1]), int(cited[2])} if cited else {0}
+            lines = {int(cited[1]), int(cited[2] or cited[1])} if cited else {0}
             if not lines <= {1, 2, 3, 4, 5}:
                 problems.append(f"{each.key} cites {each.source_ref!r}")
         problems += [f"saved: {e.text}" for e in saved if PAGE[:20] in e.text]
