@@ -14,6 +14,12 @@ from hivemind_memory.sqlite import connection
 from tests.http_api.served import Served, save
 
 
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half a second for a locked index, from before the server opens it."""
+    monkeypatch.setattr(connection, "BUSY_TIMEOUT_MS", 500)
+
+
 def test_a_briefing_over_http_has_the_fields_of_the_tool() -> None:
     """The route once lacked ``warning``, which the tool had."""
     assert list(BriefingOut.model_fields) == list(ToolBriefingOut.model_fields)
