@@ -6,7 +6,7 @@ own, so they stay as they are; what it updates is true of the new text too.
 
 from __future__ import annotations
 
-from hivemind_memory.markdown.entry import own_lines, parse_provenance
+from hivemind_memory.markdown.entry import own_lines, own_text, parse_provenance
 from hivemind_memory.model.memories import UPDATES
 from hivemind_memory.notes.edge import FIELDS, targets
 from hivemind_memory.notes.memory_file import body_of, fit_content
@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 def own_body(old: MemoryFile) -> str:
     """Return the text of a memory without the entries below it."""
     return fit_content("\n".join(own_lines(_lines_of(old))))
+
+
+def text_as_read(old: MemoryFile) -> str:
+    """Return the text that whoever reads the memory gets, without the entries."""
+    body, _ = body_of(old.text, old.front)
+    return own_text(body.replace("\r\n", "\n"))
 
 
 def entries_below(old: MemoryFile) -> str:

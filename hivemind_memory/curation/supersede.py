@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from hivemind_memory.curation.edited import own_body
+from hivemind_memory.curation.edited import own_body, text_as_read
 from hivemind_memory.errors import (
     HivemindError,
     NoteNotFoundError,
@@ -28,6 +28,7 @@ from hivemind_memory.markdown.front_matter import render_header, split_front_mat
 from hivemind_memory.model.memories import ACTIVE
 from hivemind_memory.model.memory_types import DEFAULT_TYPE
 from hivemind_memory.model.scope import SUPERSEDED as SUPERSEDED_FOLDER
+from hivemind_memory.model.text_version import text_version
 from hivemind_memory.model.trust import SOURCES, is_trusted
 from hivemind_memory.notes.memory_file import (
     compose,
@@ -92,10 +93,15 @@ def check_version(old: MemoryFile | None, new: NewMemory) -> None:
     """Raise if the active memory is not the version that is to be replaced.
 
     Raises:
-        VersionChangedError: It is another one, or there is none.
+        VersionChangedError: It is another one, its text was edited, or there is none.
     """
     found = "" if old is None else str(old.front.values.get("id", ""))
-    if found != new.replaces:
+    is_edited = (
+        old is not None
+        and new.replaces_text
+        and new.replaces_text != text_version(text_as_read(old))
+    )
+    if found != new.replaces or is_edited:
         raise VersionChangedError(
             f"{new.key} has changed since you read it.",
             hint="Read it again, then decide.",

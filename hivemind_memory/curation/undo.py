@@ -300,11 +300,17 @@ def _relink(
         context.updates_lock(EFFECT),
         context.key_lock(row.scope, row.key, EFFECT),
     ):
-        was, now = change_list(context, row.path, change.field, revert)
+        # Another memory may have taken its file before the lock was free.
+        there = next(_rows(context.index.fresh(is_lookup=True), item), None)
+        if there is None:
+            raise gone(item.path)
+        was, now = change_list(context, there.path, change.field, revert)
     if is_dry_run or was == now:
         return replaced(result, already=was == before)
     return replaced(
-        result, changed_paths=(row.path,), is_indexed=context.update_index([row.path])
+        result,
+        changed_paths=(there.path,),
+        is_indexed=context.update_index([there.path]),
     )
 
 

@@ -31,6 +31,7 @@ from hivemind_memory.model.curation import (
 from hivemind_memory.model.memories import CONTRADICTS, UPDATES
 from hivemind_memory.model.memory_types import all_types
 from hivemind_memory.model.scope import scope_text
+from hivemind_memory.model.text_version import text_version
 from hivemind_memory.model.trust import is_trusted
 from hivemind_memory.redaction import mask
 
@@ -85,7 +86,7 @@ def edit(call: PageCall) -> Page:
     """Show the form that changes a memory."""
     memory = editable_memory(call)
     content = own_text(memory.text)
-    typed = {"content": content, "type": memory.type, "version": memory.id}
+    typed = {"content": content, "type": memory.type, "version": _version_of(memory)}
     return _form(call, typed, memory=memory)
 
 
@@ -95,7 +96,7 @@ def replace_memory(call: PageCall) -> Page | Redirect:
     typed = _typed(call)
     details = call.memory.curation.show(call.path["id"])
     memory = details.memory
-    begun = typed["version"] or memory.id
+    begun, _, text = (typed["version"] or _version_of(memory)).partition(" ")
     is_vouched = bool(typed["vouch"]) and call.client.is_person
     wanted = NewMemory(
         key=memory.key,
@@ -108,6 +109,7 @@ def replace_memory(call: PageCall) -> Page | Redirect:
         expires=memory.expires,
         tags=memory.tags,
         replaces=begun,
+        replaces_text=text,
         is_edit=True,
         is_vouched=is_vouched,
         **call.writer,
@@ -291,7 +293,9 @@ def _conflict(call: PageCall, typed: dict[str, str], begun: StoredMemory) -> Pag
         current = call.memory.curation.show(begun.key).memory
     except HivemindError:
         current = begun
-    shown = _form(call, {**typed, "version": current.id}, memory=current, status=409)
+    shown = _form(
+        call, {**typed, "version": _version_of(current)}, memory=current, status=409
+    )
     theirs = without_secrets(current)
     return Page(
         template=shown.template,
@@ -302,6 +306,11 @@ def _conflict(call: PageCall, typed: dict[str, str], begun: StoredMemory) -> Pag
         },
         status=409,
     )
+
+
+def _version_of(memory: StoredMemory) -> str:
+    """Return what a form remembers of the memory that it began with."""
+    return f"{memory.id} {text_version(own_text(memory.text))}"
 
 
 def page_of(call: PageCall) -> str:

@@ -30,6 +30,7 @@ from hivemind_memory.memory.doubts import (
 from hivemind_memory.model.curation import NewMemory, StoredMemory
 from hivemind_memory.model.memories import EDGE_KINDS
 from hivemind_memory.model.scope import scope_text
+from hivemind_memory.model.text_version import text_version
 from hivemind_memory.model.trust import is_trusted
 
 MAX_SHOWN = 50
@@ -204,6 +205,7 @@ def _save_again(
         expires="" if "expires" in more else memory.expires,
         tags=memory.tags,
         replaces=memory.id,
+        replaces_text=text_version(own_text(memory.text)),
         more=more,
         is_edit=True,
         **call.writer,

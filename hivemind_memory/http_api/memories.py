@@ -41,6 +41,7 @@ from hivemind_memory.model.curation import (
 from hivemind_memory.model.listing import MemoryFilter
 from hivemind_memory.model.save_hints import hint_texts
 from hivemind_memory.model.scope import scope_text
+from hivemind_memory.model.text_version import text_version
 
 MAX_LIMIT = 100
 STATUSES = ("active", "superseded", "pending", "forgotten", "expired", "done")
@@ -237,6 +238,7 @@ def change_memory(call: Call, body: ChangeFields) -> SavedRow:
         by=call.by,
         session=call.session,
         replaces=memory.id,
+        replaces_text=text_version(own_text(memory.text)),
         is_edit=True,
     )
     try:

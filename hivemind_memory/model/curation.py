@@ -40,6 +40,7 @@ class NewMemory:
     source: str = "agent"  # human, agent, tool or external; the last two wait
     source_ref: str = ""  # what it was derived from, ``specs/ios.md#L40``
     replaces: str = ""  # id of the version that it must replace; empty: any
+    replaces_text: str = ""  # its ``text_version`` without entries; empty: any
     more: Mapping[str, object] = NO_ITEMS  # of its front matter
 
     is_upsert: bool = False

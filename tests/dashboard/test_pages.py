@@ -180,6 +180,26 @@ def test_of_two_people_who_edit_one_memory_nobody_loses_a_text(reader: Reader) -
     assert texts == ["On Fridays.", "On Mondays.", "On Tuesdays."]
 
 
+def test_an_edit_by_hand_while_a_form_is_open_is_a_conflict(
+    reader: Reader, home: Path
+) -> None:
+    """The id of the note stayed the same, so the older text became active."""
+    save("deploy-day", "On Tuesdays.")
+    form = reader.page("/deploy-day/edit").text
+    begun = form.partition('name="version" value="')[2].partition('"')[0]
+    (note,) = (home / "memory").rglob("deploy-day*.md")
+    note.write_text(note.read_text().replace("Tuesdays", "Sundays"))
+
+    fields = {"content": "On Fridays.", "type": "context", "version": begun}
+    conflict = reader.send("/deploy-day/edit", **fields)
+
+    assert conflict.status_code == 409
+    assert "On Sundays." in conflict.text
+    assert "On Fridays.</textarea>" in conflict.text
+    with opening.open_memory() as memory:
+        assert memory.curation.show("deploy-day").memory.text == "On Sundays."
+
+
 def test_a_taken_key_keeps_what_was_typed(reader: Reader) -> None:
     """And names the memory that has it."""
     save("deploy-day", "On Tuesdays.")
