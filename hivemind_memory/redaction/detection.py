@@ -45,15 +45,15 @@ if TYPE_CHECKING:
 
     from hivemind_memory.redaction.line_words import LineWords
 
-
 _OF_NUMBERS = frozenset((
     "key", "secret", "seed", "private", "account", "wallet", "aes", "solana", "phantom",
+    "deployer", "signer", "mnemonic",
 ))  # fmt: skip
 """Words beside which an array of numbers may be a key."""
 LONG_WORD = 18  # longer than nearly all words
 _DIGITS = frozenset("0123456789")
 ASSIGNED = (
-    "pass", "pw", "secret", "token", "key", "auth", "cred", "contrasen",
+    "pass", "pw", "secret", "token", "tkn", "key", "auth", "cred", "contrasen",
     *PASSWORD_NAMES, *KEY_NAMES,
 )  # fmt: skip
 """Words beside which something is assigned that may be a secret, in lower case."""
@@ -67,9 +67,9 @@ SIGNS = (
 """What is between a name and its value."""
 LAYOUT_WORDS = (
     *ASSIGNED, "5432", ":*:", "kind:", "stringdata:", "variable", "identified",
-    "login", "account",
-    "psk", "sae_", "appid=", "app_id=", "code", "_pat", "_sid", ".local.", ".public.",
-    "recovery", "=", "12. ", "12) ", "pepper", *WALLET_WORDS,
+    "login", "account", "psk", "sae_", "appid=", "app_id=", "code", ".local.",
+    ".public.", "recovery", "=", "12. ", "12) ", "pepper", *WALLET_WORDS, "_pat",
+    "_sid", "_jwt", "_sas", "_seed", "_salt", "_signing", "_hmac", "_cookie",
 )  # fmt: skip
 """Words without which no layout gives a secret away."""
 

@@ -186,3 +186,45 @@ def test_no_layout_takes_more_than_linear_time(piece: str) -> None:
     steps(100)  # what is loaded at the first use
 
     assert steps(8_000) < 3 * steps(4_000) + 1_000
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "set -gx GITEA_DEPLOY_TKN {}",
+        "SET SMTP_TKN {}",
+        "setenv LM_AUTH_KEY_BASE {}",
+        "ENV SECRET_KEY_BASE {}",
+        "export GITEA_DEPLOY_TKN={}",
+        "ENCRYPTION_SALT: {}",
+    ],
+)
+def test_a_variable_that_is_set_with_a_blank_or_an_odd_suffix_is_hidden(
+    setting: str,
+) -> None:
+    """Of hexadecimal digits, too: fish, csh and a Dockerfile need no equals sign."""
+    secret = Maker(7).of(HEX, 40)
+
+    assert secret not in scrub(setting.format(secret)).text
+
+
+@pytest.mark.parametrize("owner", ["deployer pk", "signer", "mnemonic backup"])
+def test_a_wallet_key_is_hidden_beside_each_word_that_labels_one(owner: str) -> None:
+    """The first look at a text knows the words that the rule asks for."""
+    secret = Maker(8).of(HEX, 64)
+
+    assert secret not in scrub(f"{owner} 0x{secret}").text
+
+
+def test_a_module_checksum_behind_a_path_with_a_login_is_left_alone() -> None:
+    """A slash in its base64 does not make it a name and a password."""
+    line = "github.com/acme/auth v1.4.2 h1:V3QnUNwrj81hnuUIkZJiaDQFFNSBU/sirqwDDn6Njfs="
+
+    assert find_secrets(line) == ()
+
+
+def test_a_hash_that_a_variable_with_a_blank_is_set_to_is_left_alone() -> None:
+    """A name of no secret stays one."""
+    digits = Maker(9).of(HEX, 40)
+
+    assert find_secrets(f"ENV APP_COMMIT {digits}") == ()

@@ -91,7 +91,7 @@ CALLED = lazy_re(
 _SAID = lazy_re(
     r"(?i)\b(?:auth|creds?|credentials|log-?ins?|accounts?|zugang(?:sdaten)?"
     r"|anmeldung|identifiants?|"
-    r"credenciales|acceso|cuenta|accesso)\b[^\n]{0,60}?[ \t(:=][\"'`]?(?!h1:"
+    r"credenciales|acceso|cuenta|accesso)\b[^\n]{0,60}?[ \t(:=](?<!h1:)[\"'`]?(?!h1:"
     r"|sha)[\w.@+-]{2,60}[\"'`]?"
     r"(?:[ \t]*/[ \t]*|:|[ \t]*\|[ \t]*)[\"'`]?(?P<value>[^\s\"'`/|()]{8,100})"
 )

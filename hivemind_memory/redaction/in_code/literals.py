@@ -79,6 +79,7 @@ WORDS = frozenset(
             "chave",
         ),
         *("schl", "clé", "llave", "pass", "entropy", "master"),
+        *("deployer", "signer", "wallet", "mnemonic"),
     )
 )
 """Words that the gate looks for before ``keys_as_numbers`` is asked, in lower case."""

@@ -30,7 +30,7 @@ SECRET_ENDS = (
     "secret", "token", "apikey", "accesskey", "secretkey", "privatekey", "authkey",
     "credential", "credentials", "appkey", "secretaccesskey", "apitoken", "authcode",
 )  # fmt: skip
-SECRET_WORDS = frozenset(("auth", "creds", "cred", "psk", "authorization"))
+SECRET_WORDS = frozenset(("auth", "creds", "cred", "psk", "authorization", "tkn"))
 KEY_OWNERS = frozenset(
     (
         "api", "access", "secret", "private", "auth", "encryption", "encrypt",

@@ -65,15 +65,17 @@ _QUERY = lazy_re(
     r"=([\w%-]{24,90})(?![\w-])"
 )
 _ENVIRONMENT = lazy_re(
-    r"(?m)^[ \t>$-]*(?:(?:export|set(?:[ \t]+-\w+)?|setx|ENV|ARG|env)[ \t]+)?\"?"
-    r"([A-Z][A-Z0-9]+(?:_[A-Z0-9]+)*)\"?[ \t]?[=:][ \t]?[\"']?([\w.+/=~-]{16,400})"
+    r"(?m)^[ \t>$-]*(?:(?P<set>(?:set|SET)(?:[ \t]+-\w+)?|setx|setenv|ENV)[ \t]+"
+    r"|(?:export|ARG|env)[ \t]+)?\"?([A-Z][A-Z0-9]+(?:_[A-Z0-9]+)*)\"?"
+    r"(?:[ \t]?[=:][ \t]?|(?(set)[ \t]+|(?!)))[\"']?([\w.+/=~-]{16,400})"
     r"[\"']?[ \t\r]*$"
 )
+_SECRETS = (ValueKind.PASSWORD, ValueKind.SECRET)
 _HEX = lazy_re("(?:0x)?[0-9a-fA-F]+")
 _TOKEN_SUFFIXES = frozenset(
     (
         "PAT", "SID", "JWT", "SAS", "LICENSE", "SEED", "SALT", "PEPPER", "SIGNING",
-        "HMAC", "COOKIE", "PK", "PRIVKEY",
+        "HMAC", "COOKIE", "PK", "PRIVKEY", "TKN",
     )
 )  # fmt: skip
 _PUBLIC_WORDS = frozenset(
@@ -201,19 +203,21 @@ def _queries(places: Iterable[re.Match[str]]) -> Iterator[TextSpan]:
 
 def _environment(text: str) -> Iterator[TextSpan]:
     """Yield random values of environment variables, whatever these are called."""
-    if "=" not in text and ":" not in text:
-        return
     for found in _ENVIRONMENT.finditer(text):
-        words, value = found[1].split("_"), found[2]
+        name, value = found[2], found[3]
+        words = name.split("_")
         if not _PUBLIC_WORDS.isdisjoint(words) or is_identifier(value):
             continue
         longest = max(map(len, re.split(r"[-_./+=]", value)))
-        is_likely = not _TOKEN_SUFFIXES.isdisjoint(words[-2:]) and looks_random(value)
+        is_named = classify_name(name) in _SECRETS
+        is_likely = (
+            is_named or not _TOKEN_SUFFIXES.isdisjoint(words[-2:])
+        ) and looks_random(value)
         is_run = longest >= 28 and not _HEX.fullmatch(value) and is_random(value)
         if (
             is_likely or is_run or (is_sure(value) and longest >= 16)
         ) and not is_placeholder(value):
-            yield (*found.span(2), "secret")
+            yield (*found.span(3), "secret")
 
 
 def _tokens(text: str) -> Iterator[TextSpan]:
