@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hivemind_memory.redaction import sentence_gate, vocabulary
+from hivemind_memory.redaction import prose_words, sentence_gate
 from hivemind_memory.redaction.in_formats import labels
 from hivemind_memory.redaction.in_prose import dialog, statement_words
 from hivemind_memory.redaction.spans import found_at, line_starts, lowered
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from hivemind_memory.patterns.lazy_pattern import LazyPattern
 
 PATTERNS = {
-    "password": (statement_words.PASSWORD, vocabulary.PASSWORD_PARTS),
-    "opened": (statement_words.OPENED, vocabulary.OPENED_PARTS),
-    "code": (statement_words.CODE, vocabulary.CODE_PARTS),
+    "password": (statement_words.PASSWORD, prose_words.PASSWORD_PARTS),
+    "opened": (statement_words.OPENED, prose_words.OPENED_PARTS),
+    "code": (statement_words.CODE, prose_words.CODE_PARTS),
     "label of a plain word": (lines._LABEL, lines._LABEL_STARTS),
     "label of a random value": (labels._LABEL, labels._LABEL_STARTS),
     "says password": (dialog._SAYS_PASSWORD, dialog.PASSWORD_WORDS),
