@@ -31,7 +31,7 @@ from hivemind_memory.markdown.entry import new_ulid
 from hivemind_memory.model.agents import NO_CAPTURE
 from hivemind_memory.model.changes import ACCEPT, SAVE
 from hivemind_memory.model.curation import MEMORY
-from hivemind_memory.model.scope import scope_text
+from hivemind_memory.model.scope import INBOX, place_in_scope, scope_text
 from hivemind_memory.providers.chat import connect_chat
 from hivemind_memory.providers.chat_target import ChatTarget, find_chat_target
 from hivemind_memory.state.briefings import Briefings
@@ -184,7 +184,11 @@ class JobRunner:
         return self._memory.clocks.now()
 
     def _add(self) -> None:
-        """Add a job for what was saved or accepted in the last days, and briefings."""
+        """Add a job for what was saved or accepted in the last days, and briefings.
+
+        A claim that waits gets its job when it is accepted: until then it is not
+        compared, and what was saved meanwhile is older than it.
+        """
         now_s = self._now()
         jobs = self._jobs
         jobs.prune(before_s=now_s - RECENT_S - _DAY_S)
@@ -196,6 +200,7 @@ class JobRunner:
             if change.kind in (SAVE, ACCEPT) and not change.undone_by
             for item in change.items
             if item.kind == MEMORY and item.id
+            if change.kind == ACCEPT or place_in_scope(item.path) != INBOX
         ]
         known = jobs.known(LINKS)
         jobs.add(LINKS, (ref for ref in saved if ref not in known), now_s=now_s)

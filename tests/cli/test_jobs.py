@@ -25,8 +25,9 @@ def test_hm_jobs_lists_and_retries_what_failed(
     assert "no jobs are waiting; language model: openai m" in hm("jobs").err
     sandbox = Sandbox(home)
     model = ModelHome(sandbox)
-    model.save("deploy-day", OLD)
-    model.save("deploy-time", NEW)
+    for scope, end in (("", ""), ("projects/shop", "-shop")):
+        model.save(f"deploy-day{end}", OLD, scope=scope)
+        model.save(f"deploy-time{end}", NEW, scope=scope)
     chat = FakeChat()
     chat.failure = ChatRefusedError("OpenAI did not accept the key (401).")
     for _ in range(MAX_TRIES):
@@ -35,7 +36,8 @@ def test_hm_jobs_lists_and_retries_what_failed(
 
     rows = json.loads(hm("jobs", "--json").out)
 
-    assert {row["key"] for row in rows} == {"deploy-day", "deploy-time"}
+    # The older ones have nothing to be compared with.
+    assert {row["key"] for row in rows} == {"deploy-time", "deploy-time-shop"}
     assert {row["state"] for row in rows} == {FAILED}
     assert "did not accept the key" in hm("jobs").out
     status_text = hm("status").out
