@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -103,7 +104,9 @@ def test_the_keyboard_alone_is_enough(open_page: OpenPage) -> None:
     page.keyboard.press("/")
     page.keyboard.type("deploy mondays")
     expect(page.locator("#results mark").first).to_be_visible()
+    expect(page).to_have_url(re.compile(r"q=deploy\+mondays"))
     page.keyboard.press("Escape")
+    expect(page.get_by_role("searchbox")).to_have_value("deploy mondays")
     page.keyboard.press("j")
     page.keyboard.press("Enter")
     expect(page.locator("#memory-show h1")).to_have_text("deploy-day")

@@ -109,7 +109,9 @@ const move = (step) => {
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target.closest("input, textarea, select")) {
-    if (event.key === "Escape") event.target.blur();
+    if (event.key !== "Escape") return;
+    event.preventDefault(); // some browsers empty a search field
+    event.target.blur();
     return;
   }
   const target = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
