@@ -330,7 +330,8 @@ def figures(project: str, model: str = "") -> Figures:
         root, home = Path(folder) / project, Path(folder) / "home"
         os.environ["HIVEMIND_HOME"] = str(home)
         os.environ["HIVEMIND_EMBEDDING_PROVIDER"] = "local" if model else "none"
-        os.environ["HIVEMIND_LOCAL_MODEL"] = model
+        if model:
+            os.environ["HIVEMIND_LOCAL_MODEL"] = model
         now = datetime.now(UTC)
         blocks_file = lay_out(project, root, home, now)
         with open_memory() as memory:
