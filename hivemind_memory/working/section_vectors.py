@@ -45,7 +45,8 @@ class SectionVectors:
             fingerprint: Name of the vector space.
         """
         self._places = places
-        digest = hashlib.sha256(f"{os.path.realpath(root)}\0{fingerprint}".encode())
+        name = f"{os.path.realpath(root)}\0{fingerprint}"
+        digest = hashlib.sha256(name.encode("utf-8", "surrogatepass"))
         self._path = places.section_vectors(digest.hexdigest()[:DIGEST_BYTES])
 
     def read(self) -> dict[bytes, bytes]:

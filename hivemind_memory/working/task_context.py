@@ -19,7 +19,7 @@ from hivemind_memory.working.scoring import BALANCED, RELEVANT
 from hivemind_memory.working.task_changes import GitView, change_blocks, view_of
 from hivemind_memory.working.task_files import find_files
 from hivemind_memory.working.task_links import linked_blocks, without_overlaps
-from hivemind_memory.working.task_meaning import close_in_meaning, meaning_of
+from hivemind_memory.working.task_meaning import close_in_meaning
 from hivemind_memory.working.task_memories import (
     find_memories,
     read_memories_of,
@@ -142,9 +142,6 @@ def gather(
     blocks, notes = memories.blocks, memories.notes
     if not working.has_files:
         return blocks, notes
-    meaning = None
-    if memories.has_vectors:
-        meaning = meaning_of(memory, task, working.loader.root.path)
     view = view_of(working.loader.root.path, environ)
     with working.loader.root.walk() as walk:
         # Git knows nothing of folders that are refused, such as notes in a repository.
@@ -172,8 +169,8 @@ def gather(
         blocks,
     )
     notes += found.notes
-    if meaning is not None:
-        close, more = close_in_meaning(meaning, found, working.loader)
+    if memories.has_vectors:
+        close, more = close_in_meaning(memory, task, found, working.loader)
         blocks += without_overlaps(close, blocks)
         notes += more
     return blocks, notes

@@ -12,7 +12,6 @@ Source:
 from __future__ import annotations
 
 import math
-import time
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -51,58 +50,41 @@ _WORTH = 0.5
 """What is only close in meaning comes after what has most words of the task."""
 
 
-@dataclass(frozen=True, slots=True)
-class Meaning:
-    """A task as a vector, and what makes vectors of the sections."""
+def close_in_meaning(
+    memory: Memory, task: str, files: FoundFiles, loader: ContentLoader
+) -> tuple[list[MemoryBlock], list[str]]:
+    """Return the sections that are closest to a task, and what should be said.
 
-    query: bytes
-    embedder: Embedder
-    vectors: SectionVectors
-
-
-def meaning_of(memory: Memory, task: str, root: str) -> Meaning | None:
-    """Return the meaning of a task; None: no model on this machine can be asked.
+    None, if there is no model on this machine, or it does not answer.
 
     Args:
         memory: Whose settings choose the model.
         task: Its text.
-        root: The folder of the files.
+        files: What was read for it.
+        loader: Says when a file has changed.
     """
     space = memory.provider.space()
     if space is None or not (space.weights or space.address.is_loopback):
-        return None
+        return [], []
+    stored = SectionVectors(memory.places, loader.root.path, space.fingerprint)
+    sections = list(_sections(files))
     try:
         embedder = memory.provider.connect(space)
-        query = embedder.embed_query(task, timeout_s=QUERY_S)
     except EmbeddingError:
-        return None  # the rest of the context does without
-    return Meaning(
-        query, embedder, SectionVectors(memory.places, root, space.fingerprint)
-    )
-
-
-def close_in_meaning(
-    meaning: Meaning,
-    files: FoundFiles,
-    loader: ContentLoader,
-    *,
-    stopwatch: Callable[[], float] = time.perf_counter,
-) -> tuple[list[MemoryBlock], list[str]]:
-    """Return the sections that are closest to a task, and what should be said.
-
-    Args:
-        meaning: Of the task.
-        files: What was read for it.
-        loader: Says when a file has changed.
-        stopwatch: Seconds on a clock that never goes back.
-    """
-    sections = list(_sections(files))
-    vectors, missing = _vectors(meaning, sections, stopwatch)
-    compared = [(section, vectors.get(section.digest)) for section in sections]
+        return [], []  # the rest of the context does without
+    try:
+        query = embedder.embed_query(task, timeout_s=QUERY_S)
+        vectors, missing = _vectors(
+            embedder, stored, sections, len(query), memory.clocks.stopwatch
+        )
+    except EmbeddingError:
+        return [], []
+    finally:
+        embedder.close()
     scored = [
-        (_cosine(meaning.query, vector), section)
-        for section, vector in compared
-        if vector is not None
+        (_cosine(query, vectors[section.digest]), section)
+        for section in sections
+        if section.digest in vectors
     ]
     blocks: list[MemoryBlock] = []
     with loader.root.walk() as walk:
@@ -145,24 +127,28 @@ def _sections(files: FoundFiles) -> Iterator[_ComparedSection]:
                 return
             count += 1
             text = f"{path} {section.title}\n{part}"[:MAX_TEXT_CHARS]
+            # The name of a file may be no UTF-8.
+            text = text.encode("utf-8", "replace").decode()
             lines = section if len(sections) > 1 else None
             yield _ComparedSection(path, lines, text, digest_of(text))
 
 
 def _vectors(
-    meaning: Meaning,
+    embedder: Embedder,
+    kept: SectionVectors,
     sections: Sequence[_ComparedSection],
+    vector_bytes: int,
     stopwatch: Callable[[], float],
 ) -> tuple[dict[bytes, bytes], int]:
     """Return digest -> vector, those that there was time for, and how many are missing.
 
     A model that fails leaves the sections for the next time.
     """
-    stored = meaning.vectors.read()
+    stored = kept.read()
     known = {
         section.digest: stored[section.digest]
         for section in sections
-        if len(stored.get(section.digest, b"")) == len(meaning.query)
+        if len(stored.get(section.digest, b"")) == vector_bytes
     }
     new = {
         section.digest: section.text
@@ -173,13 +159,13 @@ def _vectors(
     while waiting[made:] and stopwatch() - started < EMBED_S:
         batch = waiting[made : made + _BATCH]
         try:
-            found = meaning.embedder.embed_documents([new[digest] for digest in batch])
+            found = embedder.embed_documents([new[digest] for digest in batch])
         except EmbeddingError:
             break
         known.update(zip(batch, found, strict=True))
         made += len(batch)
     if made:
-        meaning.vectors.write({**known, **stored})
+        kept.write({**known, **stored})
     return known, len(waiting) - made
 
 

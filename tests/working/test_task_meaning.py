@@ -110,10 +110,32 @@ def test_no_code_leaves_the_machine(
     before = list(embedder.documents)
 
     monkeypatch.setattr(provider, "_space", space)
-    assert task_meaning.meaning_of(memory, TASK, str(root)) is None
     build(memory, root)
 
     assert embedder.documents == before
+
+
+def test_a_file_name_that_is_no_utf_8_is_compared_too(
+    memory: Memory, root: Path
+) -> None:
+    """Its path is part of what is compared."""
+    (root / "docs/restore.md").rename(
+        os.fsdecode(os.fsencode(root) + b"/docs/r\xff.md")
+    )
+
+    assert any("docs/r" in name for name in sources(build(memory, root)))
+
+
+def test_the_connection_to_the_model_is_closed(
+    memory: Memory, root: Path, embedder: FakeEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server builds thousands of contexts."""
+    closed: list[str] = []
+    monkeypatch.setattr(embedder, "close", lambda: closed.append("sections"))
+
+    build(memory, root)
+
+    assert "sections" in closed
 
 
 def test_a_model_that_fails_costs_no_context(
