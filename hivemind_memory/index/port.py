@@ -203,10 +203,11 @@ class Vocabulary(Protocol):
         """
         ...
 
-    def near_tokens(self, word: str) -> list[tuple[str, int]]:
+    def near_tokens(self, word: str, parts: Sequence[str]) -> list[tuple[str, int]]:
         """Return the tokens that a misspelled *word* may be, and their chunks.
 
-        Some may be hidden from the caller, see ``is_seen``.
+        They contain one of some *parts* of the word. Some may be hidden from the
+        caller, see ``is_seen``.
         """
         ...
 

@@ -6,7 +6,12 @@ Loaded only when a query has such a word.
 from __future__ import annotations
 
 from hivemind_memory.model.terms import QueryTerm, is_run
-from hivemind_memory.search.suggestions import MAX_SUGGESTIONS, nearest_words
+from hivemind_memory.search.suggestions import (
+    MAX_SUGGESTIONS,
+    nearest_words,
+    parts_left,
+    slips_in,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +52,8 @@ def suggest(view: IndexView, words: WordMatches) -> tuple[str, ...]:
     known = view.vocabulary()
     found: dict[str, None] = {}
     for token in unknown:
-        for near in nearest_words(token, known.near_tokens(token), known.is_seen):
+        tokens = known.near_tokens(token, parts_left(token, slips_in(token)))
+        for near in nearest_words(token, tokens, known.is_seen):
             found[known.shortest_spelling(near)] = None
     return tuple(found)[:MAX_SUGGESTIONS]
 
@@ -71,7 +77,7 @@ def with_corrections(
         if len(token) < CORRECTED_MIN_CHARS or len(corrected) == MAX_WHOLE_READS:
             continue
         slips = 1 if len(word) < TWO_SLIPS_MIN_CHARS else 2
-        known = vocabulary.near_tokens(token)
+        known = vocabulary.near_tokens(token, parts_left(token, slips))
         near = nearest_words(token, known, vocabulary.is_seen, limit=slips)
         # What only goes on where the word ends is looked up as a longer word.
         near = [other for other in near if not other.startswith(token)]

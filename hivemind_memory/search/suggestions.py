@@ -22,18 +22,18 @@ def nearest_words(
         word: A word that no note holds, in lower case.
         vocabulary: Words of the memory and in how many chunks they stand.
         is_seen: Whether the caller may see a word.
-        limit: Typing errors at most; None: two in a long word, one in a short one.
+        limit: Typing errors at most; None: as ``slips_in`` says.
 
     Returns:
         At most three, the nearest first, among equals the most common.
     """
     if limit is None:
-        limit = 1 if len(word) < 6 else 2
+        limit = slips_in(word)
     # A slip is rarely in the first letter; with these two, a fifteenth is left to
     # compare of what would take a tenth of a second.
     first_letters = word[:2]
     shortest, longest = len(word) - limit, len(word) + limit
-    parts = _parts(word, limit + 1)
+    parts = parts_left(word, limit)
     near = []
     for known, count in vocabulary:
         if known[0] not in first_letters or not shortest <= len(known) <= longest:
@@ -51,11 +51,17 @@ def nearest_words(
     return [known for _, _, known in sorted(near)[:MAX_SUGGESTIONS]]
 
 
-def _parts(word: str, count: int) -> list[str]:
-    """Return parts of a word of which fewer than *count* errors leave one as it is.
+def slips_in(word: str) -> int:
+    """Return how many typing errors a suggestion may be away from a word."""
+    return 1 if len(word) < 6 else 2
+
+
+def parts_left(word: str, limit: int) -> list[str]:
+    """Return parts of a word of which *limit* typing errors leave one as it is.
 
     A letter lies between two parts, so that swapped neighbors are never in both.
     """
+    count = limit + 1
     chars = max(0, (len(word) - count + 1) // count)
     return [word[at * (chars + 1) :][:chars] for at in range(count)]
 

@@ -129,4 +129,5 @@ class WordsContract:
         words = index.view().vocabulary()
         assert words.shortest_spelling("wait") == "wait"
         assert words.shortest_spelling("eclair") == "\u00e9clair"
-        assert ("the", 1) in words.near_tokens("teh")
+        assert ("the", 1) in words.near_tokens("teh", ["", "h"])
+        assert words.near_tokens("teh", ["zz"]) == []

@@ -11,7 +11,7 @@ from hivemind_memory.sqlite.connection import translated_errors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     import apsw
 
@@ -37,11 +37,38 @@ WHERE term = ?
 """
 
 
-def read_vocabulary(connection: apsw.Connection) -> Tokens:
+class TokenList:
+    """Tokens, to be searched for what they contain.
+
+    They are one text, a token a line: a search looks at what it finds, not at each.
+    """
+
+    __slots__ = ("_counts", "_lines")
+
+    def __init__(self, tokens: Tokens) -> None:
+        self._counts = dict(tokens)
+        self._lines = "\n".join(["", *self._counts, ""])
+
+    def holding(self, part: str) -> Tokens:
+        """Return the tokens that contain a part, each once."""
+        if not part:
+            return list(self._counts.items())
+        lines, found = self._lines, []
+        at = lines.find(part)
+        while at >= 0:
+            end = lines.index("\n", at)
+            token = lines[lines.rindex("\n", 0, at) + 1 : end]
+            found.append((token, self._counts[token]))
+            at = lines.find(part, end + 1)
+        return found
+
+
+def read_vocabulary(connection: apsw.Connection) -> TokenList:
     """Read every token; the engine counts its chunks while it does."""
     # A combining mark by itself folds to an empty token, which comes out NULL.
     sql = "SELECT term, doc FROM vocabulary WHERE term <> ''"
-    return [row for row in connection.execute(sql) if not _is_marked(row[0])]
+    rows = connection.execute(sql)
+    return TokenList([row for row in rows if not _is_marked(row[0])])
 
 
 def _is_marked(token: str) -> bool:
@@ -49,9 +76,10 @@ def _is_marked(token: str) -> bool:
     return "\ue400" <= token < "\ue600"
 
 
-def read_initial(connection: apsw.Connection, first: str) -> Tokens:
-    """Read the tokens that begin with a letter, the most common first."""
-    return list(connection.execute(_LONGER, (first, first + LAST_CHARACTER)))
+def read_initial(connection: apsw.Connection, first: str) -> TokenList:
+    """Read the tokens that begin with a letter."""
+    rows = connection.execute(_LONGER, (first, first + LAST_CHARACTER))
+    return TokenList(list(rows))
 
 
 def _words_from(beginning: str, texts: Sequence[str]) -> list[str]:
@@ -73,9 +101,9 @@ class SqliteVocabulary:
         connection: apsw.Connection,
         path: str,
         tokens_of: Callable[[str], list[str]],
-        read: Callable[[], Tokens],
+        read: Callable[[], TokenList],
         stats: CorpusStats | None,
-        read_by_initial: Callable[[str], Tokens],
+        read_by_initial: Callable[[str], TokenList],
     ) -> None:
         self._connection = connection
         self._path = path
@@ -100,18 +128,20 @@ class SqliteVocabulary:
             for token, _ in found[:limit]
         ]
 
-    def near_tokens(self, word: str) -> list[tuple[str, int]]:
-        """Return tokens that begin with one of the first two letters of *word*.
+    def near_tokens(self, word: str, parts: Iterable[str]) -> Tokens:
+        """Return the tokens that a misspelled *word* may be; see the port.
 
         A slip is rarely in the first letter, and the rest of the words is a tenth.
         """
         with translated_errors(self._path):
-            return [
+            near = {
                 row
-                for first in sorted(set(word[:2]))
+                for first in set(word[:2])
                 if not _is_marked(first)
-                for row in self._read_by_initial(first)
-            ]
+                for part in parts
+                for row in self._read_by_initial(first).holding(part)
+            }
+        return sorted(near)
 
     def inflections(self, word: str, *, limit: int) -> list[str]:
         """Return words of the notes that are *word* with other endings; see the port.
@@ -162,7 +192,7 @@ class SqliteVocabulary:
         """Return the tokens that contain a part."""
         start = (self._tokens_of(part) or [part])[0]
         if anywhere:
-            rows = [row for row in self._read() if start in row[0]]
+            rows = self._read().holding(start)
             rows.sort(key=lambda row: (-row[1], row[0]))
         else:
             values = (start, start + LAST_CHARACTER)

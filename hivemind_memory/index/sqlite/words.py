@@ -7,7 +7,6 @@ reading its text again.
 
 from __future__ import annotations
 
-from math import log
 from typing import NamedTuple
 
 from hivemind_memory.index.sqlite.expressions import by_term, match_expression
@@ -28,12 +27,14 @@ from hivemind_memory.sqlite.connection import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Any
 
     import apsw
 
     from hivemind_memory.index.sqlite.expressions import Locations
     from hivemind_memory.index.sqlite.filters import SqlFilter
     from hivemind_memory.index.sqlite.stats import CorpusStats
+    from hivemind_memory.index.sqlite.visible_ranks import VisibleRanks
     from hivemind_memory.model.terms import QueryTerm
 
 
@@ -80,52 +81,14 @@ class RowMatches(NamedTuple):
     reason_length: int
 
 
-class _VisibleRanks:
-    """Ranks rows as FTS5 would if the index held only what a caller may see.
+class _Ranked(NamedTuple):
+    """A row as it was found. A thousand may tie: few of them become candidates."""
 
-    Equal to the last bit: the order of rows must not show whether anything is hidden.
-
-    Source:
-        SQLite, FTS5 extension, "The bm25() function": k1 = 1.2, b = 0.75, and an
-        inverse document frequency of at least 1e-6; the order of operations is that
-        of ``fts5Bm25Function`` in its source.
-    """
-
-    __slots__ = ("_chunks", "_mean", "_phrases", "_rows", "_weights")
-
-    def __init__(self, phrases: Sequence[WordForm], visible: CorpusStats) -> None:
-        """Take the phrases in the order of the expression, and what is visible."""
-        self._rows, *tokens = visible.totals
-        self._mean = sum(tokens) / max(1, self._rows)
-        self._chunks = visible.chunks
-        self._phrases = phrases
-        self._weights: list[float] | None = None
-
-    def rank_of(self, api: apsw.FTS5ExtensionApi) -> float:
-        """Return the rank of a row, the smaller the better; of a hidden one, 0."""
-        if api.rowid not in self._chunks:
-            return 0.0
-        if self._weights is None:
-            self._weights = [self._weight(api, n) for n in range(len(self._phrases))]
-        norm = 1.2 * (1 - 0.75 + 0.75 * api.column_size(-1) / self._mean)
-        score = 0.0
-        for phrase, weight in enumerate(self._weights):
-            *others, in_reason = api.phrase_locations(phrase)
-            count = float(sum(map(len, others)))
-            for _ in in_reason:
-                count += REASON_WEIGHT
-            score += weight * ((count * 2.2) / (count + norm))
-        return -score
-
-    def _weight(self, api: apsw.FTS5ExtensionApi, phrase: int) -> float:
-        """Return the inverse document frequency of a phrase."""
-        hits = self._phrases[phrase].chunks
-        if len(self._phrases[phrase].tokens) > 1:  # those are counted word by word
-            found: list[int] = []
-            api.query_phrase(phrase, lambda row, rows: rows.append(row.rowid), found)
-            hits = len(self._chunks.intersection(found))
-        weight = log((self._rows - hits + 0.5) / (hits + 0.5))
-        return weight if weight > 0 else 1e-6
+    rank: float
+    path: str
+    start_line: int
+    row: tuple[Any, ...]
+    seen: RowMatches
 
 
 class WordRetriever:
@@ -146,7 +109,7 @@ class WordRetriever:
         self._phrases = 0
         self._document_counts: dict[str, int] = {}
         self._counted_at = (-1, -1)
-        self._visible_ranks: _VisibleRanks | None = None
+        self._visible_ranks: VisibleRanks | None = None
         connection.register_fts5_function("seen", self._record_row)
         connection.register_fts5_function("visible_rank", self._rank_row)
 
@@ -191,23 +154,24 @@ class WordRetriever:
         self._phrases = sum(1 + len(term.forms) for term in known)
         self._visible_ranks = None
         if visible is not None:
-            self._visible_ranks = _VisibleRanks(phrases, visible)
-        ranked: list[tuple[float, tuple[str, int], WordCandidate]] = []
+            from hivemind_memory.index.sqlite.visible_ranks import VisibleRanks
+
+            self._visible_ranks = VisibleRanks(phrases, visible)
+        ranked: list[_Ranked] = []
         sql = _SELECT.format(
             ranked="" if visible is None else _VISIBLE_RANK, where=matching.sql
         )
-        for _, rank, *place, subchunks in self._connection.execute(
+        for row in self._connection.execute(
             sql, (expression, *matching.values, limit + MAX_TIED_ROWS)
         ):
             seen = self._row
             if seen is None:  # pragma: no cover - the callback runs for every row
                 continue
-            if len(ranked) >= limit and rank != ranked[-1][0]:
+            if len(ranked) >= limit and row[1] != ranked[-1].rank:
                 break
-            candidate = candidate_of(ChunkLocation(*place), seen, subchunks)
-            ranked.append((rank, _place_of(candidate), candidate))
+            ranked.append(_Ranked(row[1], row[3], row[4], row, seen))
         # By place where ranks are equal: the index numbers chunks as they came.
-        ranked.sort(key=lambda row: row[:2])
+        ranked.sort(key=lambda found: found[:3])
         rows, text_tokens, breadcrumbs_tokens, _ = (
             self._totals if visible is None else visible.totals
         )
@@ -217,7 +181,10 @@ class WordRetriever:
             chunk_count=rows,
             mean_length=text_tokens / max(1, rows),
             mean_breadcrumbs_length=breadcrumbs_tokens / max(1, rows),
-            candidates=[candidate for _, _, candidate in ranked[:limit]],
+            candidates=[
+                candidate_of(ChunkLocation(*row[2:-1]), seen, row[-1])
+                for *_, row, seen in ranked[:limit]
+            ],
         )
 
     def _count(
@@ -328,11 +295,6 @@ def texts_of(
         where = f" JOIN files ON files.id = file_id{where}{visible.sql}"
     rows = connection.execute(f"{sql}{where}", (*chunks, *visible.values))
     return {chunk: (text, headings) for chunk, text, headings in rows}
-
-
-def _place_of(candidate: WordCandidate) -> tuple[str, int]:
-    """Return what decides between candidates of one rank."""
-    return (candidate.place.path, candidate.place.start_line)
 
 
 def candidate_of(
