@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from hivemind_memory.index.sqlite.expressions import bringing_terms, by_term, quoted
 from hivemind_memory.index.sqlite.words import (
-    LOCATION,
     MAX_COUNTS,
+    PLACES,
     RowMatches,
+    as_json,
     candidate_of,
 )
 from hivemind_memory.model.matches import ChunkLocation
@@ -41,11 +42,6 @@ SELECT rowid, seen_near(chunks_fts) FROM chunks_fts
 WHERE chunks_fts MATCH ? AND rowid BETWEEN ? AND ?
   AND +rowid IN (SELECT value FROM json_each(?))
 """
-_PLACES = f"""
-SELECT {LOCATION}, chunks.subchunks
-FROM chunks JOIN files ON files.id = chunks.file_id
-WHERE chunks.id IN (SELECT value FROM json_each(?))
-"""
 
 
 class NearRows:
@@ -64,7 +60,7 @@ class NearRows:
     def read(self, term: TermCount, chunks: Collection[int]) -> dict[int, RowMatches]:
         """Return what those of *chunks* hold that hold a term."""
         self._term = term
-        values = (quoted(term), min(chunks), max(chunks), _listed(chunks))
+        values = (quoted(term), min(chunks), max(chunks), as_json(chunks))
         return {
             chunk: self._row
             for chunk, _ in self._connection.execute(_SEEN, values)
@@ -183,11 +179,6 @@ class NearWords:
         """Read where chunks stand, unless it is known."""
         missing = [chunk for chunk in chunks if chunk not in self._places]
         if missing:
-            rows = self._connection.execute(_PLACES, (_listed(missing),))
+            rows = self._connection.execute(PLACES, (as_json(missing),))
             for *place, subchunks in rows:
                 self._places[place[0]] = ChunkLocation(*place), subchunks
-
-
-def _listed(chunks: Collection[int]) -> str:
-    """Return chunks as a JSON array."""
-    return f"[{','.join(map(str, chunks))}]"

@@ -26,8 +26,7 @@ from hivemind_memory.sqlite.connection import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
+    from collections.abc import Callable, Iterable, Sequence
 
     import apsw
 
@@ -50,17 +49,25 @@ LOCATION = """
 """
 """The columns of a ``ChunkLocation``."""
 
-_SELECT = f"""
-SELECT seen(chunks_fts), chunks_fts.rank,
-  {LOCATION},
-  chunks.subchunks
+_SELECT = """
+SELECT seen(chunks_fts), chunks_fts.rank, files.path, chunks.start_line, chunks.id
 FROM chunks_fts
 JOIN chunks ON chunks.id = chunks_fts.rowid
 JOIN files ON files.id = chunks.file_id AND files.state = 0
-WHERE chunks_fts MATCH ?{{ranked}}{{where}}
+WHERE chunks_fts MATCH ?{ranked}{where}
 ORDER BY chunks_fts.rank
 LIMIT ?
 """
+_SEEN = """
+SELECT rowid, seen(chunks_fts) FROM chunks_fts
+WHERE chunks_fts MATCH ? AND rowid IN (SELECT value FROM json_each(?))
+"""
+PLACES = f"""
+SELECT {LOCATION}, chunks.subchunks
+FROM chunks JOIN files ON files.id = chunks.file_id
+WHERE chunks.id IN (SELECT value FROM json_each(?))
+"""
+"""A ``ChunkLocation`` and its subchunks, for each of the chunks of a JSON array."""
 
 MAX_TIED_ROWS = 1_000
 """Rows beyond the limit that are read because they tie with the last one: the first by
@@ -81,16 +88,6 @@ class RowMatches(NamedTuple):
     reason_length: int
 
 
-class _Ranked(NamedTuple):
-    """A row as it was found. A thousand may tie: few of them become candidates."""
-
-    rank: float
-    path: str
-    start_line: int
-    row: tuple[Any, ...]
-    seen: RowMatches
-
-
 class WordRetriever:
     """Looks words up in one connection; holds the callback that sees the matches."""
 
@@ -104,6 +101,7 @@ class WordRetriever:
         self._path = path
         self._tokens_of = tokens_of
         self._row: RowMatches | None = None
+        self._should_see = True
         self._totals = (0, 0, 0, 0)
         self._known: Sequence[TermCount] = ()
         self._phrases = 0
@@ -157,21 +155,7 @@ class WordRetriever:
             from hivemind_memory.index.sqlite.visible_ranks import VisibleRanks
 
             self._visible_ranks = VisibleRanks(phrases, visible)
-        ranked: list[_Ranked] = []
-        sql = _SELECT.format(
-            ranked="" if visible is None else _VISIBLE_RANK, where=matching.sql
-        )
-        for row in self._connection.execute(
-            sql, (expression, *matching.values, limit + MAX_TIED_ROWS)
-        ):
-            seen = self._row
-            if seen is None:  # pragma: no cover - the callback runs for every row
-                continue
-            if len(ranked) >= limit and row[1] != ranked[-1].rank:
-                break
-            ranked.append(_Ranked(row[1], row[3], row[4], row, seen))
-        # By place where ranks are equal: the index numbers chunks as they came.
-        ranked.sort(key=lambda found: found[:3])
+        kept = self._best_rows(expression, limit, matching, is_limited=bool(visible))
         rows, text_tokens, breadcrumbs_tokens, _ = (
             self._totals if visible is None else visible.totals
         )
@@ -181,11 +165,50 @@ class WordRetriever:
             chunk_count=rows,
             mean_length=text_tokens / max(1, rows),
             mean_breadcrumbs_length=breadcrumbs_tokens / max(1, rows),
-            candidates=[
-                candidate_of(ChunkLocation(*row[2:-1]), seen, row[-1])
-                for *_, row, seen in ranked[:limit]
-            ],
+            candidates=self._candidates(expression, kept),
         )
+
+    def _best_rows(
+        self, expression: str, limit: int, matching: SqlFilter, *, is_limited: bool
+    ) -> dict[int, RowMatches | None]:
+        """Return the chunks that rank best, in order, and what was seen in them.
+
+        A thousand may tie with the last one. Nothing is looked up in those: the few
+        of them that are kept are read again.
+        """
+        sql = _SELECT.format(
+            ranked=_VISIBLE_RANK if is_limited else "", where=matching.sql
+        )
+        values = (expression, *matching.values, limit + MAX_TIED_ROWS)
+        ranked: list[tuple[float, str, int, int, RowMatches | None]] = []
+        self._should_see = True
+        for _, rank, path, line, chunk in self._connection.execute(sql, values):
+            if len(ranked) >= limit:
+                if rank != ranked[-1][0]:
+                    break
+                self._should_see = False
+            ranked.append((rank, path, line, chunk, self._row))
+        # By place where ranks are equal: the index numbers chunks as they came.
+        ranked.sort(key=lambda row: row[:3])
+        return {chunk: seen for _, _, _, chunk, seen in ranked[:limit]}
+
+    def _candidates(
+        self, expression: str, rows: dict[int, RowMatches | None]
+    ) -> list[WordCandidate]:
+        """Return candidates for rows, with what was seen in them."""
+        unseen = [chunk for chunk, seen in rows.items() if seen is None]
+        if unseen:
+            self._should_see = True
+            values = (expression, as_json(unseen))
+            for chunk, _ in self._connection.execute(_SEEN, values):
+                rows[chunk] = self._row
+        found = self._connection.execute(PLACES, (as_json(rows),))
+        places = {row[0]: row for row in found}
+        return [
+            candidate_of(ChunkLocation(*places[chunk][:-1]), seen, places[chunk][-1])
+            for chunk, seen in rows.items()
+            if seen is not None and chunk in places
+        ]
 
     def _count(
         self, terms: Sequence[QueryTerm], visible: CorpusStats | None
@@ -246,6 +269,9 @@ class WordRetriever:
 
     def _record_row(self, api: apsw.FTS5ExtensionApi, *_: object) -> None:
         """Record what a row holds; called once for each row that is returned."""
+        self._row = None
+        if not self._should_see:
+            return
         if not self._totals[0]:
             self._totals = (
                 api.row_count,
@@ -356,3 +382,8 @@ def _count_in_subchunks(
         for at in seen
     }
     return [(lengths[at], counts) for at, counts in seen.items()]
+
+
+def as_json(chunks: Iterable[int]) -> str:
+    """Return chunks as a JSON array, which a statement takes as one value."""
+    return f"[{','.join(map(str, chunks))}]"
