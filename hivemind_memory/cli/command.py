@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # Plain classes and not dataclasses, for speed: they are read before every answer.
 
-PLAIN, TEXT, QUERY, VERBATIM = range(4)
+PLAIN, TEXT, QUERY, VERBATIM, VALUE = range(5)
 """How the last argument reads words that begin with a dash, see ``Argument.reads``."""
 
 
@@ -55,7 +55,8 @@ class Argument:
         """``PLAIN``: options may be between its words, an unknown one is an error.
         ``TEXT``: its first word ends the options, all that follows is text.
         ``QUERY``: known options may be anywhere, other words are its own.
-        ``VERBATIM``: as ``TEXT``, but its words are expected to look like options."""
+        ``VERBATIM``: as ``TEXT``, but its words are expected to look like options.
+        ``VALUE``: as ``PLAIN``, and what may be part of the value is refused."""
         self.completes = completes
         """What the shell offers; one of the kinds in ``completion``, or nothing."""
         self.is_raw = is_raw or self.reads == VERBATIM

@@ -8,7 +8,14 @@ from __future__ import annotations
 
 import os
 
-from hivemind_memory.cli.command import PLAIN, QUERY, TEXT, VERBATIM, CommandRequest
+from hivemind_memory.cli.command import (
+    PLAIN,
+    QUERY,
+    TEXT,
+    VALUE,
+    VERBATIM,
+    CommandRequest,
+)
 from hivemind_memory.cli.options import MEMORY_DIR, WORKTREE
 from hivemind_memory.cli.table import (
     ALIASES,
@@ -18,6 +25,7 @@ from hivemind_memory.cli.table import (
     full_second,
     load_command,
 )
+from hivemind_memory.cli.typed_words import decoded, has_blank, is_number
 from hivemind_memory.errors import UsageError
 
 TYPE_CHECKING = False
@@ -88,6 +96,8 @@ class _CommandLine:
         self._reads = last.reads if last else PLAIN
         self._text_at = len(command.arguments) - 1
         """Number of words that come before the text."""
+        self._behind_value = ""
+        """The first option behind a value."""
 
     def read(self, words: list[str]) -> CommandRequest:
         """Return the request that *words* make with the command."""
@@ -107,6 +117,7 @@ class _CommandLine:
                 break
             else:
                 self._places.append(word)
+        self._check_value()
         memory_dir = self._values.pop(MEMORY_DIR.name)
         self._fill_arguments()
         self._decode_values()
@@ -148,13 +159,16 @@ class _CommandLine:
         if self._reads == QUERY:
             self._note_unknown_option(name)
             return None
-        if _has_blank(name):
+        if has_blank(name):
             return None
-        is_at_text = self._reads == TEXT and len(self._places) >= self._text_at
-        if is_at_text and _has_blank(word) and not nearest(name, self._flags):
+        is_saved = self._reads in (TEXT, VALUE)
+        is_at_text = is_saved and len(self._places) >= self._text_at
+        if is_at_text and has_blank(word) and not nearest(name, self._flags):
+            return None
+        if is_at_text and self._reads == VALUE and is_number(word):
             return None
         hint = effect = ""
-        if self._reads == TEXT:
+        if is_saved:
             hint = "Text that begins with a dash goes after `--`."
             effect = self._effect()
         elif self._reads == VERBATIM or self._command.name == "launch":
@@ -179,6 +193,8 @@ class _CommandLine:
     def _take_option(self, flag: Flag, word: str, rest: list[str]) -> None:
         """Put the value of the option *word* into the values."""
         name, equals, text = word.partition("=")
+        if len(self._places) > self._text_at:
+            self._behind_value = self._behind_value or name
         if flag.kind == "flag":
             if equals:
                 raise UsageError(
@@ -206,8 +222,20 @@ class _CommandLine:
             return False
         # A dash by itself stands for standard input, and a word with a blank was in
         # quotes: it is the whole text, with options on either side of it.
-        is_whole = word == "-" or (self._reads == TEXT and _has_blank(word))
+        is_whole = word == "-" or (self._reads == TEXT and has_blank(word))
         return not is_whole or not self._are_options(rest)
+
+    def _check_value(self) -> None:
+        """Refuse an option behind several words of a value: it may be one of them.
+
+        Raises:
+            UsageError: There is one.
+        """
+        name, words = self._behind_value, self._places[self._text_at :]
+        if self._reads == VALUE and name and len(words) > 1:
+            message = f"`{name}` may be an option or a part of the value."
+            hint = "Put the value in quotes, or the options before it."
+            raise UsageError(message, hint=hint, effect=self._effect())
 
     def _are_options(self, words: list[str]) -> bool:
         """Whether *words* are nothing but options with their values."""
@@ -227,7 +255,7 @@ class _CommandLine:
             return
         names = [word.partition("=")[0] for word in text[1:] if word.startswith("-")]
         found = [name for name in names if name in self._flags or name in HELP]
-        if names and not found and _has_blank(text[0]):  # behind a quoted text
+        if names and not found and has_blank(text[0]):  # behind a quoted text
             from hivemind_memory.cli.unknown_names import nearest
 
             if near := nearest(names[0], self._flags):
@@ -244,7 +272,7 @@ class _CommandLine:
 
     def _note_unknown_option(self, name: str) -> None:
         """Note that a word of a query looks like an option but is not one."""
-        if _has_blank(name):
+        if has_blank(name):
             return
         from hivemind_memory.cli.unknown_names import near_options
 
@@ -297,9 +325,9 @@ class _CommandLine:
         for name in names:
             value = self._values[name]
             if isinstance(value, str):
-                self._values[name] = _decoded(value, effect)
+                self._values[name] = decoded(value, effect)
             elif isinstance(value, tuple):
-                self._values[name] = tuple(_decoded(word, effect) for word in value)
+                self._values[name] = tuple(decoded(word, effect) for word in value)
 
     def _usage_error(self, what: str, hint: str = "") -> UsageError:
         """Return the error that the words do not fit the arguments."""
@@ -311,7 +339,7 @@ class _CommandLine:
 
     def _effect(self) -> str:
         """Return what a mistake did not do, for a command that saves a text."""
-        return "Nothing was saved" if self._reads == TEXT else ""
+        return "Nothing was saved" if self._reads in (TEXT, VALUE) else ""
 
 
 def _help_request(topic: str = "") -> CommandRequest:
@@ -363,34 +391,6 @@ def _is_argument_of(default: str, group: str, word: str) -> bool:
         return os.path.isdir(path)
     is_file = argument and argument.name == "file"
     return bool(is_file) and (path.endswith(".md") or os.path.isfile(path))
-
-
-def _decoded(word: str, effect: str) -> str:
-    """Return a word of the command line as the person typed it.
-
-    Under a locale without UTF-8 Python hands on each byte by itself.
-
-    Raises:
-        UsageError: It is not UTF-8; *effect* says what was not done.
-    """
-    try:
-        word.encode()
-    except UnicodeEncodeError:
-        data = os.fsencode(word)
-    else:
-        return word
-    try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        shown = data.decode("utf-8", "backslashreplace")
-        message = f"`{shown}` is not UTF-8 text."
-        hint = "Your terminal or script uses another encoding; type it in UTF-8."
-        raise UsageError(message, hint=hint, effect=effect) from error
-
-
-def _has_blank(text: str) -> bool:
-    """Whether a blank or a newline is in *text*: no option has one in its name."""
-    return any(map(str.isspace, text))
 
 
 def _listed(arguments: tuple[Argument, ...]) -> str:

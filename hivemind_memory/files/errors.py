@@ -14,6 +14,7 @@ from hivemind_memory.errors import (
     NoteForbiddenError,
     NoteNotFoundError,
     NotePathError,
+    NotesMissingError,
     NoteUnreadableError,
     NotSavedError,
 )
@@ -49,6 +50,15 @@ _CAUSES = {
 def is_in_the_way(error: OSError) -> bool:
     """Whether something else than a note, or than a folder, is at a note's path."""
     return error.errno in _IN_THE_WAY
+
+
+def no_notes_folder(root: str) -> NotesMissingError:
+    """Return the error that there is no notes folder; its drive may not be mounted."""
+    hint = (
+        "`hm init` creates it; --memory-dir or HIVEMIND_HOME selects another; if it is"
+        " on a drive, check that it is mounted"
+    )
+    return NotesMissingError(f"there is no notes folder {root}", hint=hint)
 
 
 def is_gone(error: OSError) -> bool:

@@ -18,7 +18,6 @@ from hivemind_memory.errors import (
     NotePathError,
     NoteTooLargeError,
     NotSavedError,
-    UsageError,
 )
 from hivemind_memory.files import descriptors
 from hivemind_memory.files.descriptors import OpenFolder, signature_of
@@ -26,6 +25,7 @@ from hivemind_memory.files.errors import (
     cause_of,
     is_gone,
     is_in_the_way,
+    no_notes_folder,
     read_error,
     save_error,
 )
@@ -75,8 +75,8 @@ class NotesFolder:
         """Return every note with its signature, and what was passed over and why.
 
         Raises:
-            UsageError: There is no such folder. An empty answer would make the index
-                forget everything because a drive is not mounted.
+            NotesMissingError: There is no such folder. An empty answer would make the
+                index forget everything because a drive is not mounted.
             HivemindError: It cannot be listed now.
         """
         try:
@@ -186,17 +186,13 @@ class NotesFolder:
         """Return the folder itself, held open.
 
         Raises:
-            UsageError: It is not there.
+            NotesMissingError: It is not there.
             OSError: It cannot be opened now.
         """
         try:
             return OpenFolder.at(self.root)
         except (FileNotFoundError, NotADirectoryError) as error:
-            message = f"There is no notes folder {self.root}."
-            hint = (
-                "`hm init` creates it; if it is on a drive, check that it is mounted."
-            )
-            raise UsageError(message, hint=hint) from error
+            raise no_notes_folder(self.root) from error
 
     def open_parent(
         self,

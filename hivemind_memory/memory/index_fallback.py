@@ -13,8 +13,8 @@ from hivemind_memory.errors import (
     IndexDamagedError,
     IndexTooNewError,
     IndexUnusableError,
-    NotesMissingError,
 )
+from hivemind_memory.files.errors import no_notes_folder
 from hivemind_memory.index.choose_engine import index_engine
 from hivemind_memory.model.value import value
 
@@ -58,10 +58,7 @@ def check_notes_folder(places: Places) -> None:
         NotesMissingError: There is none.
     """
     if not os.path.isdir(places.notes):
-        raise NotesMissingError(
-            f"there is no notes folder {places.notes}",
-            hint="`hm init` creates it; --memory-dir or HIVEMIND_HOME selects another",
-        )
+        raise no_notes_folder(places.notes)
 
 
 def open_index(places: Places, now: Callable[[], float]) -> OpenIndex:

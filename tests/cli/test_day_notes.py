@@ -27,16 +27,48 @@ def shop(hm: Hm, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     return folder
 
 
-@pytest.mark.parametrize("name", [DAY, f"{DAY}.md"])
-def test_the_day_of_the_project_comes_first(hm: Hm, shop: Path, name: str) -> None:
+def test_the_bare_day_is_that_of_the_project(hm: Hm, shop: Path) -> None:
     """Each scope has a note of that name; `hm get` read the global one."""
     path = f"projects/{shop.name}/{DAY}.md"
 
-    assert "The seal" in hm("get", name).out
-    assert "It swims." in hm("get", f"{name}:3").out
-    assert path in hm("history", name).out
-    assert path in hm("why", name).out + hm("why", name).err
-    assert path in hm("forget", "--dry-run", name).err  # a person wrote it
+    assert "The seal" in hm("get", DAY).out
+    assert "It swims." in hm("get", f"{DAY}:3").out
+    assert path in hm("history", DAY).out
+    assert path in hm("why", DAY).out + hm("why", DAY).err
+    assert path in hm("forget", "--dry-run", DAY).err  # a person wrote it
+
+
+def test_what_a_search_prints_is_opened_as_printed(hm: Hm, shop: Path) -> None:
+    """`hm get` of a global hit printed other text: the project's note of that day."""
+    for word, text in (("walrus", "The walrus is global."), ("seal", "The seal is of")):
+        [place] = [line for line in hm("search", word).out.split() if DAY in line]
+
+        assert text in hm("get", place).out
+        assert place.partition(":")[0] in hm("history", place.partition(":")[0]).out
+
+
+def test_a_forget_takes_the_entry_at_the_place_that_was_printed(
+    hm: Hm, shop: Path
+) -> None:
+    """It would have hidden the entry on these lines of the project's note."""
+    printed = hm("write", "-g", "The lantern is global.").out
+    hm("write", "The anchor is of the shop.")
+    place = printed.split()[1]
+
+    assert hm("forget", place).code == 0
+
+    assert "lantern" not in hm("search", "lantern").out
+    assert "The anchor" in hm("search", "anchor").out
+
+
+def test_the_name_of_a_days_note_is_the_projects_if_only_it_has_one(
+    hm: Hm, shop: Path, home: Path
+) -> None:
+    """Nothing else can be meant then."""
+    (home / f"memory/{DAY}.md").unlink()
+
+    assert "The seal" in hm("get", f"{DAY}.md").out
+    assert "It swims." in hm("get", f"{DAY}.md:3").out
 
 
 def test_outside_a_project_it_is_the_global_one(

@@ -73,6 +73,55 @@ def test_bad_input_changes_nothing(
     ]
 
 
+@pytest.mark.parametrize(
+    ("words", "value"),
+    [
+        (("2", "--if-version", "1"), 2),
+        (("--if-version", "1", "2"), 2),
+        (("two", "words"), "two words"),
+        (("npm test --json", "--if-version=1"), "npm test --json"),
+        (("--ttl", "1h", "two", "words"), "two words"),
+        (("--", "npm", "test", "--json"), "npm test --json"),
+        (("- milk", "--json"), "- milk"),
+        (("-5",), -5),
+        (("-1.5e3", "--json"), -1500.0),
+    ],
+)
+def test_an_option_behind_a_value_is_an_option(
+    hm: Hm, words: tuple[str, ...], value: object
+) -> None:
+    """`hm kv set a 2 --if-version 7` stored `2 --if-version 7`."""
+    hm("kv", "set", "a", "1")
+
+    assert hm("kv", "set", "a", *words).code == 0
+
+    assert json.loads(hm("kv", "get", "--json", "a").out)["value"] == value
+    assert hm("kv", "set", "a", "2", "--if-version", "7").code == 1
+    assert json.loads(hm("kv", "get", "--json", "a").out)["value"] == value
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (("npm", "test", "--json"), "`--json` may be an option or a part of the value"),
+        (("a", "--ttl", "5", "b"), "`--ttl` may be an option or a part of the value"),
+        (("npm", "test", "--silent"), "has no option --silent"),
+        (("2", "--if-versoin", "7"), "Did you mean --if-version?"),
+        (("--all",), "goes after `--`"),
+    ],
+)
+def test_words_that_may_be_options_or_a_value_store_nothing(
+    hm: Hm, words: tuple[str, ...], error: str
+) -> None:
+    """Neither a part of the value is lost nor an option stored."""
+    refused = hm("kv", "set", "a", *words)
+
+    assert refused.code == 2
+    assert error in refused.err
+    assert "Nothing was saved." in refused.err
+    assert hm("kv", "list", "--json").json == []
+
+
 def test_no_number_is_nan_and_any_text_is_kept(hm: Hm) -> None:
     """Half a surrogate pair and a very long number are JSON."""
     for text, shown in (

@@ -53,6 +53,25 @@ def test_an_error_is_the_first_thing_that_is_said(
             assert ran.code in (1, 2, 127), (words, ran)
 
 
+@pytest.mark.parametrize("command", mostly_thorough(COMMANDS, every=2))
+def test_every_command_says_the_same_of_a_missing_notes_folder(
+    hm: Hm, home: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """`hm get` and `hm log` ended with 2, as for a mistyped command, others with 1."""
+    monkeypatch.setenv("EDITOR", "true")
+    monkeypatch.chdir(home.parent)
+    needed = sum(one.is_required for one in COMMANDS[command].arguments)
+    notes = home / "memory"
+
+    for name in ("a.md", "a"):
+        ran = hm(*command.split(), *[name] * needed)
+
+        if "notes folder" in ran.err and ran.code:
+            assert f"here is no notes folder {notes}" in ran.err
+            assert "`hm init` creates it; --memory-dir or" in ran.err
+            assert ran.code == 1
+
+
 @pytest.mark.parametrize("command", ["forget", "restore"])
 def test_where_a_set_is_looked_for_is_said_when_one_is_given(
     hm: Hm, project: Path, command: str

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.errors import HivemindError, UsageError
+from hivemind_memory.errors import HivemindError, NotesMissingError
 from hivemind_memory.files import descriptors
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.files.paths import MAX_PARTS
@@ -175,7 +175,7 @@ def test_a_path_that_is_too_long_is_skipped_with_a_reason(tmp_path: Path) -> Non
 
 def test_a_missing_root_is_an_error_and_not_an_empty_folder(tmp_path: Path) -> None:
     """Else the index would forget everything because a drive is not mounted."""
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(NotesMissingError) as caught:
         look(tmp_path / "gone")
 
     assert "hm init" in caught.value.hint
@@ -185,7 +185,7 @@ def test_a_file_in_the_place_of_the_root_is_an_error(tmp_path: Path) -> None:
     """As if it were not there."""
     make(tmp_path, "file")
 
-    with pytest.raises(UsageError):
+    with pytest.raises(NotesMissingError):
         look(tmp_path / "file")
 
 

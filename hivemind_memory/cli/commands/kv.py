@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from hivemind_memory.cli.command import TEXT, Argument, CommandRequest, Flag, command
+from hivemind_memory.cli.command import VALUE, Argument, CommandRequest, Flag, command
 from hivemind_memory.cli.dates import minute_text
 from hivemind_memory.cli.options import JSON, SCOPE
 from hivemind_memory.cli.output import (
@@ -62,14 +62,15 @@ def get(request: CommandRequest) -> int:
     "kv set",
     description=(
         "The value may be any JSON; anything else is kept as text. Without a value it"
-        " is read from standard input. Keys belong to a scope: the one in --scope, else"
-        " your workspace, else the project, else global. Each write gives the key the"
-        " next version, even after it was deleted. Searches never find keys or values."
+        " is read from standard input. Put a text with dashes in quotes, or after --."
+        " Keys belong to a scope: the one in --scope, else your workspace, else the"
+        " project, else global. Each write gives the key the next version, even after"
+        " it was deleted. Searches never find keys or values."
     ),
     arguments=(
         _KEY,
         Argument(
-            "value", "Value; - for standard input.", is_required=False, reads=TEXT
+            "value", "Value; - for standard input.", is_required=False, reads=VALUE
         ),
     ),
     flags=(
