@@ -40,15 +40,15 @@ VARIABLES = (
     ("HIVEMIND_<OPTION>", "Overrides config.json for any option of `hm config`."),
     ("OPENAI_API_KEY", "API key for OpenAI, if that provider is chosen."),
     ("VISUAL, EDITOR", "The editor that `hm edit` opens."),
-    ("NO_COLOR", "Turns color off if it is set to anything."),
-    ("HIVEMIND_DEBUG", "Set to 1, errors also print a traceback."),
+    ("NO_COLOR", "If set to anything, turns color off."),
+    ("HIVEMIND_DEBUG", "If 1, errors also print a traceback."),
 )
 EXIT_CODES = (
     ("0", "Done, even if nothing was found, unless --fail-empty is given."),
     ("1", "An error; standard error says what is wrong and what to do."),
     ("2", "A usage error: an unknown option, or a missing or invalid value."),
     ("126, 127", "The command to run cannot be executed, or does not exist."),
-    ("130, 141", "Stopped with Ctrl-C; the reader of the output closed it early."),
+    ("130, 141", "Stopped with Ctrl-C; the output pipe was closed early."),
 )
 HELP_ROW = ("-h, --help", "Print this help.")
 

@@ -183,7 +183,7 @@ _FILES = (
         "launch",
         {
             "launch": "Start an agent with its memories in a tmux session.",
-            "exec": "Inject into this worktree, then run a command in place of hm.",
+            "exec": "Inject, then exec a command, replacing the hm process.",
         },
     ),
     (
@@ -191,7 +191,7 @@ _FILES = (
         "sessions",
         {
             "sessions": "List the agents that hm launch started.",
-            "attach": "Show the session of an agent.",
+            "attach": "Attach to the tmux session of an agent.",
             "kill": "End an agent and its session; asks first.",
         },
     ),

@@ -123,7 +123,7 @@ class SearchOut(BaseModel):
     report: SearchSummary
     nearest: list[NearPlace] = Field(
         default_factory=list,
-        description="instead of hits if nothing is known; no answers",
+        description="closest passages when nothing matches; not answers",
     )
 
 
@@ -192,7 +192,7 @@ def render_search(found: SearchOut) -> str:
 def _render_near(place: NearPlace) -> str:
     """Return one line that says where a place is, and that it is no answer."""
     where = lines_text(place.path, place.start_line, place.end_line)
-    line = f"closest, but probably no answer: {where} confidence {place.confidence}"
+    line = f"closest, but probably not an answer: {where} confidence {place.confidence}"
     return f"{line} under {place.headings}" if place.headings else line
 
 

@@ -59,7 +59,7 @@ class UseTool:
         """Record whether following a memory worked.
 
         Call it once the result is known. applied: you followed it and it worked.
-        ignored: it did not matter. contradicted: the facts were against it. corrected:
+        ignored: it did not matter. contradicted: it turned out to be wrong. corrected:
         it was right only after a change, which you should save. What works again and
         again is offered to the person as a skill.
         """

@@ -14,8 +14,8 @@ OUTCOMES = APPLIED, IGNORED, CONTRADICTED, CORRECTED = (
     "contradicted",
     "corrected",
 )
-"""What came of a use: the memory was followed and it worked; it did not matter; the
-facts were against it; it was right only after a change."""
+"""What came of a use: the memory was followed and it worked; it did not matter; it
+turned out to be wrong; it was right only after a change."""
 
 MIN_DAYS = 2
 """On how many days a memory must have been applied: one lucky day proves little."""

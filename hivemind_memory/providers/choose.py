@@ -1,7 +1,7 @@
 """Chooses the provider that turns texts into vectors, and says why.
 
 Nothing leaves the machine unless the settings choose a provider: a key in the
-environment alone chooses nothing, and ``auto`` takes Ollama only on this machine.
+environment is not enough, and ``auto`` takes Ollama only on this machine.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 _KEY_ALONE = (
-    "OPENAI_API_KEY is set, but a key in the environment alone chooses nothing:"
-    " `hm config set embedding_provider openai` does."
+    "OPENAI_API_KEY is set, but a key in the environment is not enough to select a"
+    " provider: run `hm config set embedding_provider openai`."
 )
 _NO_KEY = (
     "embedding_provider is openai, but there is no key: set OPENAI_API_KEY, or"

@@ -107,7 +107,7 @@ def _why_no_steps(text: str) -> SkillRefusal | None:
         return secret
     if line := _line_that_runs(text):
         return SkillRefusal(
-            f"has a command that agents run unasked, on line {line} of its text",
+            f"has a command that agents run unprompted, on line {line} of its text",
             "Without the exclamation mark before the backticks it is only shown.",
         )
     if sum(1 for _ in _steps(text)) < MIN_STEPS:

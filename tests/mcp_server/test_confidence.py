@@ -26,7 +26,7 @@ def test_where_nothing_is_known_hits_are_empty_and_places_are_named(
         "headings",
     }
     assert text.startswith("no answer found, 0 hits")
-    assert "closest, but probably no answer: deploy.md:5-7" in text
+    assert "closest, but probably not an answer: deploy.md:5-7" in text
     assert "rollback script" not in text
 
 

@@ -48,7 +48,9 @@ def test_a_key_in_the_environment_alone_chooses_nothing() -> None:
     choice = choose(Settings(), in_environment=True, ollama=GONE)
 
     assert choice.provider == "none"
-    assert "a key in the environment alone chooses nothing" in choice.reason
+    assert (
+        "a key in the environment is not enough to select a provider" in choice.reason
+    )
     assert "hm config set embedding_provider openai" in choice.reason
 
 

@@ -48,10 +48,10 @@ _OFF = (
 @command(
     "activity search",
     description=(
-        "Finds what holds every word, newest first: messages of the agents that the"
-        " option session_sources names, calls of hm mcp if the option activity is on,"
-        " and rows that programs posted. What is new in the transcripts is read first,"
-        " for up to 2 seconds. Secrets are masked. In an agent's shell, only its"
+        "Finds messages that contain every word, newest first: those of the agents that"
+        " the option session_sources names, calls of hm mcp if the option activity is"
+        " on, and rows that programs posted. New lines of the transcripts are read"
+        " first, for up to 2 seconds. Secrets are masked. In an agent's shell, only its"
         " project is searched. With - the query is read from standard input. Without a"
         " query, prints the newest."
     ),
@@ -96,7 +96,7 @@ def search(request: CommandRequest) -> int:
     "activity show",
     description=(
         "Prints the whole text that is kept, with its file and line, and the messages"
-        " before and after it. Of a long message only the beginning is kept; the file"
+        " before and after it. Only the beginning of a long message is kept; the file"
         " has the rest."
     ),
     arguments=(Argument("id", "Id of a hit."),),
@@ -152,8 +152,8 @@ def show(request: CommandRequest) -> int:
     "activity list",
     description=(
         "Prints one line for each session: when it ended, the agent, the session, how"
-        " many messages or calls are kept, and its project. What is new in the"
-        " transcripts is read first, for up to 2 seconds."
+        " many messages or calls are kept, and its project. New lines of the"
+        " transcripts are read first, for up to 2 seconds."
     ),
     flags=(_LIMIT, _AGENT, SINCE, JSON),
     examples=("hm activity list --since 7d",),

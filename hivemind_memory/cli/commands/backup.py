@@ -16,13 +16,15 @@ _FILE = Argument("file", "The backup, such as hivemind.tar.gz.", is_raw=True)
     description=(
         "Agents can keep writing in the meantime. The file contains the notes, the"
         " journal, state.db and config.json without keys. The vault is left out, and"
-        " so is the index, because it can be rebuilt. A note that could not be read is"
-        " named. An existing file is never replaced."
+        " so is the index, because it can be rebuilt. Notes that could not be"
+        " read are listed. An existing file is never replaced."
     ),
     arguments=(_FILE,),
     flags=(
-        Flag(("--with-keys",), "flag", "Keep the providers' keys in config.json."),
-        Flag(("--with-vault",), "flag", "Keep the vault, encrypted if it is."),
+        Flag(("--with-keys",), "flag", "Include provider API keys."),
+        Flag(
+            ("--with-vault",), "flag", "Include the vault (still encrypted, if it is)."
+        ),
         JSON,
     ),
     examples=("hm backup ~/hivemind-2026-11-22.tar.gz",),

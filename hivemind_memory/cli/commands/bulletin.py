@@ -20,8 +20,8 @@ if TYPE_CHECKING:
         "Prints the first sentences of the memories that matter most in one scope,"
         " about 120 words: what is pinned, identities, decisions and goals, then"
         " preferences and lessons, then others. It is composed each time, so nothing"
-        " forgotten is in it. It leaves out what agents are never told unasked: claims"
-        " from tools and outside sources, and what has expired or is done. If a"
+        " forgotten is in it. It leaves out what agents are never told unprompted:"
+        " claims from tools and outside sources, and what has expired or is done. If a"
         " language model is chosen (llm_provider), it prints what the model wrote, as"
         " long as the memories still say what it is based on."
     ),

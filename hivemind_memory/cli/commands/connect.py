@@ -45,7 +45,8 @@ _WHO = Argument(
 _PROJECT = Flag(
     ("--project",),
     "flag",
-    "Use files in this repository, which can be committed, not your own.",
+    "Write to this repository's settings files, which can be committed, instead of"
+    " your own.",
 )
 
 

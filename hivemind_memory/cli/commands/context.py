@@ -57,12 +57,11 @@ _BLOCKS = Flag(
 @command(
     "context build",
     description=(
-        "Given a task, takes what a search of the memory finds for it, the files that"
-        " it names or whose words it has, and what git says has changed lately. The"
-        " blocks of --blocks are candidates, too. Prints what fits into the budget,"
-        " each with its cost and its reason, and what was left out. Only files below"
-        " --root are read; links are not followed, and secrets are masked."
-        " `hm context WHAT` is the short form."
+        "Given a task, collects matching memories, files that it names or shares words"
+        " with, and recent git changes. The blocks of --blocks are candidates, too."
+        " Prints what fits into the budget, each with its cost and its reason, and what"
+        " was left out. Only files below --root are read; links are not followed, and"
+        " secrets are masked. `hm context WHAT` is the short form."
     ),
     arguments=(
         Argument(
@@ -166,7 +165,8 @@ def build(request: CommandRequest) -> int:
         Flag(
             ("--priority",),
             "text",
-            "critical is always included; the others up to 80, 90 and 95 %.",
+            "critical is always included; high fills up to 80 % of the budget, medium"
+            " up to 90 %, low up to 95 %.",
             choices=_PRIORITIES,
         ),
         Flag(
@@ -218,7 +218,7 @@ def add(request: CommandRequest) -> int:
 @command(
     "context list",
     description=(
-        "Says of each file whether it has changed since the blocks were written."
+        "Shows for each file whether it has changed since the blocks were written."
     ),
     flags=(_BLOCKS, _ROOT, JSON),
     examples=("hm context list --blocks blocks.json",),

@@ -18,8 +18,8 @@ _WHAT = "`hm dashboard`"
 @command(
     "dashboard",
     description=(
-        "Opens the memory in your browser, logged in. If hm serve does not run, it is"
-        " started, and runs until hm dashboard --stop. The link works once, within a"
+        "Opens the memory in your browser, logged in. If hm serve isn't running, it"
+        " is started, and runs until hm dashboard --stop. The link works once, within a"
         " minute. Over SSH the link is printed, with the command that forwards the"
         " port."
     ),

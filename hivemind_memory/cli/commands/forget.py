@@ -101,7 +101,8 @@ _SINGULAR = {
         Flag(
             ("--finish",),
             "text",
-            "With --purge: erase what the purge of this id left, and nothing newer.",
+            "With --purge: finish the interrupted purge with this id; newer text is not"
+            " touched.",
             metavar="ID",
         ),
         DRY_RUN,

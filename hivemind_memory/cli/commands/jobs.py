@@ -74,7 +74,7 @@ def list_(request: CommandRequest) -> int:
 @command(
     "jobs retry",
     description=(
-        "A job is given up after 5 tries, or after 2 replies that cannot be used. An"
+        "hm gives up on a job after 5 tries, or after 2 replies that it cannot use. An"
         " interrupted job is not run again on its own, because the model may have been"
         " asked already."
     ),

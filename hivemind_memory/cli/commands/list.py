@@ -48,9 +48,9 @@ if TYPE_CHECKING:
 @command(
     "list",
     description=(
-        "What was written last comes first; notes that were copied here together come"
-        " after the others. Forgotten memories are left out. With a filter (--type,"
-        " --scope, --since, --tag, --agent, --source, --source-ref, --status) or"
+        "Newest first; notes that were copied in together come last. Forgotten memories"
+        " are left out. With a filter (--type, --scope, --since, --tag, --agent,"
+        " --source, --source-ref, --status) or"
         " --memories, lists typed memories instead: key, type, status, day, location"
         " and text, newest first, grouped by type if there are several. FOLDER limits"
         f" both to what is below it. {RULE}"

@@ -71,7 +71,7 @@ def _state(*, is_chosen: bool, is_here: bool) -> str:
     "model fetch",
     description=(
         "Without a name it fetches the model that the option local_model names, from"
-        " huggingface.co or the mirror in HF_ENDPOINT. Nothing of yours is sent there."
+        " huggingface.co or the mirror in HF_ENDPOINT. None of your data is sent."
         " An interrupted download resumes where it stopped. No other command downloads"
         " a model."
     ),

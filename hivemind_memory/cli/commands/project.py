@@ -107,8 +107,8 @@ def _identity(listed: ListedProject) -> str:
     "project adopt",
     description=(
         "Use it if a repository was mistaken for a new project: from then on it belongs"
-        " to the project NAME. Given the name of its current project, keeps the two"
-        " apart and stops asking."
+        " to the project NAME. Given the name of its current project, it stays"
+        " separate, and hm stops asking."
     ),
     arguments=(_OLD, WORKTREE),
     flags=(JSON,),

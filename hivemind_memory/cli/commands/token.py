@@ -49,7 +49,7 @@ if TYPE_CHECKING:
         Flag(
             ("--expires",),
             "due",
-            "Its last day: 2026-11-21, tomorrow, 7d, 2w.",
+            "Last day it is valid: 2026-11-21, tomorrow, 7d, 2w.",
             metavar="DAY",
         ),
         JSON,
@@ -90,9 +90,9 @@ def add(request: CommandRequest) -> int:
 @command(
     "token list",
     description=(
-        "Prints the name of each token, what it may see and do, its last day and when"
-        " it was last used. Tokens themselves are not kept. The server's own token, in"
-        " the file mcp-token, is not listed."
+        "Prints the name of each token, what it may see and do, its expiry date and"
+        " when it was last used. Tokens themselves are not kept. The server's own"
+        " token, in the file mcp-token, is not listed."
     ),
     flags=(JSON,),
 )

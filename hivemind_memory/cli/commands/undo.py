@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 @command(
     "undo",
     description=(
-        "Without ID, undoes your own last change; run it again to undo the one"
-        " before. What was written or saved is hidden, what was forgotten is shown"
-        " again, and links are as they were. A claim that was accepted or rejected is"
-        " pending again. Nothing is deleted: to revert the undo, run hm undo with the"
-        " id that it prints. A memory that was replaced, edited or linked since is left"
-        " alone. If your last change is an edit or a purge, nothing is undone: hm has"
-        " no copy of that text. hm log --changes lists the ids. Your own changes are"
-        " those made at a terminal, and those made in this one with piped input or"
-        " output. To undo a change that another program or an agent made, give its id;"
-        " if there is one newer than yours, hm undo says so."
+        "Without ID, undoes your own last change; run it again to undo the one before."
+        " What was written or saved is hidden, what was forgotten is shown again, and"
+        " links are as they were. A claim that was accepted or rejected is pending"
+        " again. Nothing is deleted: to revert the undo, run hm undo with the id that"
+        " it prints. A memory that was replaced, edited or linked since is left alone."
+        " If your last change is an edit or a purge, nothing is undone: hm has no copy"
+        " of that text. hm log --changes lists the ids. Your own changes are those made"
+        " at any terminal, plus those made in this terminal with piped input or output."
+        " To undo a change that another program or an agent made, give its id; if there"
+        " is one newer than yours, hm undo says so."
     ),
     arguments=(
         Argument("id", "Id of a change.", is_required=False, completes="changes"),

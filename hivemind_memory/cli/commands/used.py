@@ -20,7 +20,7 @@ OUTCOMES = ("applied", "ignored", "contradicted", "corrected")
     "used",
     description=(
         "applied: you followed it and it worked. ignored: it did not matter."
-        " contradicted: the facts were against it. corrected: it was right only after a"
+        " contradicted: it turned out to be wrong. corrected: it was right only after a"
         " change. A session counts once; without --session, a day does. A memory with"
         " numbered steps that was applied in three sessions, on two days, is offered as"
         " a skill: hm skill promote."

@@ -70,7 +70,7 @@ _AT_REST = {
         _KEY,
         Argument(
             "value",
-            "Refused here: other users could read it.",
+            "Not accepted as an argument: other users could see it.",
             is_required=False,
             reads=TEXT,
         ),
