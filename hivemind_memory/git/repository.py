@@ -10,8 +10,10 @@ import os
 import subprocess
 import time
 from contextlib import suppress
+from functools import partial
 
 from hivemind_memory.errors import GitError
+from hivemind_memory.git.index_copy import INDEX_LOCK, NoCopyError, change_index
 from hivemind_memory.model.value import value
 
 TYPE_CHECKING = False
@@ -28,11 +30,8 @@ _END_S = 5.0
 
 _KILLED_S = 1.0
 
-INDEX_LOCK = "index.lock"
-"""A git that changes the index has it in the git folder of its worktree."""
-
 _TRIES, _PAUSE_S = 20, 0.1
-"""Git does not wait for that lock; two seconds are more than a commit takes."""
+"""Git does not wait for a lock; two seconds are more than a commit takes."""
 
 
 @value
@@ -92,18 +91,34 @@ class Repository:
     def update_index(self, *words: str) -> bool:
         """Run ``git update-index``, waiting for other gits; return whether that worked.
 
+        Git changes a copy of the index, so a lock that it leaves stops no other git.
+        """
+        for _ in range(_TRIES):
+            try:
+                done = change_index(self.git_dir, partial(self._update, words))
+            except NoCopyError:
+                done = self._update_in_place(words)
+            if done is not None:
+                return done
+            time.sleep(_PAUSE_S)  # another git process is running, usually an agent's
+        return False
+
+    def _update(self, words: tuple[str, ...], index: str) -> bool:
+        """Run ``git update-index`` on an index that is not the worktree's own."""
+        environ = {**self.environ, "GIT_INDEX_FILE": index}
+        return run_git(self.top, ("update-index", *words), environ).returncode == 0
+
+    def _update_in_place(self, words: tuple[str, ...]) -> bool | None:
+        """Run ``git update-index``; None: another git is at work.
+
         What kills all processes of this group, as an agent does with a command that
         takes too long, does not reach that git: killed, it would leave its lock.
         """
         given = ("update-index", *words)
-        for _ in range(_TRIES):
-            done = run_git(self.top, given, self.environ, is_apart=True)
-            if done.returncode == 0:
-                return True
-            if INDEX_LOCK.encode() not in done.stderr:
-                break
-            time.sleep(_PAUSE_S)  # another git process is running, usually an agent's
-        return False
+        done = run_git(self.top, given, self.environ, is_apart=True)
+        if done.returncode and INDEX_LOCK.encode() in done.stderr:
+            return None
+        return done.returncode == 0
 
     def ask(self, *words: str, stdin: bytes | None = None) -> str:
         """Return what git prints, without the last newline.

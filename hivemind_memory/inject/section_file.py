@@ -18,7 +18,7 @@ from hivemind_memory.files.marked_section import (
     put_section,
     remove_section,
 )
-from hivemind_memory.git.repository import INDEX_LOCK
+from hivemind_memory.git.index_copy import INDEX_LOCK
 from hivemind_memory.inject.agent_files import AGENTS_FILE, IMPORT, head_of
 from hivemind_memory.inject.commit_guard import COPY_FILTER, CommitGuard
 from hivemind_memory.inject.git_settings import FILTER, GitSettings

@@ -15,6 +15,7 @@ from hivemind_memory.errors import GitError, NotInjectedError
 from hivemind_memory.files import descriptors
 from hivemind_memory.files.atomic import PartialFile, remove_free_partial_files
 from hivemind_memory.files.descriptors import OpenFolder
+from hivemind_memory.git.index_copy import clear_index_copies
 from hivemind_memory.inject.agent_files import KNOWN_FILES
 from hivemind_memory.model.value import value
 
@@ -132,6 +133,8 @@ def sweep_written(root: str, repository: Repository | None, *more: str) -> None:
     The caller holds the lock of the worktree. See ``folders_written``.
     """
     sweep_folders(folders_written(root, repository, *more), repository)
+    if repository is not None:
+        clear_index_copies(repository.git_dir)
 
 
 def sweep_folders(folders: Iterable[str], repository: Repository | None) -> None:

@@ -70,32 +70,105 @@ def test_a_git_that_takes_too_long_leaves_no_lock(tmp_path: Path) -> None:
     assert not lock.exists()
 
 
-@pytest.mark.usefixtures("environ")
-def test_an_agent_that_kills_its_group_leaves_no_lock_of_git(tmp_path: Path) -> None:
-    """A harness kills a hook that takes too long with all that it has started."""
-    worktree = tracked(tmp_path)
-    begun, go_on = tmp_path / "begun", tmp_path / "go-on"
-    wait = f"touch {begun}; until [ -e {go_on} ]; do sleep 0.01; done; cat"
+def waiting_filter(worktree: Path, folder: Path) -> tuple[Path, Path]:
+    """Have git wait while it updates its index of ``shop.py``.
+
+    Returns:
+        A file that then has its process id, and one that ends the wait.
+    """
+    begun, go_on = folder / "begun", folder / "go-on"
+    wait = (
+        f"echo $PPID > {begun}; for each in $(seq 3000);"
+        f" do [ -e {go_on} ] && break; sleep 0.01; done; cat"
+    )
     git(worktree, "config", "filter.slow.clean", wait)
     (worktree / ".git" / "info").mkdir(exist_ok=True)
     (worktree / ".git" / "info" / "attributes").write_text("shop.py filter=slow\n")
     (worktree / "shop.py").write_text("price = 3\n")
-    lock = worktree / ".git" / "index.lock"
-    code = f"""
+    return begun, go_on
+
+
+UPDATE = """
+import sys
 from hivemind_memory.environment import git_environ
 from hivemind_memory.git.repository import find_repository
-repository = find_repository({str(worktree)!r}, git_environ())
-repository.update_index("shop.py")
+repository = find_repository(sys.argv[1], git_environ())
+sys.exit(not repository.update_index("shop.py"))
 """
-    harness = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
-    wait_until(begun.exists)
-    assert lock.exists()
 
-    os.killpg(harness.pid, signal.SIGKILL)
+
+def begin_update(worktree: Path) -> subprocess.Popen[bytes]:
+    """Update the index as an injection does, in a process group of its own."""
+    command = [sys.executable, "-c", UPDATE, str(worktree)]
+    return subprocess.Popen(command, start_new_session=True)
+
+
+def goes_on(worktree: Path, go_on: Path) -> bool:
+    """Return whether git works there, and the next injection leaves nothing behind."""
+    go_on.touch()
+    git(worktree, "add", "shop.py")
+    is_done = begin_update(worktree).wait() == 0
+    return is_done and not [*(worktree / ".git").glob("hm-index-*")]
+
+
+@pytest.mark.usefixtures("environ")
+@pytest.mark.parametrize("killed", ["its group", "git"])
+def test_a_killed_git_leaves_no_lock(tmp_path: Path, killed: str) -> None:
+    """A harness kills a hook that takes too long, a system that has no memory any."""
+    worktree = tracked(tmp_path)
+    begun, go_on = waiting_filter(worktree, tmp_path)
+    lock = worktree / ".git" / "index.lock"
+    harness = begin_update(worktree)
+    wait_until(lambda: begun.exists() and begun.read_text().strip())
+
+    if killed == "git":
+        os.kill(int(begun.read_text()), signal.SIGKILL)
+    else:
+        os.killpg(harness.pid, signal.SIGKILL)
     harness.wait()
+
+    assert not lock.exists()
+    assert goes_on(worktree, go_on)
+
+
+@pytest.mark.usefixtures("environ")
+def test_a_commit_during_an_update_of_the_index_is_kept(tmp_path: Path) -> None:
+    """The copy is as the index was before; what another git added is not lost."""
+    worktree = tracked(tmp_path)
+    begun, go_on = waiting_filter(worktree, tmp_path)
+    harness = begin_update(worktree)
+    wait_until(begun.exists)
+    (worktree / "new.py").write_text("new = 1\n")
+
+    git(worktree, "add", "new.py")
     go_on.touch()
 
-    wait_until(lambda: not lock.exists())
+    assert harness.wait() == 0
+    assert git(worktree, "ls-files", "new.py").strip() == "new.py"
+    assert git(worktree, "diff", "--cached", "--name-only", "shop.py") != ""
+
+
+@pytest.mark.usefixtures("environ")
+def test_a_lock_of_a_killed_injection_is_removed_by_the_next(
+    injector: Injector, tmp_path: Path
+) -> None:
+    """Killed between two calls, it is the same file as the copy beside it."""
+    worktree = tracked(tmp_path)
+    lock = worktree / ".git" / "index.lock"
+    dies = """
+import os, signal
+from hivemind_memory.git import index_copy
+index_copy.os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+"""
+    (worktree / "shop.py").write_text("price = 3\n")
+    command = [sys.executable, "-c", f"{dies}{UPDATE}", str(worktree)]
+    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+    assert lock.exists()
+
+    assert injector.inject(str(worktree)).warnings == ()
+
+    assert not lock.exists()
+    assert [*(worktree / ".git").glob("hm-index-*")] == []
 
 
 @pytest.mark.usefixtures("environ")
