@@ -40,6 +40,34 @@ FAULTS = (
         says=r"[1-9]\d* unanswered",
     ),
     Fault(
+        name="a server that has nothing to answer waits after its client has left",
+        rig="mcp_end --times 1 --idle-s 0.2",
+        module="mcp_server/stdio.py",
+        code=(
+            "async def _wait(self):\n"
+            "    await anyio.sleep(GRACE_S)\n\n\n"
+            "assert _Connection._answer_the_rest\n"
+            "_Connection._answer_the_rest = _wait\n"
+        ),
+        says=r"median \d{4,} ms",
+    ),
+    Fault(
+        name="a server does not notice that its input has ended",
+        rig="mcp_end --times 1 --idle-s 0.2",
+        module="mcp_server/streams.py",
+        code=(
+            "import time\n\n\n"
+            "def _read(self, timeout_s=None, read=LineReader.read):\n"
+            "    try:\n"
+            "        return read(self, timeout_s)\n"
+            "    except EOFError:\n"
+            "        time.sleep(0.5)\n"
+            "        raise\n\n\n"
+            "LineReader.read = _read\n"
+        ),
+        says=r"median [3-9]\d\d ms",
+    ),
+    Fault(
         name="every call fails",
         rig="mcp_frames --frames 100",
         module="mcp_server/tools.py",

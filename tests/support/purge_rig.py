@@ -114,13 +114,22 @@ def stems_of(text: str) -> set[str]:
     return {str(token) for token in tokens if len(str(token)) >= 8}
 
 
-def vectors_of(index: Path, words: Collection[str]) -> tuple[set[bytes], set[bytes]]:
-    """Return the vectors of the chunks that hold a word, as the index stores them.
+@dataclass
+class Vectors:
+    """The vectors of some chunks, in the forms in which the index stores them."""
 
-    Returns:
-        As float32; and the halves of those as int8, for the page of a database may end
-        within one.
-    """
+    whole: set[bytes] = field(default_factory=set)
+    """As float32."""
+
+    halves: set[bytes] = field(default_factory=set)
+    """Those as int8 in two parts: the page of a database may end within one."""
+
+    in_blocks: set[bytes] = field(default_factory=set)
+    """Halves of those that are in a block now; the last ones that came are in none."""
+
+
+def vectors_of(index: Path, words: Collection[str]) -> Vectors:
+    """Return the vectors of the chunks that hold a word."""
     sql = """
     SELECT embedding, slot FROM chunks_vec
     JOIN embedding_cache ON embedding_cache.id = vector_id
@@ -128,16 +137,17 @@ def vectors_of(index: Path, words: Collection[str]) -> tuple[set[bytes], set[byt
     """
     connection = apsw.Connection(str(index), flags=apsw.SQLITE_OPEN_READONLY)
     connection.set_busy_timeout(10_000)
-    whole: set[bytes] = set()
-    halves: set[bytes] = set()
+    found = Vectors()
     for word in words:
         for vector, slot in connection.execute(sql, (word,)):
-            whole.add(bytes(vector))
+            found.whole.add(bytes(vector))
+            code = quantize(bytes(vector), len(vector) // 4)
+            halves = {code[: len(code) // 2], code[len(code) // 2 :]}
+            found.halves |= halves
             if slot is not None:
-                code = quantize(bytes(vector), len(vector) // 4)
-                halves |= {code[: len(code) // 2], code[len(code) // 2 :]}
+                found.in_blocks |= halves
     connection.close()
-    return whole, halves
+    return found
 
 
 def traces(
