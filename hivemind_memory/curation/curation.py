@@ -5,12 +5,12 @@ Most methods take the lock and call the module of their name. Secrets are remove
 
 from __future__ import annotations
 
-from hivemind_memory.model.value import replaced
+from hivemind_memory.model.value import NO_ITEMS, replaced
 from hivemind_memory.redaction.redact import scrubbed, warning_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.curation.events import ChangeEvents
@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     from hivemind_memory.curation.key_values import KeyValues
     from hivemind_memory.curation.locate import NamedPlace
     from hivemind_memory.curation.projects import Projects
+    from hivemind_memory.curation.read_version import ReadVersion
     from hivemind_memory.curation.skill_memory import SkillSurroundings
     from hivemind_memory.curation.skills import Skills
     from hivemind_memory.curation.stored import StoredMemories
     from hivemind_memory.curation.uses import Uses
     from hivemind_memory.model.changes import Change, DoneResult, UndoResult
     from hivemind_memory.model.curation import (
+        AffectedItem,
         ForgetResult,
         History,
         LinkResult,
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
         UnfinishedPurge,
     )
     from hivemind_memory.model.listing import MemoryFilter, MemoryPage, WrittenItem
-    from hivemind_memory.model.relations import Relation
+    from hivemind_memory.model.relations import Comparison
 
 
 class Curation:
@@ -214,13 +216,22 @@ class Curation:
             return reject(self._context, ref)
 
     def link(
-        self, start: str, end: str, kind: str, *, weight: float = 1.0, by: str = ""
+        self,
+        start: str,
+        end: str,
+        kind: str,
+        *,
+        weight: float = 1.0,
+        by: str = "",
+        texts: Mapping[str, str] = NO_ITEMS,
     ) -> LinkResult:
         """Link two memories; see ``links.link``."""
         from hivemind_memory.curation.links import link
 
         with self._context.changing("Nothing was linked"):
-            linked = link(self._context, start, end, kind, weight=weight, by=by)
+            linked = link(
+                self._context, start, end, kind, weight=weight, by=by, texts=texts
+            )
             is_indexed = self._context.update_index(linked.changed_paths)
             return replaced(linked, is_indexed=is_indexed)
 
@@ -253,6 +264,7 @@ class Curation:
         selector: MemorySelector,
         *,
         is_dry_run: bool = False,
+        read: ReadVersion | None = None,
     ) -> ForgetResult:
         """Hide memories; ``restore`` brings them back.
 
@@ -261,13 +273,14 @@ class Curation:
         Args:
             selector: Which memories.
             is_dry_run: Only find what would be hidden.
+            read: One of them, which must still be as it was read; None: however it is.
 
         Raises:
             HivemindError: Nothing was changed; the message says why.
         """
         from hivemind_memory.curation.hide import hide
 
-        return hide(self._context, selector, is_dry_run=is_dry_run)
+        return hide(self._context, selector, is_dry_run=is_dry_run, read=read)
 
     def record_written(self, path: str, entry_id: str, content: str) -> None:
         """Record an entry that was written, so that it can be undone."""
@@ -309,6 +322,7 @@ class Curation:
         *,
         is_dry_run: bool = False,
         is_forced: bool = False,
+        shown: Sequence[AffectedItem] | None = None,
     ) -> PurgeResult:
         """Remove memories from every place within reach, for good.
 
@@ -316,31 +330,30 @@ class Curation:
             selector: Which memories, or what an earlier purge left.
             is_dry_run: Only count what would be removed.
             is_forced: Remove whole notes that a person wrote, too.
+            shown: What a person was shown and has confirmed; None: no one was asked.
 
         Raises:
             HivemindError: Nothing was changed; the message says why.
         """
-        from hivemind_memory.curation.change_recording import record
-        from hivemind_memory.curation.purge import purge
-        from hivemind_memory.model.changes import PURGE
+        from hivemind_memory.curation.purge import purge_and_record
 
-        context = self._context
-        with context.changing("Nothing was purged"):
-            purged = purge(
-                context, selector, is_dry_run=is_dry_run, is_forced=is_forced
+        with self._context.changing("Nothing was purged"):
+            return purge_and_record(
+                self._context,
+                selector,
+                is_dry_run=is_dry_run,
+                is_forced=is_forced,
+                shown=shown,
             )
-            if not is_dry_run:
-                record(context, PURGE)
-            return purged
 
     def apply_relations(
-        self, start: str, relations: Iterable[Relation], *, model: str
+        self, start: str, found: Comparison, *, model: str
     ) -> tuple[int, int]:
         """Write or propose what the language model found; see ``apply_relations``."""
         from hivemind_memory.curation.model_links import apply_relations
 
         with self._context.changing():
-            return apply_relations(self._context, start, relations, model=model)
+            return apply_relations(self._context, start, found, model=model)
 
     def uses(self, needed: int) -> Uses:
         """Return what records uses; *needed* of them make a skill be offered."""

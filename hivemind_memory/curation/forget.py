@@ -16,18 +16,16 @@ from hivemind_memory.curation.lookup import read_target
 from hivemind_memory.curation.lookup_errors import not_found
 from hivemind_memory.curation.own_name import take_own_name
 from hivemind_memory.curation.reactivate import deactivate_older, reactivate_older
+from hivemind_memory.curation.read_version import check_read, read_first
 from hivemind_memory.curation.selection import entry_ids, find_targets
 from hivemind_memory.errors import (
     HivemindError,
     KeyTakenError,
     NoteNotFoundError,
     NotSavedError,
+    VersionChangedError,
 )
-from hivemind_memory.model.curation import (
-    ENTRY,
-    ForgetResult,
-    RestoreResult,
-)
+from hivemind_memory.model.curation import ENTRY, ForgetResult, RestoreResult
 from hivemind_memory.model.memories import ACTIVE
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.value import replaced
@@ -47,16 +45,20 @@ if TYPE_CHECKING:
 
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.curation.lookup import CurationTarget
+    from hivemind_memory.curation.read_version import ReadVersion
     from hivemind_memory.model.curation import MemorySelector
     from hivemind_memory.notes.memory_file import MemoryFile
-
 
 _ATTEMPTS = 5
 """How often a file is read again because another program changed it."""
 
 
 def forget(
-    context: CurationContext, selector: MemorySelector, *, is_dry_run: bool = False
+    context: CurationContext,
+    selector: MemorySelector,
+    *,
+    is_dry_run: bool = False,
+    read: ReadVersion | None = None,
 ) -> ForgetResult:
     """Hide memories from searches, injection and lists; ``restore`` undoes it.
 
@@ -70,6 +72,7 @@ def forget(
         ScopeError: The selector names a scope that the caller does not have.
         UsageError: The selector is empty, its key is in several scopes, or it names
             what cannot be hidden.
+        VersionChangedError: What was read has changed; nothing was hidden.
     """
     index = context.index.fresh(is_lookup=not selector.is_set)
     targets = find_targets(context, index, selector)
@@ -81,7 +84,12 @@ def forget(
             is_dry_run=True,
         )
     is_set = selector.is_set and not selector.is_whole_scope
-    hidden = hide_targets(context, shown, is_reactivating=is_set)
+    hidden = hide_targets(
+        context,
+        read_first(shown, read),
+        is_reactivating=is_set,
+        check=partial(check_read, context, read),
+    )
     return replaced(hidden, already=len(targets) - len(shown))
 
 
@@ -99,7 +107,7 @@ def hide_targets(
         shown: The targets.
         is_reactivating: Make the versions active again that they had replaced.
         check: Raises if a target must not be hidden as it is now; takes it, its path
-            and its text, under the lock of its key.
+            and its text, under the lock of its key. A ``VersionChangedError`` ends it.
 
     Raises:
         HivemindError: Nothing was changed; the message says why.
@@ -251,6 +259,8 @@ def _change_memory(
                 _refuse_second(context, target)
                 target = _in_own_file(context, target, batch)
             path = _rewrite(context, target, change)
+    except VersionChangedError:
+        raise
     except HivemindError as error:
         batch.fail(target.path, error)
         return
@@ -373,6 +383,8 @@ def _change_entries(
             now_s=context.clocks.now(),
             final=set().union(*ids.values()) if is_final else (),
         )
+    except VersionChangedError:
+        raise
     except HivemindError as error:
         batch.fail("the entries", error)
         return

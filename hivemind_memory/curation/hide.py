@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hivemind_memory.curation.context import CurationContext
+    from hivemind_memory.curation.read_version import ReadVersion
     from hivemind_memory.model.changes import UndoResult
     from hivemind_memory.model.curation import (
         AffectedItem,
@@ -32,10 +33,11 @@ def hide(
     selector: MemorySelector,
     *,
     is_dry_run: bool,
+    read: ReadVersion | None = None,
 ) -> ForgetResult:
     """Forget memories; see ``Curation.forget``."""
     with context.changing():
-        forgotten = forget(context, selector, is_dry_run=is_dry_run)
+        forgotten = forget(context, selector, is_dry_run=is_dry_run, read=read)
         if is_dry_run:
             return forgotten
         forgotten = record_forgotten(context, forgotten)

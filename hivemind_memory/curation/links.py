@@ -13,6 +13,7 @@ from hivemind_memory.access.rules import check_writable
 from hivemind_memory.curation.change_recording import ChangedList, record
 from hivemind_memory.curation.lookup import find_memory
 from hivemind_memory.curation.lookup_one import find_one
+from hivemind_memory.curation.read_version import check_text
 from hivemind_memory.curation.refused_links import refuse_link
 from hivemind_memory.curation.validate import validate_fraction
 from hivemind_memory.errors import MemoryNotFoundError, UsageError
@@ -21,12 +22,13 @@ from hivemind_memory.model.changes import DONE, LINK, ChangedItem
 from hivemind_memory.model.curation import MEMORY, LinkResult
 from hivemind_memory.model.keys import closest
 from hivemind_memory.model.memories import EDGE_KINDS, UPDATES
+from hivemind_memory.model.value import NO_ITEMS
 from hivemind_memory.notes.edge import FIELDS, MAX_EDGES, targets
 from hivemind_memory.notes.memory_file import read_memory_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.model.memories import MemoryRow
@@ -48,6 +50,7 @@ def link(
     *,
     weight: float = 1.0,
     by: str = "",
+    texts: Mapping[str, str] = NO_ITEMS,
 ) -> LinkResult:
     """Link two memories; an edge that exists gets the new weight.
 
@@ -58,12 +61,14 @@ def link(
         kind: related_to, updates or contradicts.
         weight: 0..1.
         by: Written beside it, if it is not a person's or an agent's.
+        texts: Id of a memory, or its path -> the version that its text must have.
 
     Raises:
         MemoryNotFoundError: The caller sees no memory of one of these names.
         NotSavedError: The caller may not write there, or the disk refused.
         UsageError: The kind or the weight is not valid, both are the same memory, or
             each would update the other.
+        VersionChangedError: One of them says something else.
     """
     _check_kind(kind, _EFFECT)
     share = validate_fraction("weight", weight)
@@ -84,6 +89,8 @@ def link(
             item = {"id": target, "weight": share, "by": by}
 
         def add(items: Items) -> Items:
+            for linked in (row, other):
+                check_text(context, linked, texts, _EFFECT)
             others = _without(context, index, row, items, other)
             if len(others) >= MAX_EDGES:
                 raise UsageError(

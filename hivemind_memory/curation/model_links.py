@@ -8,41 +8,44 @@ decides about it.
 from __future__ import annotations
 
 from hivemind_memory.curation.links import link
+from hivemind_memory.curation.read_version import check_text
 from hivemind_memory.curation.refused_links import MODEL, is_refused
+from hivemind_memory.errors import VersionChangedError
 from hivemind_memory.markdown.entry import new_ulid
 from hivemind_memory.model.memories import ACTIVE, UPDATES
 from hivemind_memory.state.model_links import LinkProposal, ModelLinks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.model.memories import MemoryRow
     from hivemind_memory.model.ports import MemoryIndex
-    from hivemind_memory.model.relations import Relation
+    from hivemind_memory.model.relations import Comparison, Relation
 
 
 def apply_relations(
-    context: CurationContext, start: str, relations: Iterable[Relation], *, model: str
+    context: CurationContext, start: str, found: Comparison, *, model: str
 ) -> tuple[int, int]:
     """Write or propose the links of a memory; return how many of each.
 
-    A memory that changed meanwhile, a link that is there and one that was removed
+    A memory that is no longer active, a link that is there and one that was removed
     before are passed over.
 
     Args:
         context: Of the model.
         start: Id of the memory at which they start.
-        relations: What the model found; each names a memory that it was given.
+        found: What the model says; each relation names a memory that it was given.
         model: Its name.
 
     Raises:
         NotSavedError: The disk refused; what was written before stays.
         StateUnusableError: The state cannot be used.
+        VersionChangedError: A memory says something else than what the model was told;
+            the other links are written.
     """
     written = proposed = 0
-    for relation in relations:
+    changed: VersionChangedError | None = None
+    for relation in found.relations:
         index = context.index.fresh(is_lookup=True)
         row, other = active_row(index, start), active_row(index, relation.ref)
         if row is None or other is None or row.path == other.path:
@@ -51,19 +54,15 @@ def apply_relations(
             context, index, row, other, relation.kind
         ):
             continue
-        if relation.kind == UPDATES:
-            proposed += _propose(context, row, other, relation, model)
-            continue
-        linked = link(
-            context,
-            row.memory_id,
-            other.memory_id or other.path,
-            relation.kind,
-            weight=relation.weight,
-            by=MODEL,
-        )
-        context.update_index(linked.changed_paths)
-        written += linked.is_changed
+        try:
+            if relation.kind == UPDATES:
+                proposed += _propose(context, row, other, relation, found, model)
+            else:
+                written += _write(context, row, other, relation, found)
+        except VersionChangedError as error:
+            changed = error
+    if changed is not None:
+        raise changed
     return written, proposed
 
 
@@ -83,14 +82,38 @@ def _is_linked(index: MemoryIndex, row: MemoryRow, other: MemoryRow, kind: str) 
     )
 
 
+def _write(
+    context: CurationContext,
+    row: MemoryRow,
+    other: MemoryRow,
+    relation: Relation,
+    found: Comparison,
+) -> bool:
+    """Write a link; return whether it is new."""
+    linked = link(
+        context,
+        row.memory_id,
+        other.memory_id or other.path,
+        relation.kind,
+        weight=relation.weight,
+        by=MODEL,
+        texts=found.texts,
+    )
+    context.update_index(linked.changed_paths)
+    return linked.is_changed
+
+
 def _propose(
     context: CurationContext,
     row: MemoryRow,
     other: MemoryRow,
     relation: Relation,
+    found: Comparison,
     model: str,
 ) -> bool:
     """Keep a proposal; return whether it is new."""
+    for end in (row, other):
+        check_text(context, end, found.texts, "Nothing was proposed")
     now = context.clocks.now()
     proposal = LinkProposal(
         id=new_ulid(now, context.clocks.randomness()),

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from hivemind_memory.access.rules import OWNER, check_person
+from hivemind_memory.curation.change_recording import record
 from hivemind_memory.curation.forget import hide_targets
 from hivemind_memory.curation.purge_activity import has_activity
 from hivemind_memory.curation.purge_choice import choose_targets, refuse_whole_notes
@@ -30,7 +31,9 @@ from hivemind_memory.errors import (
     MemoryNotFoundError,
     NotePathError,
     StateUnusableError,
+    VersionChangedError,
 )
+from hivemind_memory.model.changes import PURGE
 from hivemind_memory.model.curation import UnfinishedPurge
 from hivemind_memory.model.value import as_dict, replaced
 from hivemind_memory.state.captures import capture_lock
@@ -59,6 +62,7 @@ def purge(
     *,
     is_dry_run: bool = False,
     is_forced: bool = False,
+    shown: Sequence[AffectedItem] | None = None,
 ) -> PurgeResult:
     """Remove memories from every store; report where they were and may still be.
 
@@ -69,6 +73,7 @@ def purge(
             purge includes what it left, and no memory that is newer.
         is_dry_run: Only count.
         is_forced: Remove whole notes that a person wrote, too.
+        shown: What a person was shown and has confirmed; None: no one was asked.
 
     Raises:
         MemoryNotFoundError: Nothing the caller sees matches, or no such purge is left.
@@ -77,6 +82,7 @@ def purge(
         StateUnusableError: The plan cannot be kept, as on a full disk.
         UsageError: The selector is empty, its key is in several scopes, or it includes
             notes that a person wrote.
+        VersionChangedError: It includes a memory that was not shown.
     """
     if is_dry_run:
         _, report = _choose(context, selector, is_dry_run=True, is_forced=is_forced)
@@ -89,6 +95,8 @@ def purge(
             work, report = _choose(
                 context, selector, is_dry_run=False, is_forced=is_forced
             )
+            if shown is not None:
+                _refuse_unseen(work.targets, shown)
             _begin(context, work, report)
         reactivated = _reactivate(context, selector, work.selected, report)
         for store in STORES:
@@ -99,6 +107,40 @@ def purge(
         return replaced(result, finish=finish)
     finally:
         context.index.close()
+
+
+def purge_and_record(
+    context: CurationContext,
+    selector: MemorySelector | UnfinishedPurge,
+    *,
+    is_dry_run: bool,
+    is_forced: bool,
+    shown: Sequence[AffectedItem] | None,
+) -> PurgeResult:
+    """Purge, and record that ``undo`` cannot reverse it; see ``purge``."""
+    purged = purge(
+        context, selector, is_dry_run=is_dry_run, is_forced=is_forced, shown=shown
+    )
+    if not is_dry_run:
+        record(context, PURGE)
+    return purged
+
+
+def _refuse_unseen(
+    targets: Sequence[CurationTarget], shown: Sequence[AffectedItem]
+) -> None:
+    """Raise if a purge would remove more than a person has confirmed.
+
+    A version that was moved since then is the same: it is known by its id.
+    """
+    known = {item.id or item.path for item in shown}
+    new = [target.path for target in targets if (target.id or target.path) not in known]
+    if new:
+        raise VersionChangedError(
+            f"{new[0]} was not there when you were asked.",
+            hint="Run it again to see what it removes now.",
+            effect="Nothing was purged",
+        )
 
 
 class _Work(NamedTuple):

@@ -26,6 +26,7 @@ from hivemind_memory.model.curation import (
     MemoryEdge,
     MemorySelector,
     NewMemory,
+    PurgeResult,
     StoredMemory,
 )
 from hivemind_memory.model.memories import CONTRADICTS, UPDATES
@@ -185,7 +186,14 @@ def purge(call: PageCall) -> Page:
     if call.form.get("key", "").strip() != memory.key.strip():
         problem = "That is not the key of this memory. Nothing was removed."
         return _purge_page(call, problem=problem)
-    done = call.memory.curation.purge(MemorySelector(name=call.path["id"]))
+    selector = MemorySelector(name=call.path["id"])
+    plan = call.memory.curation.purge(selector, is_dry_run=True)
+    if call.form.get("shown", "") != _names_in(plan):
+        problem = (
+            "This list has changed since you opened the page. Nothing was removed."
+        )
+        return _purge_page(call, problem=problem)
+    done = call.memory.curation.purge(selector, shown=plan.memories)
     return Page(template="purge.html", values={"plan": done, "memory": None})
 
 
@@ -196,8 +204,20 @@ def _purge_page(call: PageCall, problem: str = "") -> Page:
     plan = call.memory.curation.purge(selector, is_dry_run=True)
     return Page(
         template="purge.html",
-        values={"plan": plan, "memory": memory, "problem": problem},
+        values={
+            "plan": plan,
+            "memory": memory,
+            "problem": problem,
+            "shown": _names_in(plan),
+        },
         status=400 if problem else 200,
+    )
+
+
+def _names_in(plan: PurgeResult) -> str:
+    """Return a name of what a purge would remove: another one for other memories."""
+    return text_version(
+        " ".join(sorted(item.id or item.path for item in plan.memories))
     )
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from hivemind_memory.curation.read_version import ReadVersion
 from hivemind_memory.errors import (
     KeyTakenError,
     MemoryNotFoundError,
@@ -13,12 +14,7 @@ from hivemind_memory.errors import (
     VersionChangedError,
 )
 from hivemind_memory.http_api.failures import Failure
-from hivemind_memory.http_api.routes import (
-    Answer,
-    Call,
-    Fields,
-    RouteGroup,
-)
+from hivemind_memory.http_api.routes import Answer, Call, Fields, RouteGroup
 from hivemind_memory.http_api.schemas import (
     ROW_EXAMPLE,
     Edge,
@@ -215,8 +211,7 @@ def change_memory(call: Call, body: ChangeFields) -> SavedRow:
             "If-Match is required",
             hint="Send the ETag of the version that you have read, or *.",
         )
-    memory = _details(call).memory
-    _check_match(call, _found_row(call, MemoryDetails(memory=memory)))
+    memory = _read_version(call).memory
     if memory.status != "active" or not memory.id:
         raise Failure(
             409,
@@ -259,10 +254,13 @@ def forget_memory(call: Call) -> Forgotten:
 
     With ``If-Match``, only the version that has this ``ETag``.
     """
+    selector = MemorySelector(name=call.path["id"])
     try:
-        if "if-match" in call.headers:
-            _check_match(call, _found_row(call, _details(call)))
-        forgotten = call.memory.forget(MemorySelector(name=call.path["id"]))
+        read = _read_version(call) if "if-match" in call.headers else None
+        try:
+            forgotten = call.memory.curation.forget(selector, read=read)
+        except VersionChangedError as error:
+            raise _changed(call, _found_row(call, _details(call))) from error
     except (MemoryNotFoundError, NotesMissingError):
         return Forgotten(deleted=False)
     except Failure as failure:
@@ -342,15 +340,25 @@ def _found_row(call: Call, details: MemoryDetails) -> Row:
     return row
 
 
-def _check_match(call: Call, row: Row) -> None:
-    """Raise unless ``If-Match`` names the version that a row is.
+def _read_version(call: Call) -> ReadVersion:
+    """Return the version that ``If-Match`` names, of the memory in the path.
 
     Raises:
-        Failure: It names others.
+        Failure: The caller sees no such memory, or it is another version.
     """
-    given = [version.strip() for version in call.headers["if-match"].split(",")]
-    if "*" not in given and version_of(row) not in given:
+    details = _details(call)
+    row = _found_row(call, details)
+    if not _is_match(call, row):
         raise _changed(call, row)
+    return ReadVersion(
+        memory=details.memory, is_same=lambda now: _is_match(call, row_of(call, now))
+    )
+
+
+def _is_match(call: Call, row: Row) -> bool:
+    """Return whether ``If-Match`` names the version that a row is."""
+    given = [version.strip() for version in call.headers["if-match"].split(",")]
+    return "*" in given or version_of(row) in given
 
 
 def _changed(call: Call, row: Row) -> Failure:

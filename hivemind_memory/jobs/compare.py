@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hivemind_memory.access.visibility import is_kept_back
 from hivemind_memory.curation.model_links import active_row
+from hivemind_memory.curation.read_version import version_of_text
 from hivemind_memory.jobs.relations import (
     messages_about,
     relations_in,
@@ -12,6 +13,7 @@ from hivemind_memory.jobs.relations import (
 )
 from hivemind_memory.model.filters import SearchFilter
 from hivemind_memory.model.query import Query
+from hivemind_memory.model.relations import Comparison
 from hivemind_memory.model.trust import is_trusted
 from hivemind_memory.redaction import mask
 from hivemind_memory.state.jobs import Jobs
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
     from hivemind_memory.memory.memory import Memory
     from hivemind_memory.model.curation import StoredMemory
     from hivemind_memory.model.ports import Chat
-    from hivemind_memory.model.relations import Relation
 
 LINKS = "links"
 """Kind of the jobs that compare a saved memory."""
@@ -38,7 +39,7 @@ _QUERY_CHARS = 400
 """Of the memory, as a query: a search counts the first 64 terms."""
 
 
-def compare(memory: Memory, ref: str, chat: Chat) -> tuple[Relation, ...]:
+def compare(memory: Memory, ref: str, chat: Chat) -> Comparison:
     """Return how the memory with an id relates to others, as the model says.
 
     One that is not active any more, is not to be sent, or is like no other is passed
@@ -54,18 +55,20 @@ def compare(memory: Memory, ref: str, chat: Chat) -> tuple[Relation, ...]:
     """
     saved = _load(memory, ref)
     if saved is None:
-        return ()
+        return Comparison()
     later = Jobs(memory.state()).added_after(LINKS, ref)
     found = _neighbors(memory, saved, later)
     others = {other.id or other.path: other for other in found}
     if not others:
-        return ()
+        return Comparison()
     reply = chat.ask(
         messages_about(saved, others),
         schema_for(list(others)),
         timeout_s=memory.settings.llm_timeout_s,
     )
-    return relations_in(reply, others)
+    told = {ref: saved, **others}
+    texts = {end: version_of_text(each) for end, each in told.items()}
+    return Comparison(relations_in(reply, others), texts)
 
 
 def _load(memory: Memory, ref: str) -> StoredMemory | None:

@@ -7,6 +7,7 @@ All of it is one session, so ``hm forget --session`` undoes it.
 from __future__ import annotations
 
 from hivemind_memory.access.visibility import PRIVATE
+from hivemind_memory.curation.read_version import version_of_text
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.jobs.consolidation import hash_of
 from hivemind_memory.model.curation import NewMemory
@@ -91,6 +92,7 @@ def _apply(memory: Memory, number: int, merge: Merge, session: str) -> AppliedPa
             scope=scope,
             reason=REASON,
             replaces=replaced.id,
+            replaces_text=version_of_text(replaced),
             visibility=_visibility_of(memory, found),
             importance=max(each.importance for each in found),
             session=session,
@@ -101,7 +103,9 @@ def _apply(memory: Memory, number: int, merge: Merge, session: str) -> AppliedPa
     for each in found:
         if each is not replaced:
             try:
-                memory.curation.link(saved.id, each.id, UPDATES)
+                memory.curation.link(
+                    saved.id, each.id, UPDATES, texts={each.id: version_of_text(each)}
+                )
             except HivemindError as error:
                 problems.append(f"{each.key} is still active: {error}")
     return AppliedPart(

@@ -245,10 +245,10 @@ class JobRunner:
             return lambda: finish_capture(memory, draft, model=chat.name)
         if job.kind != LINKS:
             raise UsageError(f"This process cannot run a job of the kind {job.kind}.")
-        relations = compare(memory, job.ref, chat)
+        found = compare(memory, job.ref, chat)
         return lambda: (
-            relations
-            and memory.curation.apply_relations(job.ref, relations, model=chat.name)
+            found.relations
+            and memory.curation.apply_relations(job.ref, found, model=chat.name)
         )
 
     def _use(self, job: Job, use_reply: Callable[[], object]) -> None:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 
 class Relation(NamedTuple):
     """One relation of a saved memory."""
@@ -16,3 +20,11 @@ class Relation(NamedTuple):
 
     weight: float
     """How sure the model is, 0..1."""
+
+
+class Comparison(NamedTuple):
+    """What a language model says of a saved memory."""
+
+    relations: tuple[Relation, ...] = ()
+    texts: Mapping[str, str] = {}
+    """Id of each memory that it was given, or its path -> version of its text then."""

@@ -9,7 +9,11 @@ meanwhile, and records in the journal what must not be recovered.
 
 from __future__ import annotations
 
-from hivemind_memory.errors import HivemindError, NoteNotFoundError
+from hivemind_memory.errors import (
+    HivemindError,
+    NoteNotFoundError,
+    VersionChangedError,
+)
 from hivemind_memory.markdown.entry import OPENING, parse_provenance
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.outline import ParsedLines
@@ -227,6 +231,7 @@ def change_entries(
 
     Raises:
         NotSavedError: The lock of writers was not free; nothing was changed.
+        VersionChangedError: From *change*; no further note is changed.
     """
     paths: list[NotePath] = []
     failed: dict[NotePath, HivemindError] = {}
@@ -243,6 +248,8 @@ def change_entries(
                     paths.append(path)
             except NoteNotFoundError:
                 continue  # so is the entry
+            except VersionChangedError:
+                raise
             except HivemindError as error:
                 failed[path] = error
         if final:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.cli import confirm
+from hivemind_memory.cli.commands import forget
 from tests.cli.conftest import Hm
 
 DAY = dt.date.today().isoformat()
@@ -152,6 +153,26 @@ def test_a_receipt_names_each_place_and_counts_what_was_there(
     assert list(rows) == ["tombstones", "typed memories", "index", "log of changes"]
     assert {"journal", "entries in notes", "vectors"} <= set(empties)
     assert ran.out.startswith("purged friday.md:")
+
+
+def test_a_purge_removes_nothing_that_it_did_not_show(
+    hm: Hm, replaced: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An agent replaces the memory while the person reads the question."""
+    newer = "We deploy on Sundays."
+
+    def read_and_agree(*_: object, **__: object) -> bool:
+        hm("save", "deploy-day", "--reason", "a new rota", newer)
+        return True
+
+    monkeypatch.setattr(forget, "is_sure", read_and_agree)
+
+    ran = hm("forget", "deploy-day", "--purge")
+
+    assert ran.code == 1
+    assert "deploy-day.md was not there when you were asked" in ran.err
+    assert newer in (replaced / "deploy-day.md").read_text()
+    assert hm("forget", "deploy-day", "--purge", "--yes").code == 0
 
 
 def test_an_unasked_purge_changes_nothing_and_keeps_to_json(

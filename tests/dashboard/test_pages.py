@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -211,16 +212,43 @@ def test_a_taken_key_keeps_what_was_typed(reader: Reader) -> None:
     assert "already saved" in refused.text
 
 
+def shown_on(page: str) -> str:
+    """Return the hidden field that says which memories a page lists."""
+    found = re.search(r'name="shown" value="([^"]+)"', page)
+    assert found
+    return found[1]
+
+
+def test_a_purge_removes_only_what_its_page_has_listed(reader: Reader) -> None:
+    """An entry with the same text was written after the page was opened."""
+    known = save("deploy-day", "We deploy on Tuesdays.")
+    path = f"/{known}/purge"
+    page = reader.page(path).text
+    copy = save("deploy-rota", "We deploy on Tuesdays.")
+
+    late = reader.send(path, on=path, key="deploy-day", shown=shown_on(page))
+
+    assert late.status_code == 400
+    assert "This list has changed" in late.text
+    assert "deploy-rota.md" in late.text
+    for memory in (known, copy):
+        assert reader.page(f"/{memory}").status_code == 200
+    done = reader.send(path, on=path, key="deploy-day", shown=shown_on(late.text))
+    assert "<h1>Removed</h1>" in done.text
+
+
 def test_a_purge_needs_the_key(reader: Reader) -> None:
     """It shows first what would go; a wrong key removes nothing."""
     known = save("deploy-day", "We deploy on Tuesdays.")
-    assert "Type its key" in reader.page(f"/{known}/purge").text
+    path = f"/{known}/purge"
+    page = reader.page(path).text
+    assert "Type its key" in page
 
-    wrong = reader.send(f"/{known}/purge", on=f"/{known}/purge", key="rollback")
+    wrong = reader.send(path, on=path, key="rollback", shown=shown_on(page))
     assert (wrong.status_code, "Nothing was removed" in wrong.text) == (400, True)
     assert reader.page(f"/{known}").status_code == 200
 
-    done = reader.send(f"/{known}/purge", on=f"/{known}/purge", key="deploy-day")
+    done = reader.send(path, on=path, key="deploy-day", shown=shown_on(page))
     assert "<h1>Removed</h1>" in done.text
     assert reader.page(f"/{known}").status_code == 404
 

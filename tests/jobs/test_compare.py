@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from hivemind_memory.errors import HivemindError
 from hivemind_memory.jobs.compare import _QUERY_CHARS
 from hivemind_memory.jobs.relations import MAX_TEXT_CHARS, messages_about
 from hivemind_memory.memory.memory import Memory
+from hivemind_memory.model.chat import ChatMessage
 from hivemind_memory.model.curation import MemorySelector
 from hivemind_memory.model.memories import EDGE_KINDS
 from hivemind_memory.model.query import Query, SearchAnswer
@@ -315,6 +317,41 @@ def test_what_was_forgotten_meanwhile_is_not_linked(home: ModelHome) -> None:
     home.run()
 
     assert home.edges("deploy-time") == []
+
+
+@pytest.mark.parametrize("edited", ["deploy-day", "deploy-time"])
+@pytest.mark.parametrize("kind", EDGE_KINDS)
+def test_what_was_edited_meanwhile_is_not_linked_for_its_old_text(
+    home: ModelHome, kind: str, edited: str
+) -> None:
+    """The id is the same, and the answer was about another text. It is asked again."""
+    two(home)
+    note = home.sandbox.notes / f"{edited}.md"
+
+    def reply(messages: Sequence[ChatMessage]) -> dict[str, object]:
+        [other] = data_in(messages)["older"]
+        if len(home.chat.asked) == 1:
+            note.write_text(note.read_text().replace("are green.", "are red."))
+        else:
+            assert "are red." in messages[-1].text
+        return {"relations": [{"id": other["id"], "kind": kind, "weight": 1}]}
+
+    home.chat.reply = reply
+
+    wait_s = home.run()
+
+    assert home.edges("deploy-time") == []
+    assert home.with_memory(lambda m: m.curation.pending()) == ()
+    job = home.with_memory(lambda m: Jobs(m.state()).all())[-1]
+    assert f"{edited} has changed meanwhile" in job.problem
+
+    home.sandbox.ahead_s += (wait_s or 0) + 1
+    home.run()
+
+    found = home.edges("deploy-time") or home.with_memory(
+        lambda m: m.curation.pending()
+    )
+    assert len(found) == 1
 
 
 def test_a_purge_removes_jobs_proposals_and_refusals(home: ModelHome) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from hivemind_memory.context.briefing import told_in
+from hivemind_memory.curation.context import CurationContext
 from hivemind_memory.jobs.consolidate import apply_merges
 from hivemind_memory.jobs.consolidation import (
     Merge,
@@ -109,6 +110,30 @@ def test_what_has_changed_since_is_refused(memory: Memory) -> None:
 
     assert "changed since" in done.problem
     assert ids(memory) == before
+
+
+@pytest.mark.parametrize("edited", ["day", "when"])
+def test_what_is_edited_while_a_part_is_applied_is_not_hidden(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, edited: str
+) -> None:
+    """It was read and compared, and the edit came before the lock."""
+    merges = propose(memory, good(memory))
+    path = memory.curation.show(edited).memory.path
+    note = tmp_path / "home" / "memory" / path
+    real = CurationContext.key_lock
+
+    def late(*given: Any, **more: Any) -> Any:
+        monkeypatch.setattr(CurationContext, "key_lock", real)
+        note.write_text(note.read_text().replace("Mondays", "Sundays"))
+        return real(*given, **more)
+
+    monkeypatch.setattr(CurationContext, "key_lock", late)
+
+    _, [done] = apply_merges(memory, [(1, merges[0])])
+
+    assert "has changed" in done.problem
+    hits = ask(memory, "deploy shop Sundays").hits
+    assert edited in [hit.key for hit in hits]
 
 
 @pytest.mark.parametrize(

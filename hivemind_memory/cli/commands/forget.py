@@ -221,13 +221,18 @@ def _purge_all(
                 "Erase them permanently?", "Nothing was purged", as_json=values["json"]
             ):
                 return 1
-        receipt = _purge(memory, selector, is_dry_run=False)
+        shown = None if values["yes"] else receipt.memories
+        receipt = _purge(memory, selector, is_dry_run=False, shown=shown)
     _print_receipt(receipt, values)
     return 0 if receipt.is_dry_run or receipt.is_complete else 1
 
 
 def _purge(
-    memory: Memory, selector: MemorySelector | UnfinishedPurge, *, is_dry_run: bool
+    memory: Memory,
+    selector: MemorySelector | UnfinishedPurge,
+    *,
+    is_dry_run: bool,
+    shown: Sequence[AffectedItem] | None = None,
 ) -> PurgeResult:
     """Purge, including the sections in worktrees."""
     from hivemind_memory import opening
@@ -241,7 +246,9 @@ def _purge(
     is_forced = isinstance(selector, UnfinishedPurge) or (
         selector.name.endswith(".md") or selector.is_whole_scope
     )
-    return memory.curation.purge(selector, is_dry_run=is_dry_run, is_forced=is_forced)
+    return memory.curation.purge(
+        selector, is_dry_run=is_dry_run, is_forced=is_forced, shown=shown
+    )
 
 
 def _print_forgotten(forgotten: ForgetResult, *, as_json: bool) -> None:

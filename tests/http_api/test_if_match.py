@@ -1,0 +1,162 @@
+"""``If-Match`` counts until the memory is forgotten, not only when it is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hivemind_memory.curation.context import CurationContext
+from hivemind_memory.http_api.event_feed import EventFeed
+from hivemind_memory.http_api.failures import Failure
+from hivemind_memory.http_api.memories import forget_memory, read_memory
+from hivemind_memory.http_api.routes import Call
+from hivemind_memory.memory.memory import Memory
+from hivemind_memory.model.curation import MemorySelector, NewMemory
+from hivemind_memory.notes.journal import Journal
+from tests.support.sandbox import Sandbox
+
+OLD = "We deploy on Tuesdays."
+NEW = "We deploy on Mondays."
+
+
+@pytest.fixture
+def sandbox(tmp_path: Path) -> Sandbox:
+    return Sandbox(tmp_path / "home")
+
+
+@pytest.fixture
+def memory(sandbox: Sandbox) -> Iterator[Memory]:
+    with sandbox.memory() as opened:
+        yield opened
+
+
+@pytest.fixture
+def meanwhile(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[type, str, Callable[[Memory], object]], None]:
+    """Has another process act right before a lock is taken."""
+
+    def before(owner: type, lock: str, act: Callable[[Memory], object]) -> None:
+        real = getattr(owner, lock)
+
+        def late(*given: Any, **more: Any) -> Any:
+            monkeypatch.setattr(owner, lock, real)
+            with sandbox.memory() as other:
+                act(other)
+            return real(*given, **more)
+
+        monkeypatch.setattr(owner, lock, late)
+
+    return before
+
+
+def save(memory: Memory, content: str, **more: Any) -> str:
+    """Save a memory; return its id."""
+    return memory.save(NewMemory(key="deploy", content=content, **more)).id
+
+
+def call_of(memory: Memory, name: str, version: str = "") -> Call:
+    """Return a request about a memory, with ``If-Match`` if a version is given."""
+    return Call(
+        memory=memory,
+        by="",
+        session="",
+        path={"id": name},
+        headers={"if-match": version} if version else {},
+        feed=EventFeed.__new__(EventFeed),  # no route here reads it
+    )
+
+
+def etag_of(memory: Memory, name: str) -> str:
+    """Return the version that a client reads."""
+    call = call_of(memory, name)
+    read_memory(call)
+    return call.reply_headers["etag"]
+
+
+def edit(sandbox: Sandbox) -> Callable[[Memory], object]:
+    """Return what changes the text of the note in an editor; its id stays."""
+
+    def act(_: Memory) -> None:
+        note = sandbox.notes / "deploy.md"
+        note.write_text(note.read_text().replace(OLD, NEW))
+
+    return act
+
+
+def replace(other: Memory) -> None:
+    save(other, NEW, reason="a new rota")
+
+
+def forget_and_save(other: Memory) -> None:
+    other.curation.forget(MemorySelector(name="deploy"))
+    save(other, NEW)
+
+
+@pytest.mark.parametrize("name", ["key", "id"])
+@pytest.mark.parametrize("how", ["edit", "replace", "save again"])
+def test_a_version_that_was_changed_meanwhile_is_not_forgotten(
+    memory: Memory, sandbox: Sandbox, meanwhile: Any, how: str, name: str
+) -> None:
+    """It was hidden, though nobody had read it."""
+    known = {"key": "deploy", "id": save(memory, OLD)}
+    version = etag_of(memory, "deploy")
+    act = {"edit": edit(sandbox), "replace": replace, "save again": forget_and_save}
+    meanwhile(CurationContext, "key_lock", act[how])
+
+    call = call_of(memory, known[name], version)
+    if how == "save again":  # someone else has forgotten that version
+        assert not forget_memory(call).deleted
+    else:
+        with pytest.raises(Failure) as caught:
+            forget_memory(call)
+        assert caught.value.status == 412
+        assert caught.value.more["expected"] == version
+        assert caught.value.more["current"] != version
+
+    shown = memory.curation.show("deploy").memory
+    assert (shown.text, shown.status) == (NEW, "active")
+
+
+def test_the_older_versions_stay_if_the_active_one_was_changed(
+    memory: Memory, sandbox: Sandbox, meanwhile: Any
+) -> None:
+    """A key means all of them; they were hidden before it was looked at."""
+    save(memory, "We never deploy.")
+    save(memory, OLD, reason="we do")
+    version = etag_of(memory, "deploy")
+    meanwhile(CurationContext, "key_lock", edit(sandbox))
+
+    with pytest.raises(Failure):
+        forget_memory(call_of(memory, "deploy", version))
+
+    chain = memory.curation.history("deploy").memories
+    assert [each.text for each in chain] == [NEW, "We never deploy."]
+
+
+def test_an_entry_that_was_edited_meanwhile_is_not_forgotten(
+    memory: Memory, sandbox: Sandbox, meanwhile: Any
+) -> None:
+    entry = memory.write(OLD, file="deploy.md").id
+    version = etag_of(memory, entry)
+    meanwhile(Journal, "session", edit(sandbox))
+
+    with pytest.raises(Failure) as caught:
+        forget_memory(call_of(memory, entry, version))
+
+    assert caught.value.status == 412
+    assert memory.curation.show(entry).memory.text == NEW
+
+
+@pytest.mark.parametrize("version", ["*", "read"])
+def test_what_nobody_changed_is_forgotten(memory: Memory, version: str) -> None:
+    save(memory, "We never deploy.")
+    save(memory, OLD, reason="we do")
+    if version == "read":
+        version = etag_of(memory, "deploy")
+
+    assert forget_memory(call_of(memory, "deploy", version)).deleted
+    assert not forget_memory(call_of(memory, "deploy", version)).deleted
