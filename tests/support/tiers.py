@@ -4,7 +4,7 @@ The usual run has to be short, on a busy machine too. So it leaves out tests tha
 marked ``thorough``: they take long, and faster ones would notice most faults of their
 rule. Of those that are marked ``sampled`` it tries a part of the cases, and of a
 property a tenth of the examples. ``pytest --thorough`` runs all these, whole.
-``scripts/check`` does both. ``.ci/run`` has 20 minutes, and runs a third of them,
+``scripts/check`` does both. ``.ci/run`` has 20 minutes, and runs a sixth of them,
 another one for each commit.
 """
 
@@ -22,7 +22,7 @@ from hypothesis import is_hypothesis_test, settings
 
 _OPTION = "--thorough"
 _DRAW = "--draw"
-_DRAWN = 3
+_DRAWN = 6
 """Of so many tests, a run with a draw tries one."""
 
 _SHARE = 10
