@@ -72,6 +72,47 @@ def test_an_injection_that_was_planned_before_a_purge(
     assert "any weather" in (shop / "CLAUDE.md").read_text()
 
 
+def test_an_entry_that_is_purged_while_an_injection_is_planned_is_not_quoted(
+    bench: Bench, injector: Injector, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its note is still there, and only the id of the entry says that it is gone."""
+    kept = bench.memory.write("Everyone drinks tea at four.", file="global.md")
+    written = bench.memory.write(f"Nobody knows: {SECRET}", file="global.md")
+    receipts = []
+    plan = after_first(
+        injector_module.plan_section,
+        lambda: receipts.append(bench.purge(written.id)),
+    )
+    monkeypatch.setattr(injector_module, "plan_section", plan)
+
+    injector.inject(str(shop))
+
+    section = (shop / "CLAUDE.md").read_text()
+    assert receipts[0].is_complete
+    assert kept.path == written.path == "global.md"
+    assert "drinks tea" in section
+    assert "Nobody knows" not in section
+
+
+@pytest.mark.parametrize("type_name", ["lesson", "preference", "identity"])
+def test_a_section_is_found_though_its_memory_was_renamed(
+    bench: Bench, injector: Injector, shop: Path, type_name: str
+) -> None:
+    """The record named no id, so a purge found no worktree and the text stayed."""
+    bench.save("kettle", "The zanzibarkettle is never descaled.", type=type_name)
+    injector.inject(str(shop))
+    assert "zanzibarkettle" in (shop / "CLAUDE.md").read_text()
+    [path] = [row.path for row in bench.memory.memories() if row.key == "kettle"]
+    there = bench.sandbox.notes / path
+    there.rename(there.with_name("renamed-by-hand.md"))
+    bench.memory.sync()
+
+    receipt = bench.purge("kettle")
+
+    assert receipt.worktrees == (str(shop),)
+    assert "zanzibarkettle" not in (shop / "CLAUDE.md").read_text()
+
+
 def test_a_purge_finds_a_section_that_is_being_written(
     bench: Bench, injector: Injector, shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
