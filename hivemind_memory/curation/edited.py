@@ -29,6 +29,15 @@ def text_as_read(old: MemoryFile) -> str:
     return own_text(body.replace("\r\n", "\n"))
 
 
+def with_entries_below(content: str, old: MemoryFile | None) -> str:
+    """Return a new content with the entries that were appended to the note before.
+
+    They are memories of their own: who replaces the text above replaces none of them.
+    """
+    below = entries_below(old) if old is not None else ""
+    return f"{content}\n{below}" if below else content
+
+
 def entries_below(old: MemoryFile) -> str:
     """Return the entries below a memory as they are in its file; empty: there are none.
 

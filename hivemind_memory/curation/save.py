@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from hivemind_memory.access.rules import check_person, check_source, check_writable
 from hivemind_memory.curation.copies import copy_notice, similar_notice
-from hivemind_memory.curation.edited import entries_below, kept_updates
+from hivemind_memory.curation.edited import kept_updates, with_entries_below
 from hivemind_memory.curation.lookup import known_key, parse_memory
 from hivemind_memory.curation.lookup_one import find_one
 from hivemind_memory.curation.own_name import free_own_name
@@ -299,8 +299,7 @@ def _compose(
     )
     if updates and old is not None:
         values["supersedes"] = [old.id, *updates]
-    below = entries_below(old) if old is not None and new.is_edit else ""
-    content = f"{new.content}\n{below}" if below else new.content
+    content = with_entries_below(new.content, old)
     text, start_line = compose(values, content, old=old, kept=kept)
     return memory_id, text.encode(), start_line
 

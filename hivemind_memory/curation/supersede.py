@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from hivemind_memory.curation.edited import own_body, text_as_read
+from hivemind_memory.curation.edited import own_body, text_as_read, with_entries_below
 from hivemind_memory.errors import (
     HivemindError,
     NoteNotFoundError,
@@ -58,6 +58,7 @@ MINOR = "minor correction"
 """How the reason of a minor correction begins: typing errors, layout, wording."""
 
 _STAYS = frozenset({"visibility", "related", "pinned", "source_ref", "tags"})
+_STAYS_WHEN_UPSERTED = frozenset({"related", "contradicts", "tags"})
 _STAYS_WHEN_EDITED = frozenset({"contradicts", "expires", "done"})
 _STAYS_WHEN_MINOR = _STAYS_WHEN_EDITED | {"created"}
 
@@ -180,6 +181,8 @@ def write_in_place(
 ) -> tuple[NotePath, str, int]:
     """Write a memory over the one that it replaces; it keeps the id and the day.
 
+    What people or agents added to it stays: entries below, links and tags.
+
     Returns:
         The path, the id, and the line on which the content begins.
 
@@ -190,7 +193,9 @@ def write_in_place(
         new, memory_id=old.id, at=context.now_iso(), old=None, types=context.types
     )
     values["created"] = old.front.values.get("created", values["created"])
-    text, start_line = compose(values, new.content, old=old)
+    content = with_entries_below(new.content, old)
+    kept = _STAYS_WHEN_UPSERTED - values.keys()
+    text, start_line = compose(values, content, old=old, kept=kept)
     context.folder.replace(old.path, text.encode(), expected=old.signature)
     return old.path, old.id, start_line
 
