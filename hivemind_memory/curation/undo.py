@@ -15,17 +15,17 @@ from hivemind_memory.curation.change_recording import (
     items_of,
     record,
 )
+from hivemind_memory.curation.changed_items import only_target, rows_of, targets_of
 from hivemind_memory.curation.forget import hide_targets, show_targets
 from hivemind_memory.curation.inbox import accept_claim, return_claim
 from hivemind_memory.curation.links import change_list
-from hivemind_memory.curation.lookup import CurationTarget, entry_target, read_target
+from hivemind_memory.curation.lookup import CurationTarget, read_target
 from hivemind_memory.curation.own_changes import (
     find_change,
     may_take_back,
     newer_change,
     own_changes,
 )
-from hivemind_memory.curation.row_target import read_row
 from hivemind_memory.curation.undo_errors import (
     EFFECT,
     built_upon,
@@ -55,17 +55,14 @@ from hivemind_memory.model.display import shorten
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import INBOX, SUPERSEDED, place_in_scope, scope_of
 from hivemind_memory.model.value import replaced
-from hivemind_memory.notes.entry_edits import entries_in
 from hivemind_memory.state.change_log import ChangeLog
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.model.curation import ForgetResult
-    from hivemind_memory.model.memories import MemoryRow
-    from hivemind_memory.model.ports import MemoryIndex
 
 
 _SHOWN_CHARS = 80
@@ -175,7 +172,7 @@ def _hide(
         if item.digest and item.digest != digest_of(context.state(), text):
             raise built_upon(name, "edited")
 
-    targets = _targets(context, change)
+    targets = targets_of(context, change)
     shown = [target for target in targets if not target.forgotten]
     if not shown:
         return replaced(result, already=True)
@@ -194,7 +191,7 @@ def _show(
     context: CurationContext, change: Change, result: UndoResult, *, is_dry_run: bool
 ) -> UndoResult:
     """Show what a forget hid."""
-    hidden = [target for target in _targets(context, change) if target.forgotten]
+    hidden = [target for target in targets_of(context, change) if target.forgotten]
     if not hidden:
         return replaced(result, already=True)
     result = replaced(result, texts=_first_lines(hidden))
@@ -211,7 +208,7 @@ def _move_claim(
     context: CurationContext, change: Change, result: UndoResult, *, is_dry_run: bool
 ) -> UndoResult:
     """Put an accepted claim back into the inbox, or accept it again."""
-    [claim], [item] = _targets(context, change), change.items
+    claim, [item] = only_target(context, change), change.items
     part, is_back = place_in_scope(claim.path), change.kind == ACCEPT
     was_dropped = is_back and place_in_scope(item.path) == INBOX
     name = claim.key or claim.path
@@ -230,8 +227,10 @@ def _move_claim(
     result = replaced(result, texts=_first_lines([claim]))
     path = claim.path
     if was_dropped and not is_dry_run:
-        shown = show_targets(context, [claim], is_deactivating=False)
-        path = NotePath(shown.memories[0].path)
+        shown = show_targets(context, [claim], is_deactivating=False).memories
+        if not shown:
+            return replaced(result, already=True)  # by another process, just now
+        path = NotePath(shown[0].path)
     elif is_back and not is_dry_run:
         path = return_claim(context, claim)
     elif not is_dry_run:
@@ -276,7 +275,7 @@ def _relink(
     """Make the list of links, or the mark as done, as it was before the change."""
     [item] = change.items
     index = context.index.fresh(is_lookup=True)
-    row = next(_rows(index, item), None)
+    row = next(rows_of(index, item), None)
     if row is None:
         raise gone(item.path)
     before, after = list(change.before), list(change.after)
@@ -301,7 +300,7 @@ def _relink(
         context.key_lock(row.scope, row.key, EFFECT),
     ):
         # Another memory may have taken its file before the lock was free.
-        there = next(_rows(context.index.fresh(is_lookup=True), item), None)
+        there = next(rows_of(context.index.fresh(is_lookup=True), item), None)
         if there is None:
             raise gone(item.path)
         was, now = change_list(context, there.path, change.field, revert)
@@ -345,47 +344,6 @@ def _items(change: Change, done: UndoResult) -> tuple[ChangedItem, ...]:
     if moved := (*done.pending, *done.accepted):
         return (replaced(change.items[0], path=moved[0].path),)
     return items_of((*done.forgotten, *done.restored)) or change.items
-
-
-def _targets(context: CurationContext, change: Change) -> list[CurationTarget]:
-    """Return what a change was about, as it is now; raise if none of it is there."""
-    index = context.index.fresh(is_lookup=True)
-    targets = [target for item in change.items for target in _now(context, index, item)]
-    if not targets:
-        raise gone(change.items[0].path if change.items else change.id)
-    return targets
-
-
-def _now(
-    context: CurationContext, index: MemoryIndex, item: ChangedItem
-) -> Iterator[CurationTarget]:
-    """Yield an item as it is now; nothing if it is gone."""
-    if item.kind != ENTRY:
-        for row in _rows(index, item):
-            target = read_row(context, row)
-            if target is not None:
-                yield replaced(target, key=row.key)
-        return
-    paths = [item.path, index.entry_path(item.id, context.caller.scopes)]
-    for path in dict.fromkeys(path for path in paths if path):
-        try:
-            limit = context.folder.max_note_bytes
-            data, _ = context.folder.read(NotePath(path), max_bytes=limit)
-        except HivemindError:
-            continue
-        found = [entry for entry in entries_in(data) if entry.provenance.id == item.id]
-        if found:
-            yield entry_target(NotePath(path), found[0])
-            return
-
-
-def _rows(index: MemoryIndex, item: ChangedItem) -> Iterator[MemoryRow]:
-    """Yield the notes that an item is now."""
-    scopes = frozenset({scope_of(item.path)})
-    if item.id:
-        yield from index.memories(memory_id=item.id, scopes=scopes)
-    else:
-        yield from index.memories(path=item.path, scopes=scopes)
 
 
 def _may_touch(context: CurationContext, change: Change) -> bool:

@@ -114,9 +114,9 @@ class ProposalChecks:
             return "it comes from the output of a tool"
         if proposal.confidence < SURE:
             return f"the model is not sure enough ({proposal.confidence:g})"
-        if proposal.is_global or not self._transcript.scope:
-            is_wanted = proposal.is_global
-            return "it would be global" if is_wanted else "its project is not known"
+        if self._folder_of(proposal) == GLOBAL:
+            is_known = proposal.is_global or self._transcript.scope
+            return "it would be global" if is_known else "its project is not known"
         is_said = share_in(proposal.content, " ".join(cited)) >= _SAID_IN_LINES
         if find_unfounded(proposal.content, cited) or not is_said:
             return "its lines do not say all of it"

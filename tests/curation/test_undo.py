@@ -294,6 +294,43 @@ def test_a_save_between_the_two_steps_of_an_undo_stays_the_only_active_one(
     assert memory.curation.show("k").memory.text == "The third."
 
 
+def test_what_a_killed_save_left_does_not_keep_the_save_before_from_being_undone(
+    memory: Memory, sandbox: Sandbox
+) -> None:
+    """Its copy has the id of the active memory, and was taken for a replaced one."""
+    saved = save(memory, "k", "The first.")
+    copy = sandbox.notes / "superseded" / f"k-{saved}.md"
+    copy.parent.mkdir(exist_ok=True)
+    text = (sandbox.notes / "k.md").read_text()
+    left = text.replace("---\nThe", f"superseded_by: {saved[:-1]}0\n---\nThe")
+    copy.write_text(left)
+    memory.sync()
+
+    tried = memory.curation.undo("", is_dry_run=True)
+    done = memory.curation.undo("")
+
+    assert [one.path for one in tried.forgotten] == ["k.md"]
+    assert [one.path for one in done.forgotten] == ["k.md"]
+
+
+def test_an_undo_of_an_accept_names_the_copies_of_the_claim(
+    memory: Memory, sandbox: Sandbox
+) -> None:
+    """Two notes of one id were an unexpected error."""
+    save(memory, "k", "The first.", source="external")
+    memory.curation.accept("k")
+    text = (sandbox.notes / "k.md").read_text()
+    (sandbox.notes / "k (conflicted copy).md").write_text(text)
+    memory.sync()
+
+    with pytest.raises(UsageError, match="Several notes have the id") as refused:
+        memory.curation.undo("")
+
+    assert "k (conflicted copy).md" in str(refused.value)
+    (sandbox.notes / "k (conflicted copy).md").unlink()
+    assert [one.key for one in memory.curation.undo("").pending] == ["k"]
+
+
 @pytest.mark.parametrize("other", ["undo", "restore", "save"])
 def test_two_processes_that_undo_at_once_lose_no_note(
     sandbox: Sandbox, memory: Memory, other: str

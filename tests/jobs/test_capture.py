@@ -288,6 +288,17 @@ def test_what_is_less_sure_waits_all_the_same(
     assert reason in memory.why
 
 
+def test_nothing_is_saved_at_once_for_all_projects(home: CaptureHome) -> None:
+    """With another default scope, the lesson of one project was told in all."""
+    home.sandbox.flags |= {"capture": "save", "default_scope": "global"}
+    home.put(SAID)
+    home.reply_with(proposal(LESSON, 3, 4))
+
+    [memory] = home.capture().memories
+
+    assert (memory.outcome, memory.why) == ("proposed", "it would be global")
+
+
 def test_a_key_that_is_taken_waits_for_a_person(home: CaptureHome) -> None:
     home.sandbox.flags["capture"] = "save"
     old = "The dimmer's driver stays at 400 Hz."
