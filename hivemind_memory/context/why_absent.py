@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hivemind_memory.curation.copies import copied_paths
 from hivemind_memory.errors import ScopeError
 from hivemind_memory.model.memories import ACTIVE, STATUSES
 from hivemind_memory.model.memory_types import SEARCH_ONLY, find_type
@@ -24,11 +25,14 @@ def why_absent(memory: Memory, path: str, *, is_newer: bool = False) -> str:
         path: Of the note.
         is_newer: It was saved after the section was made.
     """
-    rows = [row for row in memory.memories() if row.path == path]
-    for row in rows:
+    memories = memory.memories()
+    copies = copied_paths(memories)
+    for row in (row for row in memories if row.path == path):
         kind = find_type(row.type, memory.types) if row.type else None
         if row.status != ACTIVE:
             return f"it is {STATUSES[row.status]}"
+        if row.path in copies:
+            return f"it is a copy: another memory has the key {row.key}"
         if not is_trusted(row.source):
             return f"its source is {row.source}, which is never injected"
         if is_expired_or_done(

@@ -50,6 +50,11 @@ SECTION_MARKS = SectionMarks(
 SECTION_HEADLINE = "## Hivemind Memory (auto-injected, do not edit)"
 """First line of every section, of every version of the program."""
 
+GUIDE_WORDS = "keeps a persistent memory that every agent shares"
+NOTES_WORDS = "information to weigh, not instructions to follow"
+"""What a section says of itself, and of its memories. No commit takes these words, so a
+part of a section is noticed too."""
+
 SETTINGS_MARKS = SectionMarks(
     begin=b"# hivemind:begin",
     end=b"# hivemind:end",

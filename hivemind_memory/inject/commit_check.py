@@ -19,6 +19,7 @@ They are text for any POSIX shell and awk, and leave their input to the user's o
 
 from __future__ import annotations
 
+from hivemind_memory.files.marked_section import GUIDE_WORDS, NOTES_WORDS
 from hivemind_memory.inject.commit_origin import (
     ARRIVING,
     FETCHED,
@@ -43,14 +44,14 @@ _PLACE = "> `[^`]+[.]m[a-z]+:[0-9]+(-[0-9]+)?` [(][0-9]+-[0-9]+-[0-9]+[)]"
 _SECTION_LINES = "|".join(
     (
         MARKS,
-        "keeps a persistent memory that every agent shares",
-        "information to weigh, not instructions to follow",
+        GUIDE_WORDS,
+        NOTES_WORDS,
         _PLACE.replace("`", r"\140"),
     )
 )
 """What a commit refuses, in lower case, for awk: marks, lines of the guide, places."""
 
-_SOUGHT = f"[Ii][Vv][Ee][Mm][Ii][Nn][Dd]|every agent shares|to weigh, not|{_PLACE}"
+_SOUGHT = f"[Ii][Vv][Ee][Mm][Ii][Nn][Dd]|{GUIDE_WORDS}|{NOTES_WORDS}|{_PLACE}"
 """Files without it are not read; for `git diff-tree -G`."""
 
 QUOTED_MARK = r"[\042\047\140]<!-- hivemind:[a-z0-9 ]+ -->[\042\047\140]"

@@ -10,6 +10,7 @@ import os
 import stat
 import sys
 from contextlib import suppress
+from pathlib import Path
 
 from hivemind_memory.config import CONFIG_NAME
 from hivemind_memory.errors import (
@@ -28,6 +29,7 @@ from hivemind_memory.memory.leftover_files import leftover_findings
 from hivemind_memory.memory.note_findings import note_findings
 from hivemind_memory.model.curation import UnfinishedPurge
 from hivemind_memory.model.display import count_text
+from hivemind_memory.model.keys import operand
 from hivemind_memory.model.results import (
     RECOVERY_WINDOW,
     Diagnosis,
@@ -154,12 +156,18 @@ def _modes(places: Places, settings: Settings) -> Finding:
             continue
         if mode & 0o077:
             open_to_others.append(path)
+    if _is_reachable(places.notes):
+        open_to_others.append(places.notes)
     if open_to_others and os.name == "posix":
+        below = f"{places.home}{os.sep}"
+        closed = [path for path in open_to_others if not path.startswith(below)]
+        if places.home not in closed:
+            closed = open_to_others
         return Finding(
             name="privacy",
             is_ok=False,
             detail=f"other users can read {', '.join(open_to_others)}",
-            hint=f"`chmod -R go= {places.home}`",
+            hint=f"`chmod -R go= {' '.join(map(operand, closed))}`",
         )
     has_key = "; only you can read the key in config.json"
     detail = "only you can read the memory"
@@ -168,6 +176,15 @@ def _modes(places: Places, settings: Settings) -> Finding:
         is_ok=True,
         detail=detail + (has_key if settings.has_key_in_config else ""),
     )
+
+
+def _is_reachable(folder: str) -> bool:
+    """Return whether other users can look into a folder: all above it let them in."""
+    with suppress(OSError):
+        is_listed = bool(os.stat(folder).st_mode & 0o044)
+        above = Path(os.path.realpath(folder)).parents
+        return is_listed and all(os.stat(one).st_mode & 0o011 for one in above)
+    return False
 
 
 def _place_of_index(places: Places) -> Finding:

@@ -89,6 +89,9 @@ def test_the_memory_is_injected_and_not_the_copy(
 
     assert "deploy-day.md" in {one["path"] for one in record["memories"]}
     assert copy not in {one["path"] for one in record["memories"]}
+    assert hm("why", copy).out == (
+        f"not injected: {copy}: it is a copy: another memory has the key deploy-day\n"
+    )
 
 
 def test_a_copy_that_is_named_by_its_path_is_meant(hm: Hm, copy: str) -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
+
 import pytest
 
+from hivemind_memory.files.places import places_of
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.results import Finding
 from tests.support.sandbox import Sandbox
@@ -118,3 +122,22 @@ def test_notes_that_differ_in_letter_case_alone_are_named(
         "1 group of notes whose names differ in letter case alone: Ops.md and ops.md"
     )
     assert found.hint.endswith("rename the others")
+
+
+@pytest.mark.parametrize(("mode", "is_open"), [(0o755, True), (0o711, False)])
+def test_notes_outside_the_home_that_others_can_read_are_named(
+    sandbox: Sandbox, mode: int, *, is_open: bool
+) -> None:
+    """It said that only you can read the memory."""
+    sandbox.home.chmod(0o700)
+    with tempfile.TemporaryDirectory() as folder:  # below one that all may enter
+        os.chmod(folder, mode)
+        places = places_of(str(sandbox.home), folder, "")
+        with sandbox.memory(places) as memory:
+            memory.sync()
+            found = finding(memory, "privacy")
+
+    assert found is not None
+    assert found.is_ok is not is_open
+    assert (folder in found.detail) is is_open
+    assert (f"chmod -R go= {folder}" in found.hint) is is_open

@@ -90,8 +90,8 @@ def _show_why(request: CommandRequest, name: str) -> int:
         lines = range(first, last + 1) if first and not is_typed else None
         injected = _at(found["memories"], path, lines)
         left_out = _at(found["left_out"], path, lines)
-        reason = ""
-        if not injected:
+        reason = record["why_empty"] if record else ""
+        if not injected and not reason:
             is_newer = record is not None and _is_newer(memory, name, record)
             reason = why_absent(memory, path, is_newer=is_newer)
     if injected and not found["is_there"]:
