@@ -183,7 +183,7 @@ def _is_reachable(folder: str) -> bool:
     with suppress(OSError):
         is_listed = bool(os.stat(folder).st_mode & 0o044)
         above = Path(os.path.realpath(folder)).parents
-        return is_listed and all(os.stat(one).st_mode & 0o011 for one in above)
+        return is_listed and all(os.stat(path).st_mode & 0o011 for path in above)
     return False
 
 
