@@ -75,7 +75,7 @@ def record(
     changed_list: ChangedList | None = None,
     undoes: str = "",
     is_undo: bool = False,
-    replaced: str = "",
+    superseded: str = "",
 ) -> str:
     """Record a change; return its id, empty if it could not be recorded.
 
@@ -87,7 +87,7 @@ def record(
         changed_list: Of a link.
         undoes: Id of the change that this one undid.
         is_undo: ``hm undo`` made it.
-        replaced: Id of the memory that a save superseded; empty: none.
+        superseded: Id of the memory that a save replaced; empty: none.
     """
     clocks = context.clocks
     now = clocks.now()
@@ -106,7 +106,7 @@ def record(
         is_undo=is_undo,
     )
     try:
-        ChangeLog(context.state()).add(change, [replaced])
+        ChangeLog(context.state()).add(change, [superseded])
     except StateUnusableError:
         return ""
     return change.id
@@ -131,7 +131,7 @@ def record_saved(
     if saved.is_new:
         digest = digest_of(context.state(), content)
         item = ChangedItem(kind=MEMORY, path=saved.path, id=saved.id, digest=digest)
-        record(context, SAVE, [item], replaced=saved.superseded)
+        record(context, SAVE, [item], superseded=saved.superseded)
     if left := context.notes_left():
         was, were = "its text was not compared", "their texts were not compared"
         warnings += (not_indexed_text(left, was, were),)

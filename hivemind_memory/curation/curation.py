@@ -153,11 +153,11 @@ class Curation:
     def list_page(
         self, wanted: MemoryFilter, *, offset: int = 0, limit: int = 50
     ) -> MemoryPage:
-        """Return a page of the typed memories that fit; see ``memory_page``."""
-        from hivemind_memory.curation.memory_page import memory_page
+        """Return a page of the typed memories that fit; see ``list_page``."""
+        from hivemind_memory.curation.list_page import list_page
 
         with self._lock:
-            return memory_page(self._context, wanted, offset=offset, limit=limit)
+            return list_page(self._context, wanted, offset=offset, limit=limit)
 
     def recalls(
         self, memories: Sequence[StoredMemory]

@@ -1,6 +1,7 @@
 """Checks the values of a memory before it is saved. Pure.
 
-A value that passes here is not checked again.
+``validate_texts`` runs twice in each save: before secrets are looked for, and on the
+texts without them, because masking changes lengths.
 """
 
 from __future__ import annotations

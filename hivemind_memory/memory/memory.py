@@ -72,12 +72,12 @@ class Memory:
             here: The project that the process is in.
             open_injected: Returns what worktrees were shown of it.
         """
-        self.places = places
-        self.settings = settings
+        self.places, self.settings = places, settings
         self.caller = caller
         self.origin = "agent"
+        """Where the caller comes from; ``hm`` says ``person`` or ``program``."""
         self.find_terminal: Callable[[], str] = str
-        """Where the caller comes from: ``hm`` says person or program, and where."""
+        """Returns the terminal session that the caller is in; empty: none."""
         self.here = here
         self._open_injected = open_injected
         self.access = rules.access_of(caller, settings.private_scopes())

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hivemind_memory.model.listing import MemoryFilter
 
 
-def memory_page(
+def list_page(
     context: CurationContext, wanted: MemoryFilter, *, offset: int, limit: int
 ) -> MemoryPage:
     """Return some of the typed memories that fit, newest first, and how many do.
