@@ -17,7 +17,14 @@ from hivemind_memory.model.memory_types import (
     RELEVANT,
     SEARCH_ONLY,
 )
-from tests.support.console import ids_in, is_as_shown, player, steps_of
+from tests.support.console import (
+    are_one_to_one,
+    ids_in,
+    is_as_shown,
+    pair_ids,
+    player,
+    steps_of,
+)
 from tests.support.tiers import mostly_thorough
 from tests.support.tree import project_files, text_files
 
@@ -88,11 +95,14 @@ def test_a_terminal_shows_what_is_printed(name: str) -> None:
     if name == "server.md" and shutil.which("curl") is None:
         pytest.skip("curl is not installed")
     page = (ROOT / "docs" / name).read_text(encoding="utf-8")
+    pairs = []
     with player() as person:
         for step in steps_of(page):
             printed = person.play(step)
+            pairs += pair_ids(printed, step.shown)
 
             assert is_as_shown(printed, step.shown), "\n".join([step.command, *printed])
+    assert are_one_to_one(pairs), "an id of the page means two things"
 
 
 def test_an_id_of_the_tour_means_one_entry() -> None:

@@ -17,7 +17,14 @@ from hivemind_memory.mcp_server.server import make_server
 from hivemind_memory.mcp_server.server_state import ServerState
 from tests.mcp_server import agents
 from tests.mcp_server.agents import text_of
-from tests.support.console import is_as_shown, player, sample_of, steps_of
+from tests.support.console import (
+    are_one_to_one,
+    is_as_shown,
+    pair_ids,
+    player,
+    sample_of,
+    steps_of,
+)
 from tests.support.tree import copy_project
 
 ROOT = Path(__file__).parents[1]
@@ -87,11 +94,14 @@ def play_session(session: str, *, home: Path) -> list[str]:
 
 def test_the_commands_of_the_first_screen_print_what_is_shown() -> None:
     """It is all that most readers see."""
+    pairs = []
     with player() as person:
         for step in steps_of(README):
             printed = person.play(step)
+            pairs += pair_ids(printed, step.shown)
 
             assert is_as_shown(printed, step.shown), "\n".join([step.command, *printed])
+    assert are_one_to_one(pairs), "two entries have the same id, or one has two"
 
 
 def test_the_sample_search_prints_what_is_shown() -> None:

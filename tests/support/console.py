@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -226,6 +226,27 @@ def is_as_shown(printed: list[str], shown: tuple[str, ...]) -> bool:
     return re.fullmatch(pattern, text, re.DOTALL) is not None
 
 
+def pair_ids(printed: list[str], shown: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Return each id that a page shows with the one that was printed there, in order.
+
+    An id of a page means one thing if these pairs are one to one.
+    """
+    parts = []
+    for line in shown:
+        pieces = map(re.escape, _ID.split(_alike(line, are_ids_alike=False)))
+        parts.append(f"({_ID.pattern})".join(pieces))
+    pattern = "\n".join(".*" if part == ANY_LINES else part for part in parts)
+    text = "\n".join(_alike(line, are_ids_alike=False) for line in printed)
+    found = re.fullmatch(pattern, text, re.DOTALL)
+    return list(zip(ids_in(shown), found.groups(), strict=True)) if found else []
+
+
+def are_one_to_one(pairs: Collection[tuple[str, str]]) -> bool:
+    """Return whether no id of the one side goes with two of the other."""
+    sides = [set(side) for side in zip(*pairs, strict=True)]
+    return all(len(side) == len(set(pairs)) for side in sides)
+
+
 def ids_in(lines: Iterable[str]) -> list[str]:
     """Return the ids in some lines, in order."""
     return _ID.findall("\n".join(lines))
@@ -245,13 +266,20 @@ def player(root: Path = ROOT) -> Iterator[Player]:
 def replayed(document: str) -> str:
     """Return a document with what its commands print now, where that is different."""
     lines = document.split("\n")
-    changes = []
+    changes, paired = [], []
     sample = sample_of(document)
     with player() as person:
         for step in [*steps_of(document), *([sample] if sample else [])]:
             printed = person.play(step)
+            paired.append((step, pair_ids(printed, step.shown)))
             if not is_as_shown(printed, step.shown):
                 changes.append((step, printed))
+    if not are_one_to_one([pair for _, pairs in paired for pair in pairs]):
+        for step, pairs in paired:
+            printed_ids = iter([printed_id for _, printed_id in pairs])
+            for at in range(step.first, step.first + len(step.shown)):
+                if pairs:
+                    lines[at] = _ID.sub(lambda _, ids=printed_ids: next(ids), lines[at])
     for step, printed in reversed(changes):
         stop = step.first + len(step.shown)
         lines[step.first : stop] = [line for line in printed if printed != [""]]
@@ -272,10 +300,11 @@ def sample_of(document: str) -> Step | None:
     return Step(command, tuple(found[3].splitlines()), first)
 
 
-def _alike(line: str) -> str:
+def _alike(line: str, *, are_ids_alike: bool = True) -> str:
     """Return a line without what differs from run to run."""
     for pattern, name in _DIFFERS:
-        line = pattern.sub(name, line)
+        if are_ids_alike or pattern is not _ID:
+            line = pattern.sub(name, line)
     return line.rstrip()
 
 
