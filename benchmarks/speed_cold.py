@@ -152,7 +152,7 @@ def search_memory(made: Corpus, here: Place) -> list[Row]:
     )
     return [
         Row(
-            what="peak memory of `hm search --json`",
+            what="peak RAM of `hm search --json`",
             measured=f"{peak:.0f} MiB",
             floor=f"{floor:.0f} MiB: Python, sqlite3, one FTS5 query",
             ratio=f"{peak / floor:.1f} ×",

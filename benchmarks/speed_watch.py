@@ -61,7 +61,7 @@ def watch_rows(here: Place, *, edits: int) -> list[Row]:
             is_reached=times.p95_ms <= DEBOUNCE_MS + EXTRA_MS,
         ),
         Row(
-            what=f"memory of `hm watch` at rest; after {edits} edits",
+            what=f"RAM of `hm watch` at rest; after {edits} edits",
             measured=f"{rest_mib:.0f} MiB; {after_mib:.0f} MiB",
             floor="",
             ratio="",

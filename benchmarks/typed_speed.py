@@ -139,7 +139,7 @@ def cold_rows(made: Corpus, core: Place, typed: Place, rounds: int) -> list[list
     )
     rows = [[name, str(taken), ""] for name, taken in times.items()]
     peak = peak_mib(typed.command("search", "--json", "deploy"), env=typed.env())
-    return [*rows, ["peak memory of hm search, typed", f"{peak:.0f} MiB", ""]]
+    return [*rows, ["peak RAM of hm search, typed", f"{peak:.0f} MiB", ""]]
 
 
 def _save_row(memory: Memory) -> list[str]:

@@ -44,7 +44,7 @@ VARIABLES = (
     ("HIVEMIND_DEBUG", "If 1, errors also print a traceback."),
 )
 EXIT_CODES = (
-    ("0", "Done, even if nothing was found, unless --fail-empty is given."),
+    ("0", "Success, even if nothing was found, unless --fail-empty is given."),
     ("1", "An error; standard error says what is wrong and what to do."),
     ("2", "A usage error: an unknown option, or a missing or invalid value."),
     ("126, 127", "The command to run cannot be executed, or does not exist."),

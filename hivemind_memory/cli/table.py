@@ -260,7 +260,7 @@ _FILES = (
         "vault",
         {
             "vault list": "List the keys of the vault; no value is shown.",
-            "vault set": "Keep a secret, typed or from standard input.",
+            "vault set": "Store a secret, typed or from standard input.",
             "vault get": "Show the value of a key, on a terminal only.",
             "vault delete": "Delete a key and its value.",
             "vault exec": "Run a command with secrets in its environment.",

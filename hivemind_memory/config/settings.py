@@ -276,8 +276,8 @@ class Settings(ScopeSettings):
     )
     capture: str = _option(
         CAPTURES[0],
-        "What happens to what the language model finds worth remembering in a session."
-        " off: nothing. inbox: it waits in hm inbox. save: what is certain is saved.",
+        "Whether the language model proposes memories from sessions. off: no. inbox:"
+        " proposals wait in hm inbox. save: proposals that are certain are saved.",
         choices=CAPTURES,
     )
     session_sources: str = _option(
@@ -286,10 +286,12 @@ class Settings(ScopeSettings):
         f" separated by commas: {', '.join(TRANSCRIPT_SOURCES)}. Empty: none.",
         check="check_sources",
     )
-    session_days: int = _option(30, "Days that activity is kept.", low=1, high=36_500)
+    session_days: int = _option(
+        30, "Number of days to keep activity.", low=1, high=36_500
+    )
     session_max_mb: int = _option(
         500,
-        "Size that transcripts.db may have, in megabytes. The oldest messages are"
+        "Maximum size of transcripts.db, in megabytes. The oldest messages are"
         " dropped first.",
         low=10,
         high=100_000,
@@ -338,7 +340,9 @@ class Settings(ScopeSettings):
         choices=TOOLSETS,
     )
     skill_uses: int = _option(
-        3, "Sessions that apply a memory before it is offered as a skill.", low=1
+        3,
+        "Number of sessions that apply a memory before it is offered as a skill.",
+        low=1,
     )
     memory_chars: int = _option(
         4_000, "Maximum length of a typed memory, in characters.", low=100, high=100_000

@@ -84,14 +84,14 @@ class SaveFields(Fields):
         str, Field(max_length=2_000, description="why it replaces the active one")
     ] = ""
     importance: Annotated[
-        float | None, Field(ge=0, le=1, description="default: as its type")
+        float | None, Field(ge=0, le=1, description="default: by type")
     ] = None
     scope: Annotated[_Short, Field(description="default: the token's own")] = ""
     visibility: Annotated[_Short, Field(description="public or private")] = ""
     related: _Refs = Field(default=[], description="keys or ids")
     contradicts: _Refs = Field(default=[], description="keys or ids")
-    expires: Annotated[_Short, Field(description="last day: 2026-12-31")] = ""
-    tags: _Refs = Field(default=[], description="words for it")
+    expires: Annotated[_Short, Field(description="expiry date: 2026-12-31")] = ""
+    tags: _Refs = Field(default=[], description="tags to find it by")
     source_ref: Annotated[_Short, Field(description="file or URL it comes from")] = ""
 
 
@@ -112,7 +112,7 @@ class ChangeFields(Fields):
 class SavedRow(Row):
     """A memory that was saved."""
 
-    is_new: bool = Field(description="false: it said exactly this already")
+    is_new: bool = Field(description="false: the memory already said exactly this")
     warnings: list[str]
     hints: list[str] = Field(description="what to improve")
 

@@ -69,14 +69,18 @@ class NamespacePatch(PluginFields):
 class MemoryFields(PluginFields):
     """A memory to be written."""
 
-    id: UUID | None = Field(default=None, description="known there: it is replaced")
+    id: UUID | None = Field(
+        default=None, description="if it exists there, it is replaced"
+    )
     content: str
     kind: Kind
     source: Source
     expires_at: Moment | None = None
-    propagation: Any = Field(default=None, description="anything; kept and returned")
+    propagation: Any = Field(
+        default=None, description="any JSON; kept and returned unchanged"
+    )
     pin: bool = False
-    embedding: Any = Field(default=None, description="not taken")
+    embedding: Any = Field(default=None, description="not accepted")
 
 
 class SearchFields(PluginFields):
@@ -86,7 +90,7 @@ class SearchFields(PluginFields):
     query: str = ""
     kinds: list[Kind] = Field(default=[], description="none: all")
     limit: int = Field(default=0, description="1..100; 0: 20")
-    embedding: Any = Field(default=None, description="not taken")
+    embedding: Any = Field(default=None, description="not accepted")
 
 
 class ForgetFields(PluginFields):

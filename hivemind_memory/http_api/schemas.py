@@ -69,7 +69,7 @@ Names = Annotated[
 class Row(CamelAnswer):
     """One memory."""
 
-    id: str = Field(description="its id; a path where a person gave it none")
+    id: str = Field(description="its id; its path if it has none")
     team_name: str = Field(description="its team; empty: another scope")
     key: str
     content: str

@@ -69,7 +69,7 @@ class SearchFields(Fields):
     scope: Annotated[
         str, Field(max_length=200, description="only this scope: projects/shop")
     ] = ""
-    tags: Names = Field(default=[], description="only what has all of these tags")
+    tags: Names = Field(default=[], description="only items with all of these tags")
     folder: Annotated[
         str, Field(max_length=1_000, description="only notes below this folder")
     ] = ""

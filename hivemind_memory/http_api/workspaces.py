@@ -18,7 +18,7 @@ from hivemind_memory.plugin_api.rows import NewRow, Row
 
 routes = RouteGroup("/workspaces/{id}", tag="workspaces", workspace="id")
 
-Limit = Annotated[int, Field(ge=1, le=100, description="how many at most")]
+Limit = Annotated[int, Field(ge=1, le=100, description="maximum number of rows")]
 _TEXT: dict[str, JsonValue] = {
     "minLength": 1,
     "maxLength": workspace.MAX_CHARS,

@@ -28,7 +28,7 @@ _HITS = 20
 _AGENT = Flag(
     ("--agent",),
     "text",
-    "Only of this agent, such as claude, or of this program.",
+    "Only from this agent, such as claude, or this program.",
     metavar="NAME",
 )
 _LIMIT = Flag(
@@ -60,7 +60,7 @@ _OFF = (
         _LIMIT,
         _AGENT,
         SINCE,
-        Flag(("--session",), "text", "Only of this session.", metavar="ID"),
+        Flag(("--session",), "text", "Only from this session.", metavar="ID"),
         JSON,
         Flag(("--fail-empty",), "flag", "Exit with 1 if nothing is found."),
     ),
@@ -85,7 +85,7 @@ def search(request: CommandRequest) -> int:
         write_stdout("\n".join(map(_hit_text, answer.hits)))
         notices = list(answer.warnings)
         if answer.is_partial:
-            notices.append("no message has all the words; these have the most")
+            notices.append("no message contains all the words; these contain the most")
         if not answer.hits:
             notices.append(_OFF if is_off else "nothing found")
         print_notices(notices)

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 @command(
     "capture",
     description=(
-        "Sends what is new in the transcript of one session to the language model that"
-        " llm_provider names, without secrets, and checks what it proposes: at most"
-        " five memories, each with the lines it is based on. They wait in hm inbox,"
-        " unless the option capture is save. What is known, rejected or purged is not"
+        "Sends the new part of a session's transcript, without secrets, to the language"
+        " model that llm_provider names, and checks its proposals: at most five"
+        " memories, each with the lines it is based on. They wait in hm inbox, unless"
+        " the option capture is save. Anything already known, rejected or purged is not"
         " proposed again. Reads transcripts of Claude Code, Codex, Gemini CLI, OpenCode"
         " and Qwen Code. hm undo and hm forget --session undo what was saved."
     ),

@@ -11,9 +11,9 @@ from hivemind_memory.model.keys import operand
 @command(
     "done",
     description=(
-        "What is done is no longer injected, and hm list leaves it out; a search still"
-        " finds it. hm list --status done lists it. To reopen it, run hm done REF"
-        " --reopen; hm undo reverses a mark that you have just made."
+        "A memory that is done is no longer injected or listed, but searches still find"
+        " it. hm list --status done lists it. To reopen it, run hm done REF --reopen;"
+        " hm undo reverses a mark that you have just made."
     ),
     arguments=(
         Argument("ref", "Key, id or path of a typed memory.", completes="keys"),

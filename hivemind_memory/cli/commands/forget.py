@@ -85,8 +85,8 @@ _SINGULAR = {
 @command(
     "forget",
     description=(
-        "What is forgotten no longer appears in searches, lists and injected sections;"
-        " hm restore brings it back. --purge also erases the text from notes, earlier"
+        "Forgotten memories no longer appear in searches, lists and injected sections;"
+        " hm restore brings them back. --purge also erases the text from notes, earlier"
         " versions, index, vectors, caches and journal, permanently. --session,"
         " --source, --day, or --scope alone, select everything that matches: hm shows"
         " what that is and asks, as it does before a purge. In a repository, only its"

@@ -43,8 +43,8 @@ def status(request: CommandRequest) -> int:
     description=(
         "Adds a block to the post-checkout hook, which runs after git worktree add. The"
         " block never fails, waits 20 seconds at most, and does nothing once hm is"
-        " gone. An existing hook is kept around it; a hook that is not a sh script, and"
-        " core.hooksPath, are refused."
+        " gone. An existing sh script is kept, with the block added to it; any other"
+        " hook, and core.hooksPath, are refused."
     ),
     arguments=(WORKTREE,),
     flags=(_AGENTS,),

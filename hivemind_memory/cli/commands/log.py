@@ -20,7 +20,7 @@ from hivemind_memory.model.display import lines_text
     "log",
     description=(
         "Lists entries and typed memories, newest first: time, writer, location and"
-        " text. What was forgotten is left out. --changes lists changes instead, for"
+        " text. Forgotten items are left out. --changes lists changes instead, for"
         " hm undo and hm restore: time, id, kind and notes. An edit or a purge can't be"
         f" undone. {RULE}"
     ),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         Flag(
             ("--port",),
             "int",
-            f"Port for --http ({PORT}); 0 takes any free one.",
+            f"Port for --http ({PORT}); 0 picks any free port.",
             metavar="N",
             low=0,
             high=65535,

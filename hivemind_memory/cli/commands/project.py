@@ -174,7 +174,7 @@ def rename(request: CommandRequest) -> int:
     arguments=(
         _OLD,
         Argument(
-            "into", "Name of the project that takes the notes.", completes="projects"
+            "into", "Name of the project that receives the notes.", completes="projects"
         ),
     ),
     flags=(DRY_RUN, JSON),

@@ -62,7 +62,7 @@ def _type_flag(default: str) -> Flag:
         " it. The words are joined by spaces, and everything after the first word of"
         " the text is text, so options go before it, or after a text in quotes. Without"
         " a text, or with -, it is read from standard input. In a repository the memory"
-        " is kept for its project, unless --scope or -g says otherwise."
+        " is saved to its project, unless --scope or -g says otherwise."
     ),
     arguments=(
         Argument(

@@ -58,7 +58,7 @@ _NARROWING_FLAGS = listed([f"--{name.replace('_', '-')}" for name in _NARROWING]
         " by spaces; quotes and operators are not needed. Options can go anywhere; any"
         " other word that begins with a dash is part of the query, and so is"
         " everything after --. With - the query is read from standard input. Without"
-        f" a query, {_NARROWING_FLAGS} list what matches, newest first."
+        f" a query, {_NARROWING_FLAGS} list all matches, newest first."
     ),
     arguments=(Argument("query", "What to look for.", is_required=False, reads=QUERY),),
     flags=(

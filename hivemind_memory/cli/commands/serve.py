@@ -38,7 +38,7 @@ _LOCAL = ("127.0.0.1", "localhost")
         Flag(
             ("--port",),
             "int",
-            f"Port ({PORT}); 0 takes any free one.",
+            f"Port ({PORT}); 0 picks any free port.",
             metavar="N",
             low=0,
             high=65535,

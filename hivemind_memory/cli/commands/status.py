@@ -30,8 +30,8 @@ _MAX_NAMED = 5
 @command(
     "status",
     description=(
-        "If you chose an embedding provider, asks it whether it answers, for up to 3"
-        " seconds, and says what to do if it does not."
+        "If you chose an embedding provider, checks for up to 3 seconds whether it"
+        " responds, and says what to do if it doesn't."
     ),
     flags=(JSON,),
 )

@@ -38,7 +38,7 @@ _INDEX_KEPT = (
     "sync",
     description=(
         "Searches update the index too. This shows progress after a large change, and"
-        " also computes missing vectors and reads what is new in transcripts."
+        " also computes missing vectors and reads new lines of transcripts."
     ),
     flags=(JSON,),
 )

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @command(
     "token add",
     description=(
-        "Prints the token, which is shown only once: the memory keeps a hash of it. A"
+        "Prints the token, which is shown only once; a hash of it is stored. A"
         " client sends it to hm serve or hm mcp --http as Authorization: Bearer TOKEN."
         " Without --project it works in the project that each connection names. What it"
         " writes is listed under its NAME."
@@ -91,7 +91,7 @@ def add(request: CommandRequest) -> int:
     "token list",
     description=(
         "Prints the name of each token, what it may see and do, its expiry date and"
-        " when it was last used. Tokens themselves are not kept. The server's own"
+        " when it was last used. Tokens themselves are not stored. The server's own"
         " token, in the file mcp-token, is not listed."
     ),
     flags=(JSON,),
@@ -132,7 +132,7 @@ def list_(request: CommandRequest) -> int:
         )
         for row, token in zip(shown, tokens, strict=True)
     ]
-    print_table(("token", "access", "last day", "last used"), rows)
+    print_table(("token", "access", "expires", "last used"), rows)
     if not rows:
         print_notices(["no tokens yet; `hm token add NAME` makes one"])
     return 0

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     "undo",
     description=(
         "Without ID, undoes your own last change; run it again to undo the one before."
-        " What was written or saved is hidden, what was forgotten is shown again, and"
-        " links are as they were. A claim that was accepted or rejected is pending"
+        " Text that was written or saved is hidden, forgotten memories are shown again,"
+        " and links are as they were. A claim that was accepted or rejected is pending"
         " again. Nothing is deleted: to revert the undo, run hm undo with the id that"
         " it prints. A memory that was replaced, edited or linked since is left alone."
         " If your last change is an edit or a purge, nothing is undone: hm has no copy"

@@ -62,9 +62,9 @@ _AT_REST = {
 @command(
     "vault set",
     description=(
-        "The value is typed without being shown, or read from standard input, less a"
-        " trailing newline. From then on it is removed from whatever is written, and"
-        " hidden wherever notes are shown, including those written before."
+        "The value is typed without being shown, or read from standard input (a"
+        " trailing newline is dropped). From then on it is removed from whatever is"
+        " written, and hidden wherever notes are shown, including those written before."
     ),
     arguments=(
         _KEY,
@@ -179,10 +179,10 @@ def delete(request: CommandRequest) -> int:
 @command(
     "vault exec",
     description=(
-        "The command replaces hm, with the values in its environment; they are in no"
-        " command line and no file. A variable is named after its key, or as NAME=KEY"
-        " says. If a key is missing, nothing is run and the exit code is 1; it is 127"
-        " if there is no such command, and 126 if it cannot be run."
+        "The command replaces hm, with the values in its environment; they appear in no"
+        " command line or file. A variable is named after its key, or as NAME=KEY says."
+        " If a key is missing, nothing is run and the exit code is 1; it is 127 if"
+        " there is no such command, and 126 if it cannot be run."
     ),
     arguments=(
         Argument("words", "[NAME=]KEY..., then --, then the command.", reads=VERBATIM),

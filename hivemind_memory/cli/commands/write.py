@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         " words are joined by spaces, and everything after the first one is text, so"
         " options go before it, or after a text in quotes. Without words, or with -,"
         " the text is read from standard input. When the command returns, the entry is"
-        " on disk. In a repository the entry is kept for its project, unless --scope,"
+        " on disk. In a repository the entry is saved to its project, unless --scope,"
         " -g or a --file with a folder says otherwise."
     ),
     arguments=(Argument("text", "What to remember.", is_required=False, reads=TEXT),),
