@@ -286,9 +286,7 @@ class Settings(ScopeSettings):
         f" separated by commas: {', '.join(TRANSCRIPT_SOURCES)}. Empty: none.",
         check="check_sources",
     )
-    session_days: int = _option(
-        30, "Number of days to keep activity.", low=1, high=36_500
-    )
+    session_days: int = _option(30, "Days to keep activity.", low=1, high=36_500)
     session_max_mb: int = _option(
         500,
         "Maximum size of transcripts.db, in megabytes. The oldest messages are"
@@ -340,9 +338,7 @@ class Settings(ScopeSettings):
         choices=TOOLSETS,
     )
     skill_uses: int = _option(
-        3,
-        "Number of sessions that apply a memory before it is offered as a skill.",
-        low=1,
+        3, "Sessions that apply a memory before it is offered as a skill.", low=1
     )
     memory_chars: int = _option(
         4_000, "Maximum length of a typed memory, in characters.", low=100, high=100_000
