@@ -17,6 +17,7 @@ from hivemind_memory.model.curation import ENTRY, MEMORY
 from hivemind_memory.model.listing import RowFilter, WrittenItem, folder_named
 from hivemind_memory.model.scope import scope_of
 from hivemind_memory.model.tags import has_tags
+from hivemind_memory.model.trust import shown_source
 from hivemind_memory.notes.entry_edits import entries_in
 
 TYPE_CHECKING = False
@@ -130,7 +131,7 @@ def read_log(context: CurationContext, wanted: MemoryFilter) -> tuple[WrittenIte
         for path, data in notes_in(context, _scopes(context, wanted.scope))
         for item in _items(context, path, data)
         if is_since(item.at, wanted.since, context.clocks.local_iso)
-        and wanted.source in ("", item.source)
+        and wanted.source in ("", shown_source(item.source))
         and _is_by(wanted.by, item.by)
     ]
     # Times are of a second; ids sort by time within it.
@@ -174,7 +175,7 @@ def _items(
                 at=written.at,
                 by=written.by,
                 session=written.session,
-                source=written.source,
+                source=shown_source(memory.source, written.source),
                 path=path,
                 start_line=entry.start_line,
                 end_line=entry.end_line,

@@ -38,6 +38,7 @@ from hivemind_memory.model.curation import ENTRY, MEMORY, NOTE, MemorySelector
 from hivemind_memory.model.keys import folded_key
 from hivemind_memory.model.memories import PENDING, SUPERSEDED
 from hivemind_memory.model.own_forms import is_ulid
+from hivemind_memory.model.trust import shown_source, untrusted_source
 from hivemind_memory.model.value import replaced
 from hivemind_memory.notes.entry_edits import entries_in
 
@@ -193,9 +194,11 @@ class _TargetSearch:
             if target is not None:
                 yield target
                 continue
+            around = _source_of(data) if selector.source else ""
             for entry in entries_in(data):
                 written = entry.provenance
-                if self._matches(written.session, written.source, written.at):
+                source = shown_source(around, written.source)
+                if self._matches(written.session, source, written.at):
                     yield entry_target(path, entry)
 
     def _matches(self, session: str, source: str, at: str) -> bool:
@@ -203,21 +206,20 @@ class _TargetSearch:
         selector = self._selector
         return (
             selector.session in ("", session)
-            and selector.source in ("", source)
+            and selector.source in ("", shown_source(source))
             and selector.day in ("", in_zone(at, self._context.clocks.local_iso)[:10])
         )
 
     def _matches_as_note(self, data: bytes) -> bool:
         """Return whether the front matter of a note without type or id matches."""
         selector = self._selector
-        wanted = selector.session or selector.source
-        if not wanted or wanted.encode() not in data:
+        if not (selector.session or selector.source):
+            return False
+        if selector.session.encode() not in data:
             return False
         values = split_front_matter(decode(data)).values
-        provenance = (
-            text_of(values, field) for field in ("session", "source", "created")
-        )
-        return self._matches(*provenance)
+        session, created = text_of(values, "session"), text_of(values, "created")
+        return self._matches(session, _source_of(data), created)
 
     def _entries(self, entry_id: str) -> Iterator[CurationTarget]:
         """Yield the entry of an id, and copies of it in other notes."""
@@ -261,6 +263,12 @@ class _TargetSearch:
                 why = "named" if len(rows) == 1 else reasons.get(target.status, "named")
                 # Only the index knows a key that comes from the file name.
                 yield replaced(target, key=masked(row.key), why=why)
+
+
+def _source_of(data: bytes) -> str:
+    """Return the source that the front matter of a note names; empty: none."""
+    values = split_front_matter(decode(data)).values
+    return untrusted_source(values.get("source")) or text_of(values, "source")
 
 
 def _absent(

@@ -29,7 +29,7 @@ from hivemind_memory.model.memories import ACTIVE
 from hivemind_memory.model.memory_types import DEFAULT_TYPE
 from hivemind_memory.model.scope import SUPERSEDED as SUPERSEDED_FOLDER
 from hivemind_memory.model.text_version import text_version
-from hivemind_memory.model.trust import SOURCES, is_trusted
+from hivemind_memory.model.trust import HUMAN, SOURCES, is_trusted
 from hivemind_memory.notes.memory_file import (
     compose,
     may_be_broken_memory,
@@ -217,7 +217,7 @@ def _least_trusted(old: MemoryFile, source: str) -> object:
         return source
     if not _is_trusted(old):
         return before
-    known = before if before in SOURCES else SOURCES[-1]
+    known = before if before in SOURCES else HUMAN
     return max(str(known), source, key=SOURCES.index)
 
 

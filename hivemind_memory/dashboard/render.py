@@ -17,6 +17,7 @@ from hivemind_memory.dashboard.reply import static_address
 from hivemind_memory.markdown.html import NO_LINKS, to_html
 from hivemind_memory.model.display import count_text, escape_text, shorten
 from hivemind_memory.model.scope import scope_text
+from hivemind_memory.model.trust import is_trusted
 from hivemind_memory.redaction import mask
 
 _WORD = re.compile(r"\w{2,}")
@@ -51,6 +52,7 @@ class Renderer:
             short=shorten,
             typed=lambda text: escape(str(text)),
         )
+        self._environment.tests["untrusted"] = lambda source: not is_trusted(source)
         self._environment.globals.update(static=static_address)
 
     def page(self, template: str, values: Mapping[str, Any]) -> str:

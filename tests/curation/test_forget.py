@@ -240,6 +240,29 @@ def test_a_poisoned_session_is_undone_whole_and_redone_whole(bench: Bench) -> No
     assert all(path.startswith("superseded/") for path in differ)
 
 
+def test_a_source_means_what_answers_say_it_is(bench: Bench) -> None:
+    """Web clippings, marked as external in every answer, stayed when it was forgotten.
+
+    An entry in one is as little trusted as its note.
+    """
+    clips = {
+        "typed.md": "---\ntype: fact\nkey: cheese\nsource: https://moon.example\n---\nA.\n",
+        "plain.md": "---\nsource: https://moon.example/b\n---\nCheese again.\n",
+        "spelled.md": "---\nsource: External\n---\nMore cheese.\n",
+        "list.md": "---\nsource: [human, 'http://moon.example/c']\n---\nOld cheese.\n",
+        "mine.md": "---\nsource: human\n---\nBread.\n",
+    }
+    for name, text in clips.items():
+        bench.sandbox.save(name, text)
+    bench.memory.write("Cheese, an agent says.", file="mine.md", source="agent")
+
+    done = bench.forget(source="external")
+
+    forgotten = {one.path for one in done.memories}
+    assert forgotten == {"typed.md", "plain.md", "spelled.md", "list.md"}
+    assert bench.found("cheese") == ["mine.md"]
+
+
 def test_a_source_and_a_day_mean_all_that_is_from_there(bench: Bench) -> None:
     """A crawler ran for a day and learned rubbish."""
     bench.memory.write("The moon is cheese.", file="n.md", source="external")

@@ -51,3 +51,23 @@ def test_entries_of_one_second_are_logged_the_newest_first(shelf: Shelf) -> None
     logged = read_log(shelf.context(), MemoryFilter())
 
     assert [one.path for one in logged] == ["b.md", "a.md", "c.md"]
+
+
+def test_a_source_lists_what_answers_say_it_is(shelf: Shelf) -> None:
+    """Web clippings were missing in ``hm list --source external`` and in the log."""
+    sources = ("https://moon.example", "External", "tool", "human")
+    for number, source in enumerate(sources):
+        head = f"---\ntype: fact\nkey: k{number}\nsource: {source}\n---\n"
+        shelf.put(f"{number}.md", f"{head}Cheese.\n")
+    entry = (
+        "<!-- hm id=01M80JBHRKPTRHKEJQQCVB56P1 by=ada source=agent at=2026-05-04 -->"
+    )
+    shelf.put("clip.md", f"---\nsource: https://moon.example\n---\n{entry}\nIt is.\n")
+    outside = MemoryFilter(source="external")
+
+    listed = list_memories(shelf.context(), outside)
+    logged = read_log(shelf.context(), outside)
+
+    assert {one.path for one in listed} == {"0.md", "1.md"}
+    assert {one.path for one in logged} == {"0.md", "1.md", "clip.md"}
+    assert {one.source for one in listed} == {"https://moon.example", "External"}

@@ -547,3 +547,14 @@ def test_a_type_in_the_place_of_the_key_is_named(shelf: Shelf) -> None:
 
     assert saved.hints == ('its key is "preference", its type is context',)
     assert shelf.save("todo", "Ship the search.", type="todo").hints == ()
+
+
+@pytest.mark.parametrize("source", ["Human", "Ada", "[human, agent]"])
+def test_an_edit_makes_no_trusted_memory_untrusted(shelf: Shelf, source: str) -> None:
+    """Its source is a name, or a word in capitals; the new version was external."""
+    head = f"---\nid: 01K{'E' * 23}\ntype: fact\nkey: tea\nsource: {source}\n---\n"
+    shelf.put("tea.md", f"{head}At four.\n")
+
+    shelf.save("tea", "At five.", "a typo", is_edit=True)
+
+    assert shelf.values("tea.md")["source"] == "agent"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from hivemind_memory import opening
 from tests.dashboard.reader import Elements, Reader
 from tests.http_api.served import save
@@ -58,3 +60,18 @@ def test_an_emptied_field_shows_the_list_again(reader: Reader) -> None:
     save("deploy-day", "We deploy on Tuesdays.", type="decision")
     assert 'data-part="bulletin"' in results(reader, "typed", "q=")
     assert "<!doctype html>" in results(reader, "other")
+
+
+def test_a_web_clipping_is_untrusted_on_every_page(reader: Reader, home: Path) -> None:
+    """Its source is an address: it had no mark, and a button to pin it."""
+    head = f"---\nid: 01K{'E' * 23}\ntype: fact\nkey: cheese\n"
+    text = f"{head}source: https://moon.example\n---\nThe moon is cheese.\n"
+    (home / "memory" / "cheese.md").write_text(text, encoding="utf-8")
+
+    page = reader.page("/cheese").text
+
+    assert 'mark-word">untrusted' in page
+    assert "/pin" not in page
+    for question in ("", "?source=external", "?q=cheese", "?q=cheese&source=external"):
+        assert 'mark-word">untrusted' in reader.page(question).text, question
+    assert "cheese" not in results(reader, "settled", "source=human")

@@ -11,6 +11,7 @@ import pytest
 from hivemind_memory.errors import IndexTooNewError, IndexUnusableError
 from hivemind_memory.index.sqlite import schema
 from hivemind_memory.index.sqlite.index import SqliteIndex
+from hivemind_memory.model.trust import shown_source
 from hivemind_memory.sqlite import connection
 from tests.index.conftest import Open, found, put
 
@@ -129,3 +130,35 @@ def test_an_index_with_the_old_column_names_keeps_its_rows(
 
     assert statuses == [(1, 1)]
     assert found(index, "whistle") == found(index, "kettles") == ["note.md"]
+
+
+def test_an_older_index_learns_which_sources_are_untrusted(
+    index_file: Path, open_index: Open
+) -> None:
+    """Its rows are as those of notes that are indexed now; none is read again."""
+    sources = ("https://moon.example", "External", "TOOL", "human", None)
+    old = apsw.Connection(str(index_file))
+    for sql, _ in schema._STEPS[:9]:
+        old.execute(sql)
+    old.pragma("user_version", 9)
+    for number, source in enumerate(sources):
+        old.execute(
+            """
+            INSERT INTO files(id, path, mtime, ctime, size, inode, is_settled, hash,
+              chunk_count, state, source)
+            VALUES ($number, $number || '.md', 1, 1, 1, 1, 1, 'x', 1, 0, $source);
+            INSERT INTO chunks(file_id, start_line, end_line, headings, text, extra,
+              breadcrumbs, subchunks, source)
+            VALUES ($number, 1, 1, '', 'Cheese.', '', '', x'', $source);
+            """,
+            {"number": number, "source": source},
+        )
+    old.close()
+
+    index = open_index()
+
+    shown = [shown_source(source) or None for source in sources]
+    for table, number in (("files", "id"), ("chunks", "file_id")):
+        sql = f"SELECT source FROM {table} ORDER BY {number}"
+        assert [source for (source,) in index.connection.execute(sql)] == shown
+    assert not index.files().unsettled

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 _SOURCE = """CASE
   WHEN files.source IN ('tool', 'external') THEN files.source
-  WHEN instr(files.source, '://') THEN 'external'
   ELSE coalesce(chunks.source, files.source, '') END"""
-"""As ``trust.shown_source`` has it, of a note and of an entry in it."""
+"""As ``trust.shown_source`` has it, of a note and of an entry in it: each is in the
+index as it is shown."""
 
 
 class SqlFilter(NamedTuple):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hivemind_memory.model.trust import shown_source
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +63,7 @@ def _values(file: FileRecord, chunk_count: int) -> tuple[object, ...]:
         header.key or None,
         header.memory_id or None,
         header.visibility or None,
-        header.source or None,
+        shown_source(header.source) or None,
         header.session or None,
         header.created or None,
         header.expires_day,

@@ -16,6 +16,7 @@ from hivemind_memory.model.terms import (
     kinds_and_words,
     scan_kinds,
 )
+from hivemind_memory.model.trust import shown_source
 from hivemind_memory.notes.memory_header import day_of_iso, is_forgotten
 from hivemind_memory.patterns.lazy_pattern import lazy_re
 
@@ -173,7 +174,7 @@ def _row(
         extra=extra,
         breadcrumbs=f"{breadcrumbs} {more}" if more else breadcrumbs,
         subchunks=subchunks,
-        source=(provenance.source or None) if provenance else None,
+        source=(shown_source(provenance.source) or None) if provenance else None,
         reason=reason,
         source_ref=(provenance.ref or None) if provenance else None,
         tags=(tag_lines(provenance.tags) or None) if provenance else None,

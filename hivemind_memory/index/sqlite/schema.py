@@ -312,6 +312,20 @@ _STEPS: tuple[tuple[str, bool], ...] = (
         """,
         False,
     ),
+    (
+        # A source is what answers say: a filter and a list compare the same word.
+        """
+        UPDATE files SET source = CASE
+            WHEN lower(source) IN ('tool', 'external') THEN lower(source)
+            ELSE 'external' END
+          WHERE lower(source) IN ('tool', 'external') OR instr(source, '://');
+        UPDATE chunks SET source = CASE
+            WHEN lower(source) IN ('tool', 'external') THEN lower(source)
+            ELSE 'external' END
+          WHERE lower(source) IN ('tool', 'external') OR instr(source, '://');
+        """,
+        False,
+    ),
 )
 
 SCHEMA_VERSION = len(_STEPS)
