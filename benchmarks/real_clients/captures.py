@@ -119,6 +119,8 @@ def _play(place: Scratch, agent: str) -> float:
     _type(place, COMMAND)
     if agent == "gemini":
         tmux(place, "send-keys", "-t", f"={SESSION}:", "Escape")
+        # A letter that follows at once would be read as Alt and that letter.
+        wait_for(place, "Type your message")
     _type(place, second)
     _type(place, "/compress" if agent == "gemini" else "/compact")
     time.sleep(_PAUSE_S)

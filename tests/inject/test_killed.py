@@ -71,7 +71,7 @@ def test_a_git_that_takes_too_long_leaves_no_lock(tmp_path: Path) -> None:
 
 
 def waiting_filter(worktree: Path, folder: Path) -> tuple[Path, Path]:
-    """Have git wait while it updates its index of ``shop.py``.
+    """Have git wait while it updates its index of one file.
 
     Returns:
         A file that then has its process id, and one that ends the wait.
