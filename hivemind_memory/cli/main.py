@@ -126,7 +126,8 @@ def _main(words: Sequence[str]) -> int:
 def _hint_sentence(hint: str) -> str:
     """Return a hint as a sentence; one that ends with text to paste stays as it is."""
     end = hint.rpartition(" ")[2]
-    is_prose = end.isalpha() or end.endswith("`")
+    is_usage = hint.startswith("Usage: ")
+    is_prose = not is_usage and (end.isalpha() or end.endswith("`"))
     return sentence(hint) if is_prose else hint
 
 

@@ -82,12 +82,21 @@ _SENTENCES = {
     "cp": "Notes are plain files: copy them in the folder that `hm status` names.",
     "git": "Notes are plain files: use git in the folder that `hm status` names.",
 }
+_SENTENCES |= dict.fromkeys(
+    ("upgrade", "self-update"),
+    "Upgrade hm with the program that installed it: pipx, uv or pip.",
+)
 _SENTENCES |= dict.fromkeys(("commit", "push", "pull", "clone"), _SENTENCES["git"])
 _SENTENCES |= {"copy": _SENTENCES["cp"], "chat": "Agents use the memory: `hm connect`."}
 """What people type -> what to do, where no one command does it."""
 
 
 _SECONDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "config": {
+        "path": ("edit", "file", "open", "where"),
+        "set NAME VALUE": ("add", "change", "put", "update"),
+        "get NAME": ("show", "read", "print"),
+    },
     "token": {
         "add NAME": ("create", "new", "make", "generate", "issue"),
         "revoke NAME": ("delete", "remove", "del"),
@@ -135,12 +144,30 @@ _SESSIONS = {
 """What to type here -> what people type after ``hm sessions``, as in tmux."""
 
 
-def session_pointer(words: Sequence[str]) -> str:
-    """Return what a person who typed ``hm sessions WORDS`` probably wants, or nothing.
+_AFTER_MCP = {
+    **dict.fromkeys(("add", "install", "register", "setup", "login"), "hm connect"),
+    **dict.fromkeys(("remove", "rm", "uninstall", "delete"), "hm disconnect"),
+    **dict.fromkeys(("list", "ls", "status", "get"), "hm connect --dry-run"),
+}
+"""What people type after ``hm mcp``, as with an agent's own command."""
 
-    >>> session_pointer(["stop", "shop-claude"])
+
+def stray_pointer(command: str, words: Sequence[str]) -> str:
+    """Return what was probably wanted by words after a command that takes none.
+
+    >>> stray_pointer("sessions", ["stop", "shop-claude"])
     'Did you mean `hm kill shop-claude`?'
+    >>> stray_pointer("mcp", ["add"])
+    'Did you mean `hm connect`?'
     """
+    if command == "sessions":
+        return _session_pointer(words)
+    answer = _AFTER_MCP.get(words[0].lower()) if command == "mcp" else ""
+    return f"Did you mean `{answer}`?" if answer else ""
+
+
+def _session_pointer(words: Sequence[str]) -> str:
+    """Return what a person who typed ``hm sessions WORDS`` probably wants."""
     import shlex
 
     for answer, known in _SESSIONS.items():

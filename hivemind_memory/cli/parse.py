@@ -304,14 +304,11 @@ class _CommandLine:
                 self._values[argument.name] = places[0] if places else None
                 places = places[1:]
         if places:
-            what = f"takes {_listed(self._command.arguments)}"
-            hint = ""
-            if self._command.name == "sessions":
-                from hivemind_memory.cli.other_programs import session_pointer
+            from hivemind_memory.cli.other_programs import stray_pointer
 
-                hint = session_pointer(places)
+            what = f"takes {_listed(self._command.arguments)}"
             problem = f"{what}: unexpected argument `{places[0]}`"
-            raise self._usage_error(problem, hint)
+            raise self._usage_error(problem, stray_pointer(self._command.name, places))
 
     def _decode_values(self) -> None:
         """Make text of every word that must be text.

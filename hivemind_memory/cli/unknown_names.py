@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from hivemind_memory.cli.table import ALIASES, command_names
+from hivemind_memory.cli.table import ALIASES, GROUPS, command_names, find_command
 from hivemind_memory.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+
+_ALL = "`hm help all` lists every command."
 
 
 def unknown_command(name: str) -> UsageError:
@@ -21,6 +24,9 @@ def unknown_command(name: str) -> UsageError:
         if not near and (hint := second_pointer(group, second)):
             return UsageError(f"There is no command `hm {name}`.", hint=hint)
         hint = f"`hm {group} --help` lists its commands."
+        if group not in GROUPS:
+            is_command = find_command(group) is not None
+            hint = f"`hm help {group}` explains `hm {group}`." if is_command else _ALL
     else:
         from hivemind_memory.cli.other_programs import pointer
 
@@ -28,7 +34,7 @@ def unknown_command(name: str) -> UsageError:
             return UsageError(f"There is no command `hm {name}`.", hint=hint)
         firsts = {full_name.partition(" ")[0]: None for full_name in command_names()}
         near = nearest(name, (*firsts, *ALIASES))
-        hint = "`hm help all` lists every command."
+        hint = _ALL
     if near:
         hint = f"Did you mean `hm {f'{group} {near}' if second else near}`? {hint}"
     return UsageError(f"There is no command `hm {name}`.", hint=hint)

@@ -30,6 +30,12 @@ _NOTHING: dict[str, object] = {}
 
 _NO_EMBEDDINGS = {"anthropic": "Anthropic", "claude": "Claude", "groq": "Groq"}
 
+OTHER_PROVIDERS = (
+    f"Set it to {', '.join(PROVIDER_NAMES)} or none;"
+    " with none, searches are by keyword."
+)
+"""The hint for one without embeddings."""
+
 _SAFE = {"embedding_provider": "none"}
 """Used instead of a bad value where the default could do more than was asked for."""
 
@@ -164,15 +170,18 @@ def _refusal(
     if isinstance(error, InvalidPartError):
         return ConfigError(f"{place}: {error}", hint=_hint(option, place))
     shown = "" if option.is_secret else f" {_shown(value)}"
-    if str(value).lower() in _NO_EMBEDDINGS and option.name == "embedding_provider":
-        name = _NO_EMBEDDINGS[str(value).lower()]
+    if name := name_without_embeddings(option, value):
         return ConfigError(
-            f"{place} names {name}, which has no embeddings.",
-            hint=f"Set it to {', '.join(PROVIDER_NAMES)} or none; with none,"
-            " searches are by keyword.",
+            f"{place} names {name}, which has no embeddings.", hint=OTHER_PROVIDERS
         )
     message = f"{place} has the value{shown}, but must be {allowed_values(option)}."
     return ConfigError(message, hint=_hint(option, place))
+
+
+def name_without_embeddings(option: Option, value: object) -> str:
+    """Return the name of the provider without embeddings that a value names, or ""."""
+    is_provider = option.name == "embedding_provider"
+    return _NO_EMBEDDINGS.get(str(value).lower(), "") if is_provider else ""
 
 
 def _hint(option: Option, place: str) -> str:

@@ -246,8 +246,9 @@ class _TargetSearch:
             return
         if not self._with_notes:
             raise UsageError(
-                f"{row.path} is a note that a person wrote; it cannot be hidden.",
-                hint="Delete the file or edit it; entries in it have ids of their own.",
+                f"{row.path} is a whole note, and only memories and entries can be"
+                " hidden.",
+                hint="Name an entry in it by its lines or id, or delete the file.",
             )
         target = read_target(self._context, row.path, NOTE)
         if target is not None:

@@ -662,6 +662,11 @@ def test_a_provider_without_embeddings_is_named(
     said = hm("search", "deploy").err
 
     assert "Anthropic, which has no embeddings" in said
+    refused = hm("config", "set", "embedding_provider", "anthropic")
+    assert refused.code == 2
+    assert refused.err.startswith(
+        "error: Anthropic has no embeddings.\nhint: Set it to"
+    )
 
 
 @pytest.mark.parametrize(

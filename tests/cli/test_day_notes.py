@@ -71,6 +71,19 @@ def test_the_name_of_a_days_note_is_the_projects_if_only_it_has_one(
     assert "It swims." in hm("get", f"{DAY}.md:3").out
 
 
+def test_a_forget_of_a_whole_note_says_what_can_be_forgotten(
+    hm: Hm, shop: Path
+) -> None:
+    """It said that a person wrote a note of entries by agents."""
+    hm("write", "The anchor is of the shop.")
+
+    refused = hm("forget", hm("write", "Another.").out.split()[1].partition(":")[0])
+
+    assert refused.code == 2
+    assert "only memories and entries can be hidden" in refused.err
+    assert "Name an entry in it by its lines or id" in refused.err
+
+
 def test_outside_a_project_it_is_the_global_one(
     hm: Hm, shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -121,3 +121,24 @@ def test_a_large_bound_is_written_in_digits(hm: Hm) -> None:
     assert (
         "at most 315360000 seconds" in hm("kv", "set", "--ttl", "9999d", "a", "b").err
     )
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("help search save", "`hm help search` explains `hm search`."),
+        ("help nope x", "`hm help all` lists every command."),
+        ("mcp add", "Did you mean `hm connect`?"),
+        ("mcp list", "Did you mean `hm connect --dry-run`?"),
+        ("connect --agent claude", "AGENT is not an option: `hm connect AGENT`."),
+        ("config edit", "Did you mean `hm config path`?"),
+        ("upgrade", "Upgrade hm with the program that installed it: pipx, uv or pip."),
+        ("show", "Usage: hm show [OPTIONS] REF\n"),
+    ],
+)
+def test_a_hint_fits_what_was_typed(hm: Hm, line: str, hint: str) -> None:
+    """`hm help search save` offered a list of the commands of `hm search`."""
+    ran = hm(*line.split())
+
+    assert ran.code == 2
+    assert f"hint: {hint}" in ran.err

@@ -348,7 +348,7 @@ def test_text_of_a_person_has_nothing_to_be_hidden_by(bench: Bench) -> None:
     """A mark in it would change what they wrote."""
     bench.sandbox.save("diary.md", "Dear diary.\n")
 
-    with pytest.raises(UsageError, match="a person wrote"):
+    with pytest.raises(UsageError, match="whole note"):
         bench.forget("diary.md")
     with pytest.raises(UsageError, match="Nothing is selected"):
         bench.forget()

@@ -156,7 +156,14 @@ def _refused_values(option: Option, text: str) -> Iterator[None]:
         raise UsageError(str(error), hint=option.description) from None
     except ValueError:
         from hivemind_memory.cli.unknown_names import nearest
+        from hivemind_memory.config.resolve import (
+            OTHER_PROVIDERS,
+            name_without_embeddings,
+        )
 
+        if name := name_without_embeddings(option, text):
+            message = f"{name} has no embeddings."
+            raise UsageError(message, hint=OTHER_PROVIDERS) from None
         message = f"{option.name} must be {allowed_values(option)}."
         near = nearest(text, option.choices)
         hint = f"Did you mean {near}?" if near else option.description

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _START_TIMEOUT_S = 20.0
 _NO_TOKEN = "created when you connect"  # noqa: S105 - shown instead of one
 _WHO = Argument(
-    "who",
+    "agent",
     f"{', '.join(CONNECTABLE)}, or all (the default).",
     is_required=False,
     reads=PLAIN,
@@ -114,8 +114,8 @@ def connect(request: CommandRequest) -> int:
     agents = _chosen(request)
     _check_flags(agents, request)
     connector = Connector(_host(request))
-    is_named = _is_named(request)
-    _check_installed(connector, agents, is_named=is_named and not values["project"])
+    if not (_is_named(request) and values["project"]):  # others there may have it
+        _check_installed(connector, agents, is_named=_is_named(request))
 
     def plan() -> list[ConnectionPlan]:
         registration = _registration(request)
@@ -194,7 +194,7 @@ def _chosen(request: CommandRequest) -> tuple[ConnectableAgent, ...]:
     from hivemind_memory.connect.connector import chosen_agents
 
     try:
-        return chosen_agents(request.values["who"])
+        return chosen_agents(request.values["agent"])
     except KeyError as error:
         name = error.args[0]
         near = meant_agent(name, (*CONNECTABLE, "all"))
@@ -206,7 +206,7 @@ def _chosen(request: CommandRequest) -> tuple[ConnectableAgent, ...]:
 
 def _is_named(request: CommandRequest) -> bool:
     """Whether agents were named one by one."""
-    return bool(request.values["who"]) and "all" not in request.values["who"]
+    return bool(request.values["agent"]) and "all" not in request.values["agent"]
 
 
 def _check_flags(agents: tuple[ConnectableAgent, ...], request: CommandRequest) -> None:

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     description=(
         "PATH can name lines as a search prints them (deploy.md:12-18). Instead of a"
         " path, give the key or id of a memory, the id of an entry, or the end of a"
-        " note's path, with or without .md."
+        " note's path, with or without .md. In a project, a day such as 2026-11-21 is"
+        " the project's note of that day."
     ),
     arguments=(NOTE,),
     flags=(
