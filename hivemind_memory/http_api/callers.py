@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from hivemind_memory.curation.access_tokens import OWN
 from hivemind_memory.errors import ScopeError, UsageError
-from hivemind_memory.http_api.failures import Failure
+from hivemind_memory.http_api.failures import NoWorkspaceFailure
 from hivemind_memory.mcp_server import client_memory
 from hivemind_memory.mcp_server.http_projects import project_named_in
 from hivemind_memory.mcp_server.http_sessions import Scope
@@ -124,13 +124,8 @@ class CallerMemories:
             )
         except ScopeError:
             if client.workspace:
-                raise no_workspace() from None
+                raise NoWorkspaceFailure from None
             raise
-
-
-def no_workspace() -> Failure:
-    """Return the failure of a workspace that is not the caller's, or not there."""
-    return Failure(404, "workspace not found")
 
 
 def _in_workspace(client: Client) -> Client:
@@ -141,6 +136,6 @@ def _in_workspace(client: Client) -> Client:
     """
     token = client.token
     if client.is_visitor or (token is not None and token.workspace != client.workspace):
-        raise no_workspace()
+        raise NoWorkspaceFailure
     # Its own token names it already: no second memory is opened for it.
     return client if token is None else replaced(client, workspace="")

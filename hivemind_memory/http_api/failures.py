@@ -96,6 +96,17 @@ class Failure(Exception):  # noqa: N818 - it is an answer, not a defect
         self.headers = headers or {}
 
 
+class NoWorkspaceFailure(Failure):
+    """A workspace is not the caller's, or not there.
+
+    Some routes answer that nothing is in it.
+    """
+
+    def __init__(self) -> None:
+        """Make the failure; who may not see a workspace does not learn that it is."""
+        super().__init__(404, "workspace not found")
+
+
 Envelope = Callable[[Failure], dict[str, object]]
 """Returns the JSON object that answers a failure."""
 

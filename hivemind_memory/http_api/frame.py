@@ -19,12 +19,12 @@ from hivemind_memory.http_api.callers import (
     CallerMemories,
     Client,
     client_of,
-    no_workspace,
 )
 from hivemind_memory.http_api.event_feed import EventFeed
 from hivemind_memory.http_api.failures import (
     Envelope,
     Failure,
+    NoWorkspaceFailure,
     envelope_at,
     failure_of,
     failure_of_fields,
@@ -147,11 +147,8 @@ class Frame:
             return await anyio.to_thread.run_sync(
                 work, abandon_on_cancel=True, limiter=self._limits.of(client)
             )
-        except Failure as failure:
-            if (
-                route.if_no_workspace is not None
-                and failure.message == no_workspace().message
-            ):
+        except NoWorkspaceFailure:
+            if route.if_no_workspace is not None:
                 return 200, json.dumps(route.if_no_workspace).encode(), {}
             raise
 

@@ -102,7 +102,9 @@ def search(call: Call, query: SearchFields) -> SearchOut:
     }
     asked = Query(
         text=query.q,
-        max_results=query.limit or query.max_results or memory.settings.max_results,
+        max_results=query.limit
+        or query.max_results
+        or min(memory.settings.max_results, MAX_RESULTS),
         min_score=query.min_score,
         search_filter=_filter(memory, narrowing)
         if any(narrowing.values())

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
+import anyio
+import httpx
 import pytest
 
-from hivemind_memory.http_api.failures import Failure, plain_envelope
+from hivemind_memory.http_api.callers import CallerMemories, Client
+from hivemind_memory.http_api.failures import (
+    Failure,
+    NoWorkspaceFailure,
+    plain_envelope,
+)
+from hivemind_memory.http_api.frame import Frame
 from hivemind_memory.http_api.route_groups import all_groups
+from hivemind_memory.http_api.routes import Call, RouteGroup
 from tests.http_api.served import Served, add_token, save, serving
 from tests.support.forked import HM, finish
 
@@ -213,6 +227,22 @@ def test_a_search_is_narrowed_by_tags_and_folder_and_limited(served: Served) -> 
     assert served.ask("GET", f"{ROUTE}?q=deploy&folder=none").status_code == 404
 
 
+def test_a_search_returns_no_more_hits_than_may_be_asked_for(home: Path) -> None:
+    """What is configured may be more; the answer was as long as that."""
+    config = {"memory": {"max_results": 200}}
+    (home / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    for number in range(60):
+        note = home / "memory" / f"n{number}.md"
+        note.write_text(
+            f"# Note {number}\n\nThe okapi has {number} legs.\n", encoding="utf-8"
+        )
+
+    with serving() as other:
+        found = other.ask("GET", f"{ROUTE}?q=okapi&min_score=0").json()["hits"]
+
+    assert len(found) == 50
+
+
 @pytest.mark.parametrize("path", ["/", "/api/v1", "/api/v1/"])
 def test_where_a_person_looks_first_leads_to_the_documents(
     served: Served, path: str
@@ -252,3 +282,38 @@ def test_every_route_is_loaded_with_the_first_request_for_its_path(
 
         assert answer.status_code == 405, path
         assert route.method in answer.headers["allow"].split(", "), path
+
+
+@dataclass
+class NoMemories:
+    """Lends no memory, for routes that need none."""
+
+    is_there: bool
+
+    @contextmanager
+    def lend(self, client: Client) -> Iterator[None]:
+        if not self.is_there:
+            raise NoWorkspaceFailure
+        yield None
+
+
+@pytest.mark.parametrize(("is_there", "status"), [(True, 404), (False, 200)])
+def test_only_a_workspace_that_is_not_there_has_nothing_in_it(
+    *, is_there: bool, status: int
+) -> None:
+    """A route's own failure was an empty list if it had the same sentence."""
+    group = RouteGroup("/office", tag="office")
+
+    @group.get("/rows", if_no_workspace=[])
+    def rows(_call: Call) -> list[int]:
+        """Return the rows of something else that has workspaces."""
+        raise Failure(404, NoWorkspaceFailure().message)
+
+    frame = Frame([group], cast("CallerMemories", NoMemories(is_there)), "test")
+    transport = httpx.ASGITransport(app=frame)  # type: ignore[arg-type]
+
+    async def ask() -> httpx.Response:
+        async with httpx.AsyncClient(transport=transport) as client:
+            return await client.get("http://127.0.0.1/office/rows")
+
+    assert anyio.run(ask).status_code == status
