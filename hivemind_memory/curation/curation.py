@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from hivemind_memory.curation.context import CurationContext
+    from hivemind_memory.curation.edit_claim import ClaimEdit
     from hivemind_memory.curation.events import ChangeEvents
     from hivemind_memory.curation.inbox import AcceptedClaim
     from hivemind_memory.curation.key_values import KeyValues
@@ -197,16 +198,19 @@ class Curation:
             return pending_claims(self._context)
 
     def find_pending(self, ref: str) -> str:
-        """Return the path, or the id of the entry, that a pending claim is.
-
-        Raises:
-            HivemindError: There is none, or several have the key.
-        """
+        """Return the path of a claim, or the id of an entry; see ``find_pending``."""
         from hivemind_memory.curation.inbox import find_pending
 
         with self._lock:
             claim = find_pending(self._context, ref)
         return claim.memory.path if claim.entry is None else claim.memory.id
+
+    def edit_claim(self, ref: str, content: str) -> ClaimEdit:
+        """Replace the text of a pending claim; see ``edit_claim``."""
+        from hivemind_memory.curation.edit_claim import edit_claim
+
+        with self._context.changing("Nothing was saved"):
+            return edit_claim(self._context, ref, content)
 
     def reject(self, ref: str) -> ForgetResult:
         """Forget a pending claim or a proposed link; see ``inbox.reject``."""
@@ -307,11 +311,7 @@ class Curation:
         return take_back(self._context, change_id, is_dry_run=is_dry_run)
 
     def changes(self) -> tuple[Change, ...]:
-        """Return the changes that the caller may undo, newest first.
-
-        Raises:
-            StateUnusableError: The log of changes cannot be read.
-        """
+        """Return what the caller may undo; see ``own_changes.find_changes``."""
         from hivemind_memory.curation.own_changes import find_changes
 
         return find_changes(self._context)

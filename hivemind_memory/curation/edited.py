@@ -1,4 +1,4 @@
-"""Decides what an edited memory keeps besides its front matter.
+"""Makes the next version of a memory, and decides what that keeps besides the header.
 
 Who edits a memory has read its own text. The entries below it have sources of their
 own, so they stay as they are; what it updates is true of the new text too.
@@ -6,16 +6,44 @@ own, so they stay as they are; what it updates is true of the new text too.
 
 from __future__ import annotations
 
+from typing import Any
+
 from hivemind_memory.markdown.entry import own_lines, own_text, parse_provenance
+from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.memories import UPDATES
+from hivemind_memory.model.scope import scope_text
+from hivemind_memory.model.text_version import text_version
+from hivemind_memory.model.value import replaced
 from hivemind_memory.notes.edge import FIELDS, targets
 from hivemind_memory.notes.memory_file import body_of, fit_content
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hivemind_memory.model.curation import NewMemory
+    from hivemind_memory.model.curation import StoredMemory
     from hivemind_memory.model.ports import MemoryIndex
     from hivemind_memory.notes.memory_file import MemoryFile
+
+
+def edited(memory: StoredMemory, **changes: Any) -> NewMemory:
+    """Return a memory as it is saved again, with some fields changed.
+
+    It replaces the version that was read and no other. What is not given here, a save
+    takes from that version: ``supersede.values_of``.
+
+    Args:
+        memory: As it was read.
+        changes: Fields of ``NewMemory``: what changes, why, and who changes it.
+    """
+    text = own_text(memory.text)
+    new = NewMemory(
+        key=memory.key,
+        content=text,
+        scope=scope_text(memory.scope),
+        replaces=memory.id,
+        replaces_text=text_version(text),
+        is_edit=True,
+    )
+    return replaced(new, **changes)
 
 
 def own_body(old: MemoryFile) -> str:

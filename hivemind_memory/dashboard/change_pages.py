@@ -9,8 +9,10 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
+from hivemind_memory.curation.edited import edited
 from hivemind_memory.dashboard.memory_pages import address_of, without_secrets
 from hivemind_memory.dashboard.page import ROOT, Page, PageCall, PageGroup, Redirect
+from hivemind_memory.dashboard.render import sentence
 from hivemind_memory.dashboard.word_diff import word_diff
 from hivemind_memory.errors import (
     HivemindError,
@@ -78,7 +80,7 @@ def save(call: PageCall) -> Page | Redirect:
         return _form(call, typed, problem=problem, taken=where, status=409)
     except UsageError as error:
         return _form(call, typed, problem=str(error), status=400)
-    notice = " ".join(("Saved.", *map(_sentence, saved.warnings)))
+    notice = " ".join(("Saved.", *map(sentence, saved.warnings)))
     return Redirect(path=f"{ROOT}/{saved.id}", notice=notice)
 
 
@@ -99,19 +101,13 @@ def replace_memory(call: PageCall) -> Page | Redirect:
     memory = details.memory
     begun, _, text = (typed["version"] or _version_of(memory)).partition(" ")
     is_vouched = bool(typed["vouch"]) and call.client.is_person
-    wanted = NewMemory(
-        key=memory.key,
+    wanted = edited(
+        memory,
         content=typed["content"],
         type=typed["type"],
         reason=typed["reason"] or "edited in the dashboard",
-        scope=scope_text(memory.scope),
-        is_pinned=memory.is_pinned,
-        visibility=memory.visibility,
-        expires=memory.expires,
-        tags=memory.tags,
         replaces=begun,
         replaces_text=text,
-        is_edit=True,
         is_vouched=is_vouched,
         **call.writer,
     )
@@ -127,7 +123,7 @@ def replace_memory(call: PageCall) -> Page | Redirect:
     lost = []
     if saved.is_new and not typed["settled"]:
         lost = keep_links_from_others(call, details, saved.id)
-    notice = " ".join((notice, *map(_sentence, (*saved.warnings, *lost))))
+    notice = " ".join((notice, *map(sentence, (*saved.warnings, *lost))))
     return Redirect(path=f"{ROOT}/{saved.id}", notice=notice)
 
 
@@ -183,8 +179,9 @@ def plan_purge(call: PageCall) -> Page:
 def purge(call: PageCall) -> Page:
     """Remove a memory for good, if its key was typed."""
     memory = call.memory.curation.show(call.path["id"]).memory
-    if call.form.get("key", "").strip() != memory.key.strip():
-        problem = "That is not the key of this memory. Nothing was removed."
+    name, kind = _confirming(memory)
+    if call.form.get("key", "").strip() != name:
+        problem = f"That is not the {kind} of this memory. Nothing was removed."
         return _purge_page(call, problem=problem)
     selector = MemorySelector(name=call.path["id"])
     plan = call.memory.curation.purge(selector, is_dry_run=True)
@@ -202,14 +199,18 @@ def _purge_page(call: PageCall, problem: str = "") -> Page:
     memory = without_secrets(call.memory.curation.show(call.path["id"]).memory)
     selector = MemorySelector(name=call.path["id"])
     plan = call.memory.curation.purge(selector, is_dry_run=True)
+    name, kind = _confirming(memory)
+    values: dict[str, Any] = {
+        "plan": plan,
+        "memory": memory,
+        "confirming": name,
+        "confirming_kind": kind,
+        "problem": problem,
+        "shown": _names_in(plan),
+    }
     return Page(
         template="purge.html",
-        values={
-            "plan": plan,
-            "memory": memory,
-            "problem": problem,
-            "shown": _names_in(plan),
-        },
+        values=values,
         status=400 if problem else 200,
     )
 
@@ -219,6 +220,16 @@ def _names_in(plan: PurgeResult) -> str:
     return text_version(
         " ".join(sorted(item.id or item.path for item in plan.memories))
     )
+
+
+def _confirming(memory: StoredMemory) -> tuple[str, str]:
+    """Return what a person types to confirm a purge, never empty, and what that is."""
+    names = (
+        (memory.key.strip(), "key"),
+        (memory.id, "id"),
+        (memory.path, "path"),
+    )
+    return next((name, kind) for name, kind in names if name)
 
 
 def links_from_others(details: MemoryDetails) -> list[MemoryEdge]:
@@ -310,7 +321,8 @@ def _form(
 def _conflict(call: PageCall, typed: dict[str, str], begun: StoredMemory) -> Page:
     """Return the page that shows both texts: what was typed, and what is saved now."""
     try:
-        current = call.memory.curation.show(begun.key).memory
+        where = scope_text(begun.scope)
+        current = call.memory.curation.show(begun.key, scope=where).memory
     except HivemindError:
         current = begun
     shown = _form(
@@ -342,8 +354,3 @@ def _back(call: PageCall) -> str:
     """Return the page on which a form was, if the dashboard has it."""
     address = call.form.get("next", "")
     return address if address.startswith(f"{ROOT}/") else ROOT
-
-
-def _sentence(text: str) -> str:
-    """Return a warning as a sentence."""
-    return f"{text[:1].upper()}{text[1:].rstrip('.')}."

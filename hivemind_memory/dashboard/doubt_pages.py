@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
+from contextlib import suppress
+from itertools import count
 from typing import Any
 
+from hivemind_memory.curation.edited import edited
+from hivemind_memory.curation.validate import MAX_KEY_CHARS
 from hivemind_memory.dashboard.change_pages import (
     editable_memory,
     links_from_others,
     page_of,
 )
 from hivemind_memory.dashboard.page import ROOT, Page, PageCall, PageGroup, Redirect
-from hivemind_memory.errors import NotesMissingError, UsageError
+from hivemind_memory.errors import KeyTakenError, NotesMissingError, UsageError
 from hivemind_memory.http_api.failures import Failure
-from hivemind_memory.markdown.entry import own_text
 from hivemind_memory.memory.doubts import (
     CloseLook,
     Doubts,
@@ -30,8 +33,8 @@ from hivemind_memory.memory.doubts import (
 from hivemind_memory.model.curation import NewMemory, StoredMemory
 from hivemind_memory.model.memories import EDGE_KINDS
 from hivemind_memory.model.scope import scope_text
-from hivemind_memory.model.text_version import text_version
 from hivemind_memory.model.trust import is_trusted
+from hivemind_memory.model.value import NO_ITEMS
 
 MAX_SHOWN = 50
 
@@ -118,9 +121,10 @@ def pin(call: PageCall) -> Redirect:
     """Show a memory to every agent, or no longer."""
     memory = _kept_memory(call)
     is_pinned = not call.form.get("end")
-    more = {} if is_pinned else {"pinned": None}
-    reason = "pinned" if is_pinned else "no longer pinned"
-    saved = _save_again(call, memory, reason, more, is_pinned=is_pinned)
+    if is_pinned:
+        saved = _save_again(call, memory, "pinned", is_pinned=True)
+    else:
+        saved = _save_again(call, memory, "no longer pinned", {"pinned": None})
     text = "Pinned: every agent is told." if is_pinned else "No longer pinned."
     return Redirect(path=f"{ROOT}/{saved}", notice=text)
 
@@ -129,9 +133,7 @@ def pin(call: PageCall) -> Redirect:
 def keep(call: PageCall) -> Redirect:
     """Let a memory no longer expire."""
     memory = _kept_memory(call)
-    reason = "it is still true"
-    more = {"expires": ""}
-    _save_again(call, memory, reason, more, is_pinned=memory.is_pinned)
+    _save_again(call, memory, "it is still true", {"expires": ""})
     return Redirect(path=f"{ROOT}/doubtful", notice="Kept: it no longer expires.")
 
 
@@ -142,16 +144,19 @@ def dispute(call: PageCall) -> Redirect:
     said = call.form.get("content", "").strip()
     if not said:
         raise UsageError("Say what is true instead. Nothing was saved.")
-    wanted = NewMemory(
-        key=f"{memory.key or memory.id} disputed",
-        content=said,
-        type=memory.type,
-        scope=scope_text(memory.scope),
-        reason="disputed in the dashboard",
-        contradicts=(memory.id,),
-        **call.writer,
-    )
-    call.memory.curation.save(wanted)
+    for key in _dispute_keys(memory):
+        wanted = NewMemory(
+            key=key,
+            content=said,
+            type=memory.type,
+            scope=scope_text(memory.scope),
+            contradicts=(memory.id or memory.path,),
+            **call.writer,
+        )
+        # Without a reason, nothing is replaced: what was said before stays, too.
+        with suppress(KeyTakenError):
+            call.memory.curation.save(wanted)
+            break
     return Redirect(path=page_of(call), notice="Disputed: searches show both, marked.")
 
 
@@ -163,6 +168,14 @@ def unlink(call: PageCall) -> Redirect:
         raise UsageError(f"The kind of a link must be {', '.join(EDGE_KINDS)}.")
     call.memory.curation.unlink(call.path["id"], call.form.get("other", ""), kind)
     return Redirect(path=f"{ROOT}/doubtful", notice="The link is removed.")
+
+
+def _dispute_keys(memory: StoredMemory) -> Iterator[str]:
+    """Yield the keys that a memory that disputes another one may have, in turn."""
+    name = memory.key or memory.id or memory.path
+    for number in count(1):
+        end = " disputed" if number == 1 else f" disputed {number}"
+        yield f"{name[: MAX_KEY_CHARS - len(end)]}{end}"
 
 
 def _kept_memory(call: PageCall) -> StoredMemory:
@@ -182,9 +195,8 @@ def _save_again(
     call: PageCall,
     memory: StoredMemory,
     reason: str,
-    more: Mapping[str, object],
-    *,
-    is_pinned: bool,
+    more: Mapping[str, object] = NO_ITEMS,
+    **changes: Any,
 ) -> str:
     """Save a memory with the same text and links; return the id of the new version.
 
@@ -193,21 +205,5 @@ def _save_again(
     """
     if links_from_others(call.memory.curation.show(memory.id)):
         raise _IS_LINKED
-    wanted = NewMemory(
-        key=memory.key,
-        content=own_text(memory.text),
-        type=memory.type,
-        reason=reason,
-        scope=scope_text(memory.scope),
-        importance=memory.importance,
-        is_pinned=is_pinned,
-        visibility=memory.visibility,
-        expires="" if "expires" in more else memory.expires,
-        tags=memory.tags,
-        replaces=memory.id,
-        replaces_text=text_version(own_text(memory.text)),
-        more=more,
-        is_edit=True,
-        **call.writer,
-    )
+    wanted = edited(memory, reason=reason, more=more, **changes, **call.writer)
     return call.memory.curation.save(wanted).id

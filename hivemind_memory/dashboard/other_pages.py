@@ -15,16 +15,17 @@ from hivemind_memory.dashboard.page import (
     Redirect,
     unless_missing,
 )
+from hivemind_memory.dashboard.render import sentence
 from hivemind_memory.http_api.failures import Failure
 from hivemind_memory.jobs.status import read_model_status
+from hivemind_memory.markdown.entry import own_text
 from hivemind_memory.markdown.note_parser import chunk_note
-from hivemind_memory.model.curation import NewMemory, StoredMemory
+from hivemind_memory.model.curation import StoredMemory
 from hivemind_memory.model.filters import SearchFilter
 from hivemind_memory.model.listing import FolderPage
 from hivemind_memory.model.note import Chunk
 from hivemind_memory.model.query import Hit, Query
-from hivemind_memory.model.scope import scope_text
-from hivemind_memory.model.trust import is_trusted, untrusted_source
+from hivemind_memory.model.trust import is_trusted
 from hivemind_memory.redaction import mask
 
 MAX_LOG = 100
@@ -129,31 +130,18 @@ def accept(call: PageCall) -> Redirect:
 def edit_claim(call: PageCall) -> Page:
     """Show the form that changes a pending claim."""
     claim = _claim(call, call.query.get("ref", ""))
-    values = {"claim": without_secrets(claim), "content": claim.text}
+    values = {"claim": without_secrets(claim), "content": own_text(claim.text)}
     return Page(template="claim.html", values=values)
 
 
 @pages.post("/inbox/edit")
 def save_claim(call: PageCall) -> Redirect:
-    """Save a claim with another text; it stays pending, and keeps its source."""
+    """Give a claim another text; it stays pending, and all else stays as it is."""
     claim = _claim(call, call.form.get("ref", ""))
-    new = NewMemory(
-        key=claim.key,
-        content=call.form.get("content", ""),
-        type=claim.type,
-        scope=scope_text(claim.scope),
-        source=untrusted_source(claim.source),
-        source_ref=claim.source_ref,
-        visibility=claim.visibility,
-        expires=claim.expires,
-        tags=claim.tags,
-        by=claim.by,
-        session=claim.session,
-    )
-    saved = call.memory.curation.save(new)
-    if saved.is_new:
-        call.memory.curation.reject(claim.id)
-    return Redirect(path=f"{ROOT}/inbox", notice="Saved; it still waits for you.")
+    done = call.memory.curation.edit_claim(claim.id, call.form.get("content", ""))
+    text = "Saved; it still waits for you." if done.is_changed else "Nothing changed."
+    notice = " ".join((text, *map(sentence, done.warnings)))
+    return Redirect(path=f"{ROOT}/inbox", notice=notice)
 
 
 @pages.post("/inbox/reject")
@@ -196,7 +184,7 @@ def _claim(call: PageCall, ref: str) -> StoredMemory:
     """
     claims = unless_missing(call.memory.curation.pending, ())
     claim = next((claim for claim in claims if claim.id == ref and claim.key), None)
-    if claim is None or not untrusted_source(claim.source):
+    if claim is None:
         raise Failure(404, "")
     if mask(claim.text) != claim.text:
         raise Failure(

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from hivemind_memory.curation.edited import edited
 from hivemind_memory.curation.read_version import ReadVersion
 from hivemind_memory.errors import (
     KeyTakenError,
@@ -27,7 +28,6 @@ from hivemind_memory.http_api.schemas import (
     rows_of,
     version_of,
 )
-from hivemind_memory.markdown.entry import own_text
 from hivemind_memory.model.curation import (
     MemoryDetails,
     MemorySelector,
@@ -37,7 +37,6 @@ from hivemind_memory.model.curation import (
 from hivemind_memory.model.listing import MemoryFilter
 from hivemind_memory.model.save_hints import hint_texts
 from hivemind_memory.model.scope import scope_text
-from hivemind_memory.model.text_version import text_version
 
 MAX_LIMIT = 100
 STATUSES = ("active", "superseded", "pending", "forgotten", "expired", "done")
@@ -220,26 +219,23 @@ def change_memory(call: Call, body: ChangeFields) -> SavedRow:
             else "only a saved memory can be changed",
             more={"entry": row_of(call, memory).model_dump(by_alias=True)},
         )
-    new = NewMemory(
-        key=memory.key,
-        content=own_text(memory.text) if body.content is None else body.content,
+    content = {} if body.content is None else {"content": body.content}
+    new = edited(
+        memory,
         type=body.type,
         reason=body.supersede_reason,
         importance=body.importance,
-        scope=scope_text(memory.scope),
         visibility=body.visibility,
         expires=body.expires,
         tags=tuple(body.tags),
         by=call.by,
         session=call.session,
-        replaces=memory.id,
-        replaces_text=text_version(own_text(memory.text)),
-        is_edit=True,
+        **content,
     )
     try:
         return _saved(call, new)
     except VersionChangedError as error:
-        current = _details(call, memory.key).memory
+        current = _details(call, memory.key, memory.scope).memory
         raise _changed(call, row_of(call, current)) from error
 
 
@@ -316,14 +312,20 @@ def read_edges(call: Call) -> Edges:
     return Edges(data=edges, warning=" ".join(details.warnings))
 
 
-def _details(call: Call, name: str = "") -> MemoryDetails:
+def _details(call: Call, name: str = "", scope: str | None = None) -> MemoryDetails:
     """Return the memory that the path, or a name, means.
+
+    Args:
+        call: The request.
+        name: An id, a key or a path; empty: that of the path.
+        scope: Its folder; None: in every scope that the caller reads.
 
     Raises:
         Failure: The caller sees none.
     """
+    where = "" if scope is None else scope_text(scope)
     try:
-        return call.memory.curation.show(name or call.path["id"])
+        return call.memory.curation.show(name or call.path["id"], scope=where)
     except (MemoryNotFoundError, NotesMissingError):
         raise _not_found(call) from None
 

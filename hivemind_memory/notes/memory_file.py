@@ -85,6 +85,13 @@ class MemoryFile:
             raise _unfit(self.path, str(error)) from error
         return (_BOM if self.has_bom else b"") + text.encode()
 
+    def with_body(self, body: str) -> bytes:
+        """Return its bytes with another text below the same front matter."""
+        head = self.text.split("\n")[: self.front.line_count]
+        end = "\r\n" if head[0].endswith("\r") else "\n"
+        text = "\n".join([*head, f"{body}\n".replace("\n", end)])
+        return (_BOM if self.has_bom else b"") + text.encode()
+
 
 def read_memory_file(folder: NotesFolder, path: NotePath) -> MemoryFile:
     """Read the file of a typed memory, to change or replace it.

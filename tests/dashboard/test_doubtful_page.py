@@ -64,6 +64,34 @@ def test_a_memory_is_disputed_from_its_page(reader: Reader) -> None:
     assert (empty.status_code, "Nothing was saved" in empty.text) == (400, True)
 
 
+def test_a_second_dispute_replaces_no_first_one(reader: Reader) -> None:
+    """It took the key of the first, which searches no longer showed."""
+    old = save("port", "The port is 5432.", type="fact")
+    long = save("k" * 199, "The host is db1.", type="fact")
+
+    for said in ("The port is 5433.", "The port is 5434.", "The port is 5433."):
+        answer = reader.send(f"/{old}/dispute", on=f"/{old}", content=said)
+        assert "searches show both" in answer.text
+    reader.send(f"/{long}/dispute", on=f"/{long}", content="The host is db2.")
+
+    assert active("port disputed") == active("port disputed 2") == "active"
+    assert active(f"{'k' * 191} disputed") == "active"
+    with opening.open_memory() as memory:
+        disputed = {edge.key for edge in memory.curation.show("port").edges}
+    assert disputed == {"port disputed", "port disputed 2"}
+
+
+def test_a_pin_writes_nothing_but_the_pin(reader: Reader, home: Path) -> None:
+    """It wrote down the importance of the type, which then no longer followed it."""
+    known = save("port", "The port is 5432.", type="lesson")
+
+    reader.send(f"/{known}/pin", on=f"/{known}")
+
+    text = (home / "memory" / "port.md").read_text(encoding="utf-8")
+    assert "pinned: true" in text
+    assert "importance" not in text
+
+
 def test_what_expires_is_kept_or_forgotten(reader: Reader, home: Path) -> None:
     """Keeping it takes the day away and leaves the rest as it was."""
     fields = {"type": "todo", "expires": "2020-01-01", "tags": "[ops]"}

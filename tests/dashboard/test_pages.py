@@ -253,6 +253,40 @@ def test_a_purge_needs_the_key(reader: Reader) -> None:
     assert reader.page(f"/{known}").status_code == 404
 
 
+def test_a_purge_of_an_entry_needs_its_id(reader: Reader) -> None:
+    """It has no key: a form without one removed it, and none could confirm it."""
+    with opening.open_memory() as memory:
+        known = memory.write("The staging database is walrus.", file="n.md").id
+    path = f"/{known}/purge"
+    page = reader.page(path).text
+    assert f"Type its id, {known}, to confirm" in page
+
+    for fields in ({}, {"key": " "}, {"key": "walrus"}):
+        wrong = reader.send(path, on=path, shown=shown_on(page), **fields)
+        assert (wrong.status_code, "That is not the id" in wrong.text) == (400, True)
+    done = reader.send(path, on=path, key=known, shown=shown_on(page))
+
+    assert "<h1>Removed</h1>" in done.text
+    assert reader.page(f"/{known}").status_code == 404
+
+
+def test_a_conflict_shows_the_text_of_the_same_scope(reader: Reader) -> None:
+    """Of two scopes with the key, the other one's text was shown as the newer one."""
+    save("rota", "Ann, everywhere.", type="fact")
+    begun = save("rota", "Ben, of the shop.", "projects/shop", type="fact")
+    form = reader.page(f"/{begun}/edit").text
+    version = form.partition('name="version" value="')[2].partition('"')[0]
+    newer = save("rota", "Cem, of the shop.", "projects/shop", reason="holidays")
+
+    fields = {"content": "Dan, of the shop.", "type": "fact", "version": version}
+    conflict = reader.send(f"/{newer}/edit", **fields)
+
+    assert conflict.status_code == 409
+    assert "Cem, of the shop." in conflict.text
+    assert "Ann" not in conflict.text
+    assert f'name="version" value="{newer} ' in conflict.text
+
+
 def test_a_claim_is_accepted_by_a_person_only(reader: Reader) -> None:
     """A token may reject it; accepting is for the one who opened the page."""
     claim = save("port", "The port is 5433.", type="fact", source="external")

@@ -112,20 +112,57 @@ def test_who_sees_skills_and_jobs(served: Served) -> None:
         assert visitor.page("/jobs").status_code == 404
 
 
-def test_a_claim_is_edited_and_stays_pending(reader: Reader) -> None:
-    """With its source, and once."""
-    claim = save("port", "The prot is 1.", type="fact", source="external")
+def test_a_claim_is_edited_and_stays_pending(reader: Reader, home: Path) -> None:
+    """A typing error was mended, and its links, importance and certainty were gone."""
+    save("host", "The host is db1.", type="fact")
+    save("dock", "The dock is 7.", type="fact")
+    claim = save(
+        "port",
+        "The prot is 1.",
+        type="fact",
+        source="external",
+        source_ref="specs/net.md#L4",
+        importance=0.9,
+        related=("host",),
+        contradicts=("dock",),
+        reason="the harbor moved",
+        tags=("net",),
+        more={"confidence": "high", "domains": ["a.example"], "mood": "calm"},
+    )
+    (note,) = (home / "memory").rglob("port*.md")
+    entry = f"<!-- hm id=01K{'E' * 23} source=tool at=2026-11-21T14:03:11+01:00 -->"
+    with note.open("a", encoding="utf-8") as file:
+        file.write(f"\n{entry}\nA log line.\n")
+    before = note.read_text(encoding="utf-8")
     form = reader.page(f"/inbox/edit?ref={claim}").text
     assert "The prot is 1." in form
+    assert "A log line." not in form
 
     fields = {"ref": claim, "content": "The port is 1."}
     saved = reader.send("/inbox/edit", on="/inbox", **fields)
+    again = reader.send("/inbox/edit", on="/inbox", **fields)
 
     assert "Saved; it still waits for you." in saved.text
+    assert "Nothing changed." in again.text
+    assert note.read_text(encoding="utf-8") == before.replace("prot", "port")
     with opening.open_memory() as memory:
         [pending] = memory.curation.pending()
-    assert (pending.text, pending.source) == ("The port is 1.", "external")
-    assert reader.page(f"/inbox/edit?ref={claim}").status_code == 404
+    assert (pending.id, pending.source) == (claim, "external")
+    assert "The port is 1." in reader.page(f"/inbox/edit?ref={claim}").text
+    blank = reader.send("/inbox/edit", on="/inbox", ref=claim, content=" ")
+    assert (blank.status_code, "content is blank" in blank.text) == (400, True)
+
+
+def test_a_proposal_is_edited_and_stays_one(reader: Reader) -> None:
+    """Its source is trusted, and saved anew it would not have waited."""
+    claim = save("port", "The prot is 1.", type="fact", is_proposal=True)
+
+    fields = {"ref": claim, "content": "The port is 1."}
+    reader.send("/inbox/edit", on=f"/inbox/edit?ref={claim}", **fields)
+
+    with opening.open_memory() as memory:
+        [pending] = memory.curation.pending()
+    assert (pending.id, pending.text) == (claim, "The port is 1.")
 
 
 def test_a_search_and_a_list_are_narrowed_to_a_source(

@@ -139,6 +139,30 @@ def test_a_change_needs_the_version_that_was_read(served: Served, home: Path) ->
     assert gone.json() == {"success": True, "deleted": True}
 
 
+def test_a_conflict_names_the_version_of_the_same_scope(
+    served: Served, home: Path
+) -> None:
+    """Of two scopes with the key, the answer was 400, or the other scope's memory."""
+    save("rota", "Ann, everywhere.", "projects/web", type="fact")
+    active = save("rota", "Ben, of the shop.", "projects/shop", type="fact")
+    note = home / "memory" / "projects" / "shop" / "rota.md"
+    copy = f"01K{'E' * 23}"
+    text = note.read_text(encoding="utf-8").replace(active, copy)
+    note.with_name("rota (copy).md").write_text(text, encoding="utf-8")
+    change = {"content": "Cem, of the shop.", "supersede_reason": "holidays"}
+
+    late = served.ask(
+        "PATCH", f"{MEMORIES}/{copy}", json=change, headers={"If-Match": "*"}
+    )
+
+    told = late.json()
+    assert late.status_code == 412, told
+    assert told["entry"]["id"] == active
+    assert told["entry"]["content"] == "Ben, of the shop."
+    version = served.ask("GET", f"{MEMORIES}/{active}").headers["etag"]
+    assert told["current"] == version
+
+
 def test_of_many_that_change_one_version_one_does(served: Served, home: Path) -> None:
     """Whatever is sent at once: no change is lost without a word."""
     from concurrent.futures import ThreadPoolExecutor
