@@ -109,6 +109,9 @@ def run(
             sandbox, memory, InjectionTraces(InjectionLog(memory.state()), injector)
         )
         texts, entries = written(bench, memories, chance)
+        memory.sync()
+        memory.embed_pending()
+        # Vectors that come last are in no block until so many more have come.
         sandbox.save("filler.md", filler())
         memory.sync()
         memory.embed_pending()
