@@ -37,7 +37,7 @@ from hivemind_memory.curation.supersede import (
 )
 from hivemind_memory.curation.undo_errors import built_upon
 from hivemind_memory.curation.without_secrets import masked, memories_for
-from hivemind_memory.errors import KeyTakenError, UsageError
+from hivemind_memory.errors import KeyTakenError, NotSavedError, UsageError
 from hivemind_memory.files.paths import path_in_scope
 from hivemind_memory.model.citation import check_place, split_place
 from hivemind_memory.model.curation import ENTRY, MEMORY, MemorySelector, StoredMemory
@@ -236,8 +236,14 @@ def accept_claim(context: CurationContext, ref: str) -> AcceptedClaim:
         # Another process may have decided about it while that one held the lock.
         if find_pending(context, ref).memory.path != path:
             raise not_found(ref, " in the inbox")
-        claim = read_memory_file(context.folder, path)
         data, signature = context.folder.read(path)
+        claim = read_memory_file(context.folder, path)
+        if claim.signature != signature:
+            raise NotSavedError(
+                f"{path} was changed just now.",
+                hint="Look at the claim again, then accept it.",
+                effect="Nothing was changed",
+            )
         active, _ = find_active(
             context, context.index.fresh(is_lookup=True), row.scope, key
         )

@@ -7,7 +7,6 @@ in ``state.db`` are saved before a file is written, so that no file is ever forg
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from shlex import quote
 
 from hivemind_memory.access.rules import check_enabled, check_person
@@ -268,7 +267,7 @@ def _promote(
         written = {copy.folder for copy in new}
         kept = [copy for copy in skill.copies if copy.folder not in written]
         store.put(replaced(skill, copies=(*kept, *new)))
-        _write_new(context, store, old, new, others)
+        _write_new(context, store, skill, old, new, others)
     return done
 
 
@@ -310,11 +309,21 @@ def _named_skill(
 def _write_new(
     context: CurationContext,
     store: SkillStore,
+    skill: Skill,
     old: Skill | None,
     new: Sequence[SkillCopy],
     others: Sequence[SkillCopy],
 ) -> None:
-    """Write new copies; if one cannot be written, none is."""
+    """Write new copies; if one cannot be written, none is.
+
+    Args:
+        context: Of the caller.
+        store: Has the skill with the new copies already, so that none is ever unknown.
+        skill: The skill as it is to be.
+        old: As it was; None: there was none.
+        new: Copies to write.
+        others: Of other skills.
+    """
     locks = context.places.locks
     done: list[SkillCopy] = []
     try:
@@ -322,16 +331,19 @@ def _write_new(
             done.append(copy)
             write_copy(copy, copy.base.encode(), before=None, locks=locks)
     except HivemindError as error:
+        left = []
         for copy in done:
-            with suppress(HivemindError):
-                before = copy.base.encode() if copy is not done[-1] else None
+            before = copy.base.encode() if copy is not done[-1] else None
+            try:
                 remove_copy(copy, before=before, others=others, locks=locks)
-        if old is not None:
+            except HivemindError:
+                left.append(copy)  # a purge and a demotion have to find it
+        if left:
+            store.put(replaced(skill, copies=(*(old.copies if old else ()), *left)))
+        elif old is not None:
             store.put(old)
         else:
-            store.drop(
-                Skill(name=new[0].name, scope=new[0].scope, ref="", key="", version=1)
-            )
+            store.drop(skill)
         raise type(error)(
             error.problem, hint=error.hint, effect=_NOT_PROMOTED
         ) from error

@@ -18,13 +18,30 @@ from hivemind_memory.notes.entry_edits import entries_in, without_entries
 from hivemind_memory.notes.memory_header import header_of, is_expired_or_done
 from hivemind_memory.redaction import mask
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hivemind_memory.memory import Memory
+    from hivemind_memory.model.memory_types import MemoryType
+
+    Types = Mapping[str, MemoryType]
+
+_NO_TYPES: Types = {}
+
 
 class ActiveTexts:
     """The letters of active notes; each note is read once."""
 
-    def __init__(self, *, today: int) -> None:
-        """Take the day, in days since the epoch."""
+    def __init__(self, *, today: int, types: Types = _NO_TYPES) -> None:
+        """Know of no note yet.
+
+        Args:
+            today: Days since the epoch.
+            types: Types that the settings add, by name; a hook knows none.
+        """
         self._today = today
+        self._types = types
         self._known: dict[tuple[str, str], tuple[bytes, ...] | None] = {}
 
     def is_active(self, notes: str, path: str) -> bool | None:
@@ -39,7 +56,8 @@ class ActiveTexts:
         data = self._data(notes, path)
         if not data:
             return None if data is None else False
-        header = header_of(path, split_front_matter(decode(data)).values)
+        values = split_front_matter(decode(data)).values
+        header = header_of(path, values, custom=self._types)
         return header.status == ACTIVE and not is_expired_or_done(
             header.expires_day, header.done_day, today=self._today
         )
@@ -86,3 +104,8 @@ def _letters_of(data: bytes) -> tuple[bytes, ...]:
     shown = mask(without_comments(body))
     forms = (letters(readable(shown, has_tags=has_tags)) for has_tags in (False, True))
     return tuple(dict.fromkeys(forms))
+
+
+def texts_today(memory: Memory) -> ActiveTexts:
+    """Return what the notes of a memory say today."""
+    return ActiveTexts(today=memory.clocks.today(), types=memory.types)

@@ -14,7 +14,7 @@ from hivemind_memory.files.locks import exclusive
 from hivemind_memory.files.places import worktree_lock
 from hivemind_memory.git.repository import find_repository
 from hivemind_memory.git.worktree import ORIGIN, worktree_state
-from hivemind_memory.inject.active_text import ActiveTexts
+from hivemind_memory.inject.active_text import ActiveTexts, texts_today
 from hivemind_memory.inject.agent_files import KNOWN_FILES, choose_target
 from hivemind_memory.inject.commit_guard import CommitGuard, section_copies
 from hivemind_memory.inject.git_settings import SWITCH, GitSettings
@@ -397,4 +397,4 @@ class Injector:
 
     def active_texts(self) -> ActiveTexts:
         """Return what notes say today."""
-        return ActiveTexts(today=self._memory.clocks.today())
+        return texts_today(self._memory)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from hivemind_memory.curation import inbox
 from hivemind_memory.curation.context import CurationContext
 from hivemind_memory.errors import ForgottenError, HivemindError, UsageError
 from hivemind_memory.memory.memory import Memory
@@ -152,6 +153,27 @@ def test_a_claim_is_not_accepted_for_another_of_its_key(
         memory.curation.accept("deploy")
 
     assert [one.text for one in memory.curation.pending()] == [NEWER]
+
+
+def test_a_claim_that_is_edited_while_it_is_read_is_not_accepted(
+    memory: Memory, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One text was compared with the active memory, and another one was stored."""
+    save(memory, "deploy", CLAIM, source="external")
+    [claim] = (sandbox.notes / "inbox").glob("*.md")
+    read = inbox.read_memory_file
+
+    def late(*given: Any) -> Any:
+        claim.write_text(claim.read_text().replace("Fridays", "Sundays"))
+        return read(*given)
+
+    monkeypatch.setattr(inbox, "read_memory_file", late)
+
+    with pytest.raises(HivemindError, match="was changed just now"):
+        memory.curation.accept("deploy")
+
+    assert "Sundays" in claim.read_text()
+    assert [row.path for row in memory.memories() if row.status == ACTIVE] == []
 
 
 @pytest.mark.parametrize("how", ["forget", "purge"])

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
 
 from hivemind_memory.access.rules import Caller
+from hivemind_memory.curation import skills
 from hivemind_memory.errors import HivemindError, SkillNotWrittenError, UsageError
 from hivemind_memory.files.atomic import PartialFile
 from hivemind_memory.model.skills import EDITED, UP_TO_DATE
-from hivemind_memory.state.skills import SkillStore
+from hivemind_memory.state.skills import SkillCopy, SkillStore
 from tests.skills.bench import FOLDERS, STEPS, Bench, git, tree
 
 
@@ -281,6 +283,33 @@ def test_if_one_copy_cannot_be_written_none_is(bench: Bench) -> None:
     assert tree(bench.shop, bench.user) == before
     assert bench.skills.list() == []
     assert bench.promote().written
+
+
+def test_a_copy_that_could_not_be_taken_back_is_still_known(bench: Bench) -> None:
+    """It was in no row, so neither a demotion nor a purge found it."""
+    bench.save()
+    write, made = skills.write_copy, []
+
+    def fail_at_second(copy: SkillCopy, *given: Any, **more: Any) -> None:
+        made.append(copy)
+        if len(made) == 2:
+            raise SkillNotWrittenError("No space is left.", effect="")
+        write(copy, *given, **more)
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise SkillNotWrittenError("The folder is read-only.", effect="")
+
+    with (
+        mock.patch.object(skills, "write_copy", fail_at_second),
+        mock.patch.object(skills, "remove_copy", fail),
+        pytest.raises(SkillNotWrittenError),
+    ):
+        bench.promote()
+
+    assert [one.name for one in bench.skills.list()] == ["deploy-shop"]
+    [left] = bench.shop.rglob("SKILL.md")
+    bench.purge()
+    assert not left.exists()
 
 
 def test_promoting_again_only_adds_places(bench: Bench, tmp_path: Path) -> None:
