@@ -46,9 +46,9 @@ FORM_SECRET = "form_secret"  # noqa: S105 - the name of a field
 
 NOT_FOUND = Failure(404, "There is nothing here, or you may not see it.")
 _TOO_LARGE = "The form is larger than 1 MiB. Nothing was saved."
-_NO_SESSION = Failure(401, "You are not logged in any more. Nothing was saved.")
+_NO_SESSION = Failure(401, "You are no longer logged in. Nothing was saved.")
 _WRONG_FORM = Failure(403, "The form is not from this page. Nothing was changed.")
-_READ_ONLY = Failure(403, "Your token only reads. Nothing was changed.")
+_READ_ONLY = Failure(403, "Your token is read-only. Nothing was changed.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -118,7 +118,7 @@ def replace_memory(call: PageCall) -> Page | Redirect:
     except UsageError as error:
         return _form(call, typed, memory=memory, problem=str(error), status=400)
     notice = (
-        "Saved; the version before is kept." if saved.is_new else "Nothing changed."
+        "Saved; the previous version is kept." if saved.is_new else "Nothing changed."
     )
     lost = []
     if saved.is_new and not typed["settled"]:
@@ -133,9 +133,9 @@ def forget(call: PageCall) -> Redirect:
     done = call.memory.forget(MemorySelector(name=call.path["id"]))
     if not done.memories and done.failed:
         raise Failure(503, f"It was not forgotten: {done.failed[0].why}")
-    text = "Forgotten: searches and agents do not get it any more."
+    text = "Forgotten: searches and agents no longer get it."
     if done.reactivated:
-        text += " The version before it is active again."
+        text += " The previous version is active again."
     return Redirect(path=ROOT, notice=text, undo=done.id)
 
 

@@ -37,7 +37,7 @@ from hivemind_memory.plugin_api.parse import json_text, moment_of
 from hivemind_memory.plugin_api.refusal import refusal_of
 from hivemind_memory.plugin_api.rows import NewRow
 
-_NO_EMBEDDING = "embedding is not taken here: it is not one of the capabilities"
+_NO_EMBEDDING = "embedding is not accepted here: it is not one of the capabilities"
 
 routes = RouteGroup("/v1", tag="memory plugin", envelope=plugin_envelope)
 

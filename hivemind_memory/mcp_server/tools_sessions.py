@@ -111,7 +111,7 @@ class SessionTool:
 def render_session_search(found: SessionSearchOut) -> str:
     """Return the hits, each text quoted."""
     count = f"{len(found.hits)} hit{'' if len(found.hits) == 1 else 's'}, newest first"
-    lines = [f"{count}; none has all the words" if found.is_partial else count]
+    lines = [f"{count}; none contains all the words" if found.is_partial else count]
     for hit in found.hits:
         facts = (hit.id, hit.at, hit.agent, hit.label, hit.status, hit.place)
         lines.append(" ".join(filter(None, facts)))

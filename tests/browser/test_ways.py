@@ -411,7 +411,7 @@ def test_a_text_is_saved_after_the_server_was_killed(
     served.process.wait()
     with serving("--port", port) as again:
         page.get_by_role("button", name="Save").click()
-        expect(page.locator("#failure")).to_contain_text("not logged in any more")
+        expect(page.locator("#failure")).to_contain_text("no longer logged in")
         typed = page.get_by_label("What you typed")
         expect(typed).to_have_value("We deploy on Saturdays.")
         code = again.ask("POST", "/memory/link").json()["code"]

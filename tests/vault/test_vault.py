@@ -278,7 +278,7 @@ def test_a_value_on_the_command_line_is_refused_and_not_repeated(
     ran = hm("vault", "set", "A", "plover-saddle")
 
     assert ran.returncode == 2
-    assert b"every program on this machine can read" in ran.stderr
+    assert b"every program on this machine can see" in ran.stderr
     assert b"plover" not in ran.stderr + ran.stdout
     assert not (home / "vault").exists()
 

@@ -199,7 +199,7 @@ def _finish_purge(request: CommandRequest, selector: MemorySelector) -> int:
         raise UsageError("--finish needs --purge.", effect="Nothing was purged")
     if selector != MemorySelector():
         raise UsageError(
-            "--finish takes what an earlier purge left, and nothing else.",
+            "--finish takes the id of a purge, and nothing else.",
             hint="Leave out the name, --session, --source, --day and the scope.",
             effect="Nothing was purged",
         )

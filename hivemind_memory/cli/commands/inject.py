@@ -138,8 +138,8 @@ def _git_additions() -> Iterable[str]:
     from hivemind_memory.inject.commit_guard import GIT_ADDITIONS
 
     yield (
-        "The first section in this repository adds to its .git, so that no commit or"
-        " push contains a section:"
+        "To keep sections out of commits and pushes, the first one in this repository"
+        " adds these to its .git:"
     )
     yield from (f"  - {addition}" for addition in GIT_ADDITIONS)
     yield "None of it is committed or pushed; `hm eject` removes it."
@@ -231,8 +231,8 @@ def _show_ejection(done: EjectionResult) -> None:
         if more := len(done.leftovers) - len(shown):
             notices.append(f"and {more:,} more: `hm eject --json` lists them")
         notices.append(
-            "git keeps its filter and hooks for hm, so that no commit takes the section"
-            " along: do the above, then run `hm eject` again"
+            "hm's filter and hooks stay, to keep the section out of commits: do the"
+            " above, then run `hm eject` again"
         )
     elif not done.is_git_restored:
         notices.append("kept hm's git settings: another worktree still has a section")

@@ -213,7 +213,7 @@ def _check_address(address: str) -> None:
     if address not in _LOCAL:
         raise UsageError(
             f"hm serve listens on 127.0.0.1 only, not on {address[:100]}: it has no"
-            " TLS, so a token and every note would cross the network readable.",
+            " TLS, so a token and every note would cross the network unencrypted.",
             hint="To reach it from another machine, use an SSH tunnel:"
             f" ssh -L {PORT}:127.0.0.1:{PORT} HOST.",
         )

@@ -89,8 +89,8 @@ def set_(request: CommandRequest) -> int:
     key, is_secret = request.values["key"], not request.values["not_secret"]
     if request.values["value"]:
         raise UsageError(
-            "A value is not taken from the command line: every program on this machine"
-            " can read that, and shells keep it.",
+            "A value is not accepted as an argument: every program on this machine can"
+            " see it, and shells keep it in their history.",
             hint=f"Run `hm vault set {operand(key)}` and type the value, or pipe it"
             " in. If what you typed is in use already, replace it.",
             effect="Nothing was saved",
@@ -157,7 +157,7 @@ def list_(request: CommandRequest) -> int:
         ],
     )
     if not keys:
-        print_notices(["the vault is empty; `hm vault set KEY` keeps a secret"])
+        print_notices(["the vault is empty; `hm vault set KEY` stores one"])
     return 0
 
 
@@ -279,8 +279,8 @@ def _set_notices(done: VaultSet, text: str, *, is_secret: bool) -> list[str]:
         notices.append("A value shorter than 4 characters is not hidden elsewhere.")
     elif is_secret and length < _SHORT_CHARS:
         notices.append(
-            "The value is short: it is hidden wherever these characters stand, also"
-            " within other words."
+            "The value is short: it is hidden wherever these characters occur, even"
+            " inside other words."
         )
     return notices
 
