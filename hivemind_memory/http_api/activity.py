@@ -44,7 +44,7 @@ routes = RouteGroup("/workspaces/{id}", tag="activity", workspace="id")
 
 
 class ActivityFields(Fields):
-    """What a row takes."""
+    """The fields of a row."""
 
     label: str = Field(min_length=1, max_length=LABEL_CHARS, description="what it is")
     content: str = Field(
@@ -82,10 +82,9 @@ class SearchFields(Fields):
     example={"id": _ROW_EXAMPLE["id"]},
 )
 def post_activity(call: Call, body: ActivityFields) -> PostedAnswer:
-    """Keep a row of what a program did.
+    """Store a row about what a program did.
 
-    Secrets are masked before it is kept. ``hm activity`` finds it, and so does
-    ``session-search``.
+    Secrets are masked first. ``hm activity`` and ``session-search`` find it.
     """
     check_enabled(is_enabled=call.memory.settings.enabled)
     row = posted_row(
@@ -107,8 +106,9 @@ def post_activity(call: Call, body: ActivityFields) -> PostedAnswer:
 def search_sessions(call: Call, query: SearchFields) -> list[dict[str, Any]]:
     """Search the activity of a workspace and the memories that the caller reads.
 
-    What holds the text, or each of its words, newest first. Without a text, the newest.
-    Of a long content the 500 characters around the match are returned.
+    Returns rows that contain the text, or every word of it, newest first; without a
+    text, the newest rows. Of a long ``content``, 500 characters around the match are
+    returned.
     """
     unknown = [kind for kind in query.kinds if kind not in (ACTIVITY, MEMORY)]
     if unknown:

@@ -14,7 +14,7 @@ routes = RouteGroup("/api/v1", tag="memories")
 class BriefingQuery(Fields):
     """Of which scope."""
 
-    scope: str = Field(default="", description="empty: the narrowest of the caller")
+    scope: str = Field(default="", description="default: the caller's narrowest scope")
 
 
 class BriefingOut(CamelAnswer):

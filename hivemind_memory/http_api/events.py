@@ -78,12 +78,13 @@ class EventStream(Stream):
     '"path":"projects/shop/deploy-day.md","scope":"projects/shop"}\n\n',
 )
 def events(call: Call) -> Stream:
-    """Stream what changes, as server-sent events.
+    """Stream changes as server-sent events.
 
     ``saved`` and ``forgotten`` name a memory or an entry, ``superseded`` the version
-    that was replaced, ``indexed`` a note that the index has taken in or dropped. Events
-    tell ids and paths, no texts, and only of what the caller may read. The stream ends
-    after some minutes; connect again with ``Last-Event-ID`` to miss nothing.
+    that was replaced, ``indexed`` a note that was added to the index or dropped from
+    it. Events carry ids and paths, never text, and only for what the caller may read.
+    The stream ends after some minutes; reconnect with ``Last-Event-ID`` to miss
+    nothing.
     """
     given = call.headers.get("last-event-id", "")
     # No number of the log: that would count what the client may not see.

@@ -48,7 +48,7 @@ class KeyRow(Answer):
 
 
 class SetFields(Fields):
-    """What a write takes."""
+    """The fields of a write."""
 
     key: str = Field(
         min_length=1,
@@ -109,7 +109,7 @@ def read_key(call: Call) -> KeyRow:
     example={"status": "ok", "key": "deploy/last-run", "version": 8},
 )
 def write_key(call: Call, body: SetFields) -> WrittenKey:
-    """Give a key a value; it is on the disk when the answer comes."""
+    """Set the value of a key; it is on disk when the answer arrives."""
     try:
         version = call.memory.curation.key_values.set(
             body.key,
@@ -132,7 +132,7 @@ def write_key(call: Call, body: SetFields) -> WrittenKey:
 
 @routes.delete("/memory/{key...}", errors=(404,), example={"status": "deleted"})
 def delete_key(call: Call) -> DeletedKey:
-    """Delete a key; a later write goes on with its next version."""
+    """Delete a key; a later write continues its version numbers."""
     try:
         call.memory.curation.key_values.delete(call.path["key"])
     except KeyNotFoundError:

@@ -52,9 +52,9 @@ class ListFields(Fields):
 
     limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = 50
     offset: Annotated[int, Field(ge=0, le=10_000_000)] = 0
-    q: Annotated[str, Field(max_length=1_000, description="words that it contains")] = (
-        ""
-    )
+    q: Annotated[
+        str, Field(max_length=1_000, description="words that the memories contain")
+    ] = ""
     type: Names = Field(default=[], description="only these types")
     scope: Annotated[
         str, Field(max_length=200, description="only this scope: projects/shop")
@@ -147,7 +147,7 @@ def list_memories(call: Call, query: ListFields) -> Page:
 def read_memory(call: Call) -> ReadRow:
     """Return one memory by its id, key or path.
 
-    Its ``ETag`` names this version; ``If-Match`` of a change or a deletion takes it.
+    Its ``ETag`` names this version; pass it as ``If-Match`` to change or forget it.
     """
     details = _details(call)
     row = _found_row(call, details)
@@ -199,10 +199,10 @@ def save_memory(call: Call, body: SaveFields) -> SavedRow:
     example={**ROW_EXAMPLE, "isNew": True, "warnings": [], "hints": []},
 )
 def change_memory(call: Call, body: ChangeFields) -> SavedRow:
-    """Replace a memory by a newer version of it.
+    """Replace a memory with a newer version.
 
-    ``If-Match`` must have the ``ETag`` of the version that was read, or ``*``. If
-    another one is active, the answer is 412, and ``entry`` is that one.
+    ``If-Match`` must have the ``ETag`` of the version that you have read, or ``*``. If
+    another version is active, the answer is 412, and ``entry`` is that version.
     """
     if "if-match" not in call.headers:
         raise Failure(
@@ -248,7 +248,7 @@ def change_memory(call: Call, body: ChangeFields) -> SavedRow:
 def forget_memory(call: Call) -> Forgotten:
     """Forget a memory: it is hidden, and can be restored.
 
-    With ``If-Match``, only the version that has this ``ETag``.
+    With ``If-Match``, it is forgotten only if it still has this ``ETag``.
     """
     selector = MemorySelector(name=call.path["id"])
     try:

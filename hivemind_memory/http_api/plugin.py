@@ -60,7 +60,7 @@ class NamespaceFields(PluginFields):
 
 
 class NamespacePatch(PluginFields):
-    """What of a namespace changes; null is refused: it would say nothing."""
+    """The fields of a namespace that change; null is refused."""
 
     expires_at: Moment = Field(default=None)  # type: ignore[assignment]
     metadata: dict[str, Any] = Field(default=None)  # type: ignore[arg-type]
@@ -124,7 +124,7 @@ def read_health(call: Call) -> dict[str, Any]:
 
 @routes.put("/namespaces/{name}")
 def put(call: Call, body: NamespaceFields) -> dict[str, Any]:
-    """Make a namespace, or replace its end and its metadata."""
+    """Create a namespace, or replace its expiry and metadata."""
     with translated_errors():
         made = put_namespace(
             call.memory,
@@ -138,7 +138,7 @@ def put(call: Call, body: NamespaceFields) -> dict[str, Any]:
 
 @routes.patch("/namespaces/{name}", errors=(404,))
 def patch(call: Call, body: NamespacePatch) -> dict[str, Any]:
-    """Change the end or the metadata of a namespace."""
+    """Change the expiry or metadata of a namespace."""
     with translated_errors():
         changed = patch_namespace(
             call.memory,
@@ -151,14 +151,14 @@ def patch(call: Call, body: NamespacePatch) -> dict[str, Any]:
 
 @routes.delete("/namespaces/{name}", status=204, errors=(404,))
 def delete(call: Call) -> None:
-    """Delete a namespace, and forget what was written in it over the plugin."""
+    """Delete a namespace, and forget what was written in it through the plugin."""
     with translated_errors():
         delete_namespace(call.memory, call.path["name"])
 
 
 @routes.post("/namespaces/{name}/memories", status=201, errors=(404,))
 def write(call: Call, body: MemoryFields) -> dict[str, Any]:
-    """Write a memory in a namespace, or in the place of the one with its id."""
+    """Write a memory in a namespace, or replace the one with its id."""
     _refuse_embedding(body.embedding)
     name = call.path["name"]
     with translated_errors():
@@ -198,7 +198,7 @@ def search(call: Call, body: SearchFields) -> dict[str, Any]:
 
 @routes.delete("/memories/{id}", status=204, errors=(404,))
 def forget(call: Call, body: ForgetFields) -> None:
-    """Forget a memory of the namespace that asks for it."""
+    """Forget a memory of the namespace that requests it."""
     with translated_errors():
         forget_row(
             call.memory, call.path["id"], requested_by=body.requested_by_namespace

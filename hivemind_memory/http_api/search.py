@@ -91,7 +91,8 @@ def search(call: Call, query: SearchFields) -> SearchOut:
     """Search the notes.
 
     Returns hits, best first, and a report on how complete and reliable they are. If
-    nothing is known, ``hits`` is empty and ``nearest`` has the closest places.
+    nothing matches, ``hits`` is empty and ``nearest`` has the closest passages, which
+    are not answers.
     """
     memory = call.memory
     narrowing = {

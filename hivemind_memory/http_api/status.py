@@ -54,7 +54,7 @@ class Status(Answer):
     },
 )
 def status(call: Call) -> Status:
-    """Say who asks, and what the memory holds."""
+    """Return who is asking, and what the memory contains."""
     caller = call.memory.caller
     scopes = caller.scopes
     return Status(

@@ -88,7 +88,7 @@ def read_vault_key(call: Call) -> VaultValue:
     example={"status": "ok", "key": "STRIPE_KEY"},
 )
 def write_vault_key(call: Call, body: VaultFields) -> VaultStatus:
-    """Keep a value in the vault; for the server's own token."""
+    """Store a value in the vault; for the server's own token."""
     keep_value(
         _vault(call),
         call.path["key"],

@@ -161,9 +161,9 @@ class Deleted(Answer):
     example={"id": _ROW["id"], "scope": _ROW["scope"]},
 )
 def remember(call: Call, body: NewFact) -> SavedFact:
-    """Save a fact for the workspace, for its team, or for everyone.
+    """Save a fact for the workspace, its team, or everyone.
 
-    Only a workspace at the root of its tree writes for everyone.
+    Only a workspace at the root of its tree can write for everyone.
     """
     with translated_errors():
         row_id = workspace.save_fact(
@@ -212,7 +212,7 @@ def list_namespaces(call: Call) -> Scopes:
     if_no_workspace={"memories": []},
 )
 def find(call: Call, query: V2Query) -> V2Rows:
-    """Return memories of a namespace; of one that is not readable there are none."""
+    """Return memories of a namespace; none if the workspace does not read it."""
     kinds = (query.kind,) if query.kind else ()
     with translated_errors():
         rows = workspace.find_rows(
