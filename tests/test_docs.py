@@ -54,6 +54,9 @@ _CODE = re.compile(r"(`+).*?\1", re.DOTALL)
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _HEADING = re.compile(r"^#+ +(.*)$", re.MULTILINE)
 _NAMED_FILE = re.compile(r"`((?:[\w.-]+/)+[\w.-]+\.(?:py|json|toml))`")
+_NAMES_IN_A_FILE = re.compile(
+    r"((?:`\w+`(?:, | and )?)+) (?:in|of) `((?:[\w.-]+/)*[\w.-]+\.py)`"
+)
 _ADDED_COMMAND = re.compile(r'^@command\("([a-z-]+)"', re.MULTILINE)
 _NAMED_COMMAND = re.compile(r"`hm ([a-z][a-z-]*)")
 # Home folders of a real machine; "you" and "ann" are examples.
@@ -164,6 +167,23 @@ def test_every_file_that_a_page_names_is_there(page: Path) -> None:
     ]
 
     assert missing == []
+
+
+def test_every_name_that_a_page_finds_in_a_file_is_in_it() -> None:
+    """A table of where things go is wrong as soon as one of them is renamed."""
+    found, missing = 0, []
+    for page in PAGES:
+        text = (ROOT / page).read_text(encoding="utf-8")
+        for names, file in _NAMES_IN_A_FILE.findall(text):
+            code = ROOT / "hivemind_memory" / file
+            code = code if code.exists() else ROOT / file
+            words = set(re.findall(r"\w+", code.read_text(encoding="utf-8")))
+            named = set(re.findall(r"\w+", names)) - {"and"}
+            found += len(named)
+            missing += [(str(page), name, file) for name in named - words]
+
+    assert missing == []
+    assert found > 50
 
 
 @pytest.mark.parametrize("page", PAGES, ids=str)
