@@ -43,7 +43,7 @@ from hivemind_memory.mcp_server.shaping import LIMIT_CHARS  # noqa: E402
 
 _MADE = "<!-- Made by scripts/generate_docs.py from the code; do not edit. -->"
 _CLI_INTRO = (
-    "Data goes to standard output, messages to standard error. Into a pipe, output is"
+    "Data goes to standard output, messages to standard error. Piped output is"
     " plain, never wrapped and never cut; `--json` gives everything, for programs."
 )
 _CONFIG_INTRO = (
