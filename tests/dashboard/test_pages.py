@@ -390,7 +390,7 @@ def test_a_token_decides_what_its_reader_sees_and_does(served: Served) -> None:
             assert "other" not in text.replace("another", ""), path
         assert "New memory</a>" not in ci.page("").text
         answer = ci.send("/new", on="", key="x", content="y")
-        assert (answer.status_code, "only reads" in answer.text) == (403, True)
+        assert (answer.status_code, "read-only" in answer.text) == (403, True)
 
         with opening.open_memory() as memory:
             AccessTokens(memory.state(), memory.clocks, memory.caller).revoke("ci")
