@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl, quote
 
 import anyio.to_thread
 
+from hivemind_memory.dashboard.ages import PageTime
 from hivemind_memory.dashboard.page import (
     ROOT,
     Page,
@@ -65,6 +66,9 @@ class Visit:
     query: Mapping[str, str]
     form: Mapping[str, str]
     path: str
+    address: str = ROOT
+    """The path and the query, as they were sent."""
+
     part: str = ""
     """See ``PageCall``."""
 
@@ -168,6 +172,7 @@ class Dashboard:
             query=dict(pairs),
             form=form,
             path=scope["path"],
+            address=_address_of(scope),
             part=part_of(scope),
         )
 
@@ -225,7 +230,11 @@ class Dashboard:
                     form=visit.form,
                     part=visit.part,
                 )
-                return self._shown(visit, route.work(call), call)
+                if route.is_change:
+                    return self._shown(visit, route.work(call), call)
+                # A page has many parts, and each would look for changes of the notes.
+                with memory.index_handle.one_look():
+                    return self._shown(visit, route.work(call), call)
 
         return await anyio.to_thread.run_sync(work, limiter=self._limits.of(client))
 
@@ -289,6 +298,8 @@ class Dashboard:
                 "notice": notice,
                 "theme": visit.theme,
                 "here": visit.path,
+                "address": visit.address,
+                "time": _time_of(call),
                 **answer.values,
             },
         )
@@ -318,6 +329,14 @@ class Dashboard:
             body=reply.body,
             headers=[(n.encode(), v.encode()) for n, v in failure.headers.items()],
         )
+
+
+def _time_of(call: PageCall | None) -> PageTime | None:
+    """Return when a page is made; None: it shows nothing that has an age."""
+    if call is None:
+        return None
+    clocks = call.memory.clocks
+    return PageTime(clocks.now(), clocks.local_iso)
 
 
 def _counted_as(visit: Visit) -> str | None:

@@ -11,13 +11,20 @@ from urllib.parse import quote
 
 from hivemind_memory.curation.edited import edited
 from hivemind_memory.dashboard.memory_pages import address_of, without_secrets
-from hivemind_memory.dashboard.page import ROOT, Page, PageCall, PageGroup, Redirect
+from hivemind_memory.dashboard.page import (
+    ROOT,
+    Page,
+    PageCall,
+    PageGroup,
+    Redirect,
+    unless_missing,
+)
 from hivemind_memory.dashboard.render import sentence
 from hivemind_memory.dashboard.word_diff import word_diff
 from hivemind_memory.errors import (
     HivemindError,
     KeyTakenError,
-    NotesMissingError,
+    MemoryNotFoundError,
     UsageError,
     VersionChangedError,
 )
@@ -31,7 +38,8 @@ from hivemind_memory.model.curation import (
     PurgeResult,
     StoredMemory,
 )
-from hivemind_memory.model.memories import CONTRADICTS, UPDATES
+from hivemind_memory.model.display import shorten
+from hivemind_memory.model.memories import CONTRADICTS, RELATED, UPDATES
 from hivemind_memory.model.memory_types import all_types
 from hivemind_memory.model.scope import scope_text
 from hivemind_memory.model.text_version import text_version
@@ -39,7 +47,7 @@ from hivemind_memory.model.trust import is_trusted
 from hivemind_memory.redaction import mask
 
 ACTIVE = "active"
-LINK_KINDS = {"related": "related_to", "contradicts": "contradicts"}
+LINK_KINDS = {"related": RELATED, RELATED: RELATED, CONTRADICTS: CONTRADICTS}
 STRONG = (UPDATES, CONTRADICTS)
 """Kinds of links that decide which of two memories counts."""
 
@@ -50,6 +58,8 @@ _HOLDS_SECRET = Failure(
     "This memory holds what looks like a secret, so it cannot be edited here.",
     hint="`hm edit` opens it in your editor.",
 )
+
+_IN_TEXT = "The link is part of the text. Edit the text to remove it."
 
 pages = PageGroup()
 
@@ -136,7 +146,7 @@ def forget(call: PageCall) -> Redirect:
     text = "Forgotten: searches and agents no longer get it."
     if done.reactivated:
         text += " The previous version is active again."
-    return Redirect(path=ROOT, notice=text, undo=done.id)
+    return Redirect(path=back_to(call), notice=text, undo=done.id)
 
 
 @pages.post("/{id}/restore")
@@ -153,19 +163,25 @@ def undo(call: PageCall) -> Redirect:
     if not change:  # it would undo the newest change, whichever that is
         raise Failure(400, "The form names no change. Nothing was undone.")
     call.memory.curation.undo(change)
-    return Redirect(path=_back(call), notice="Undone.")
+    return Redirect(path=back_to(call), notice="Undone.")
 
 
 @pages.post("/{id}/link")
 def link(call: PageCall) -> Redirect:
     """Link a memory to another one, or end a link."""
     here = call.path["id"]
-    kind = LINK_KINDS.get(call.form.get("kind", ""), "related_to")
+    kind = LINK_KINDS.get(call.form.get("kind", ""), RELATED)
     other = call.form.get("other", "").strip()
     if call.form.get("end"):
-        call.memory.curation.unlink(here, other, kind)
-        return Redirect(path=page_of(call), notice="The link is removed.")
-    call.memory.curation.link(here, other, kind)
+        done = call.memory.curation.unlink(here, other, kind)
+        notice = "The link is removed." if done.is_changed else _IN_TEXT
+        return Redirect(path=page_of(call), notice=notice)
+    call.memory.curation.show(here)  # one that is not there has no page to go back to
+    try:
+        call.memory.curation.link(here, other, kind)
+    except MemoryNotFoundError:
+        notice = f"There is no memory {shorten(other, 60)!r}. Nothing was linked."
+        return Redirect(path=page_of(call), notice=notice)
     return Redirect(path=page_of(call), notice="Linked.")
 
 
@@ -294,11 +310,10 @@ def _form(
     status: int = 200,
 ) -> Page:
     """Return the page of a form, with what was typed."""
-    try:
-        counts = call.memory.lists.count("scope")
+    scopes = []
+    if memory is None:  # that of a memory stays
+        counts = unless_missing(lambda: call.memory.lists.count("scope"), {})
         scopes = sorted(scope_text(scope) for (scope,) in counts)
-    except NotesMissingError:
-        scopes = []
     others, below = [], 0
     if memory is not None:
         others = links_from_others(call.memory.curation.show(memory.id))
@@ -350,7 +365,8 @@ def page_of(call: PageCall) -> str:
     return f"{ROOT}/{quote(call.path['id'], safe='')}"
 
 
-def _back(call: PageCall) -> str:
-    """Return the page on which a form was, if the dashboard has it."""
+def back_to(call: PageCall, otherwise: str = ROOT) -> str:
+    """Return the page on which a form was, if it says so and the dashboard has it."""
     address = call.form.get("next", "")
-    return address if address.startswith(f"{ROOT}/") else ROOT
+    is_ours = address.startswith((f"{ROOT}/", f"{ROOT}?")) and address.isprintable()
+    return address if is_ours and address.isascii() else otherwise

@@ -8,23 +8,35 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import count
+from dataclasses import replace
+from itertools import count, islice
 from typing import Any
 
 from hivemind_memory.curation.edited import edited
 from hivemind_memory.curation.validate import MAX_KEY_CHARS
 from hivemind_memory.dashboard.change_pages import (
+    back_to,
     editable_memory,
     links_from_others,
     page_of,
 )
-from hivemind_memory.dashboard.page import ROOT, Page, PageCall, PageGroup, Redirect
+from hivemind_memory.dashboard.page import (
+    ROOT,
+    Page,
+    PageCall,
+    PageGroup,
+    Redirect,
+    unless_missing,
+)
+from hivemind_memory.dashboard.shown_text import masked_text
+from hivemind_memory.dashboard.use import active_rows
 from hivemind_memory.errors import KeyTakenError, NotesMissingError, UsageError
 from hivemind_memory.http_api.failures import Failure
 from hivemind_memory.memory.doubts import (
     CloseLook,
+    Doubt,
     Doubts,
     begin_look,
     find_doubts,
@@ -49,6 +61,8 @@ _IS_LINKED = Failure(
     "Another memory updates or contradicts it, and a new version would end that.",
     hint="Remove the link or forget one of the two first.",
 )
+
+_UNLINKED = "The link is removed."
 
 MORE = "more"
 """As the address names the next part."""
@@ -99,13 +113,44 @@ def doubtful(call: PageCall) -> Page:
             look = _LOOKS.go_on(call, is_new=asked != MORE)
     except NotesMissingError:
         found = Doubts()
+    if look is not None:
+        look = _still_there(call, look)
     values: dict[str, Any] = {"found": found, "look": look, "most": MAX_SHOWN}
     values["today"] = call.memory.clocks.today()
+    values["titles"] = _titles(call, [*found.disputed, *(look.copies if look else ())])
     return Page(
         template="doubtful.html",
         values={**values, "total": _count(found, look)},
         refresh=f"{ROOT}/doubtful?look={MORE}" if look and not look.is_done else "",
     )
+
+
+def _still_there(call: PageCall, look: CloseLook) -> CloseLook:
+    """Return a close look without what was forgotten or replaced since."""
+    active = {row.path for row in active_rows(call)}
+
+    def kept(doubts: Sequence[Doubt]) -> list[Doubt]:
+        return [
+            doubt
+            for doubt in doubts
+            if doubt.row.path in active
+            and (doubt.other is None or doubt.other.path in active)
+        ]
+
+    return replace(
+        look,
+        copies=kept(look.copies),
+        secrets=kept(look.secrets),
+        dead_links=kept(look.dead_links),
+    )
+
+
+def _titles(call: PageCall, pairs: Sequence[Doubt]) -> dict[str, str]:
+    """Return what both memories of each pair say first, by path."""
+    shown = (side for pair in pairs for side in (pair.row, pair.other) if side)
+    paths = {side.path for side in islice(shown, 4 * MAX_SHOWN)}
+    titles = unless_missing(lambda: call.memory.lists.titles(paths), {})
+    return {path: masked_text(title) for path, title in titles.items()}
 
 
 def _count(found: Doubts, look: CloseLook | None) -> int:
@@ -126,7 +171,7 @@ def pin(call: PageCall) -> Redirect:
     else:
         saved = _save_again(call, memory, "no longer pinned", {"pinned": None})
     text = "Pinned: every agent is told." if is_pinned else "No longer pinned."
-    return Redirect(path=f"{ROOT}/{saved}", notice=text)
+    return Redirect(path=back_to(call, f"{ROOT}/{saved}"), notice=text)
 
 
 @pages.post("/{id}/keep")
@@ -134,7 +179,8 @@ def keep(call: PageCall) -> Redirect:
     """Let a memory no longer expire."""
     memory = _kept_memory(call)
     _save_again(call, memory, "it is still true", {"expires": ""})
-    return Redirect(path=f"{ROOT}/doubtful", notice="Kept: it no longer expires.")
+    back = back_to(call, f"{ROOT}/doubtful")
+    return Redirect(path=back, notice="Kept: it no longer expires.")
 
 
 @pages.post("/{id}/dispute")
@@ -167,7 +213,7 @@ def unlink(call: PageCall) -> Redirect:
     if kind not in EDGE_KINDS:
         raise UsageError(f"The kind of a link must be {', '.join(EDGE_KINDS)}.")
     call.memory.curation.unlink(call.path["id"], call.form.get("other", ""), kind)
-    return Redirect(path=f"{ROOT}/doubtful", notice="The link is removed.")
+    return Redirect(path=back_to(call, f"{ROOT}/doubtful"), notice=_UNLINKED)
 
 
 def _dispute_keys(memory: StoredMemory) -> Iterator[str]:

@@ -10,12 +10,17 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Collection
 from contextlib import suppress
 from typing import Any
 from urllib.parse import urlencode
 
 from hivemind_memory.context.briefing import find_briefing
-from hivemind_memory.dashboard.memory_pages import address_of, without_secrets
+from hivemind_memory.dashboard.memory_pages import (
+    address_of,
+    disputed_in,
+    without_secrets,
+)
 from hivemind_memory.dashboard.page import (
     ROOT,
     SETTLED,
@@ -23,13 +28,14 @@ from hivemind_memory.dashboard.page import (
     Page,
     PageCall,
     PageGroup,
+    number_of,
 )
 from hivemind_memory.dashboard.render import words_of
 from hivemind_memory.errors import NotesMissingError, UsageError
 from hivemind_memory.model.briefing import Briefing
 from hivemind_memory.model.filters import DEFAULT_FILTER
 from hivemind_memory.model.listing import MemoryFilter
-from hivemind_memory.model.memories import ACTIVE
+from hivemind_memory.model.memories import ACTIVE, NEUTRAL_IMPORTANCE
 from hivemind_memory.model.memory_types import all_types
 from hivemind_memory.model.query import Query
 from hivemind_memory.model.scope import scope_text
@@ -63,7 +69,6 @@ def find(call: PageCall) -> Page:
 
 
 _FILTERS = ("type", "scope", "status", "source", "since", "page")
-_PAGE_DIGITS = 9
 _STATUS_LIST = ", ".join(STATUSES)
 
 
@@ -80,12 +85,32 @@ def _choices(call: PageCall) -> dict[str, Any]:
     known = [name for name in all_types(call.memory.settings.own_types()) if name]
     return {
         "types": [(name, types[name]) for name in known if types[name]],
-        "scopes": sorted({scope_text(scope) for scope, _, _ in counts}),
+        "scopes": _grouped({scope_text(scope) for scope, _, _ in counts}),
         "statuses": STATUSES,
         "sources": SOURCES,
         "newest_scope": scope_text(newest) if newest is not None else "",
         "is_empty": not counts,
     }
+
+
+_GROUPS = {
+    "projects": "Projects",
+    "teams": "Teams",
+    "workspaces": "Workspaces",
+}
+"""Folder of a kind of scope -> the name under which a filter lists its scopes."""
+
+
+def _grouped(scopes: Collection[str]) -> dict[str, list[str]]:
+    """Return scopes under the names of their kinds; those of no kind come first.
+
+    >>> _grouped({"teams/red", "global", "projects/b", "projects/a"})
+    {'': ['global'], 'Projects': ['projects/a', 'projects/b'], 'Teams': ['teams/red']}
+    """
+    groups: dict[str, list[str]] = {"": [], **{name: [] for name in _GROUPS.values()}}
+    for scope in sorted(scopes):
+        groups[_GROUPS.get(scope.partition("/")[0], "")].append(scope)
+    return {name: found for name, found in groups.items() if found}
 
 
 def _briefing(
@@ -145,9 +170,7 @@ def _hits(call: PageCall, asked: dict[str, str]) -> dict[str, Any]:
 
 def _list(call: PageCall, asked: dict[str, str], status: str) -> dict[str, Any]:
     """Return one page of the memories that fit."""
-    is_number = asked["page"].isdecimal()
-    # A number with more digits is no page either, and Python refuses one of thousands.
-    number = max(1, int(asked["page"][:_PAGE_DIGITS]) if is_number else 1)
+    number = number_of(call, "page")
     wanted = MemoryFilter(
         types=(asked["type"],) if asked["type"] else (),
         scope=asked["scope"],
@@ -161,9 +184,15 @@ def _list(call: PageCall, asked: dict[str, str], status: str) -> dict[str, Any]:
     except NotesMissingError:
         return {"hits": None, "rows": [], "total": 0, "number": 1, "last": 1}
     recalls = call.memory.curation.recalls(page.memories)
+    disputed = disputed_in(call)
+    types = all_types(call.memory.settings.own_types())
+    usual = {name: kind.importance for name, kind in types.items()}
     rows = [
         {
             "memory": without_secrets(memory),
+            "is_disputed": memory.path in disputed,
+            "is_rated": memory.importance
+            not in (usual.get(memory.type), NEUTRAL_IMPORTANCE),
             "address": address_of(memory),
             "recall": recalls.get((memory.scope, memory.id)),
         }

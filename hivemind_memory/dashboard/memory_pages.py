@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from hivemind_memory.dashboard.page import ROOT, Page, PageCall, PageGroup
+from hivemind_memory.dashboard.page import (
+    ROOT,
+    Page,
+    PageCall,
+    PageGroup,
+    unless_missing,
+)
 from hivemind_memory.dashboard.shown_text import masked_text
 from hivemind_memory.dashboard.word_diff import word_diff
 from hivemind_memory.inject.told_worktrees import mentions_of
 from hivemind_memory.memory.doubts import copies_of_text
-from hivemind_memory.model.curation import MemoryDetails, StoredMemory
+from hivemind_memory.model.curation import MemoryDetails, MemoryEdge, StoredMemory
 from hivemind_memory.model.injection_words import LEFT_OUT_WORDS
+from hivemind_memory.model.memories import UPDATES
 from hivemind_memory.model.value import replaced
 from hivemind_memory.redaction import mask
 from hivemind_memory.skills.package import why_no_skill
@@ -35,10 +42,13 @@ def show(call: PageCall) -> Page:
         {"memory": new, "diff": word_diff(old.text, new.text) if old else None}
         for new, old in zip(chain, [*chain[1:], None], strict=True)
     ]
+    versions_at = {version.path for version in chain}
     # The front matter and a [[link]] in the text may name the same memory.
     edges = {
         (edge.kind, edge.is_outgoing, edge.path or edge.id): edge
         for edge in details.edges
+        # Which version replaced which, the history says.
+        if edge.kind != UPDATES or edge.path not in versions_at
     }
     visibility = call.memory.settings.visibility_of(memory.scope, memory.visibility)
     return Page(
@@ -47,13 +57,14 @@ def show(call: PageCall) -> Page:
             "memory": memory,
             "visibility": visibility,
             "is_public": visibility == "public",
+            "is_disputed": memory.path in disputed_in(call),
             "may_become_skill": memory.status == "active"
             and bool(memory.key)
             and why_no_skill(details.memory) is None,
             "recall": details.recall,
             "edges": list(edges.values()),
             "links": _named_links(details),
-            "graph": _graph_of(details),
+            "graph": _graph_of(list(edges.values())),
             "versions": versions,
             "warnings": details.warnings,
             **_beside(call, details.memory),
@@ -79,6 +90,17 @@ def _beside(call: PageCall, memory: StoredMemory) -> dict[str, Any]:
         for mention in mentions
     ]
     return {"copies": copies, "mentions": words}
+
+
+def disputed_in(call: PageCall) -> set[str]:
+    """Return the memories, by path, that a newer one contradicts.
+
+    A visitor is not told: the newer one may be private.
+    """
+    if not call.memory.caller.is_member:
+        return set()
+    disputes = unless_missing(call.memory.lists.disputes, ())
+    return {dispute.older for dispute in disputes}
 
 
 def links_to(call: PageCall, paths: Iterable[str]) -> dict[str, dict[str, str]]:
@@ -126,9 +148,9 @@ def _named_links(details: MemoryDetails) -> dict[str, str]:
     return links
 
 
-def _graph_of(details: MemoryDetails) -> dict[str, Any]:
+def _graph_of(found: Sequence[MemoryEdge]) -> dict[str, Any]:
     """Return where the memory and its neighbors are drawn."""
-    seen = {edge.id or edge.path: edge for edge in details.edges}
+    seen = {edge.id or edge.path: edge for edge in found}
     edges = list(seen.values())[:_MAX_NEIGHBORS]
     middle, radius = _GRAPH / 2, _GRAPH * 0.36
     neighbors = []

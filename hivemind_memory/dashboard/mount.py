@@ -42,6 +42,7 @@ def dashboard_mount(
             find_pages,
             job_pages,
             memory_pages,
+            note_pages,
             other_pages,
             skill_pages,
         )
@@ -50,7 +51,8 @@ def dashboard_mount(
         from hivemind_memory.http_api.callers import CallerMemories
 
         modules = (
-            *(other_pages, agent_pages, doubt_pages, job_pages, skill_pages),
+            *(other_pages, note_pages, agent_pages, doubt_pages, job_pages),
+            skill_pages,
             figure_pages,
             *(change_pages, find_pages, memory_pages),
         )

@@ -1,9 +1,7 @@
-"""The pages beside those of memories: notes, inbox, log, figures, health."""
+"""The pages beside those of memories: inbox, log, health."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import groupby
 from typing import Any
 
 from hivemind_memory.dashboard.memory_pages import without_secrets
@@ -19,89 +17,15 @@ from hivemind_memory.dashboard.render import sentence
 from hivemind_memory.http_api.failures import Failure
 from hivemind_memory.jobs.status import read_model_status
 from hivemind_memory.markdown.entry import own_text
-from hivemind_memory.markdown.note_parser import chunk_note
 from hivemind_memory.model.curation import StoredMemory
 from hivemind_memory.model.filters import SearchFilter
-from hivemind_memory.model.listing import FolderPage
-from hivemind_memory.model.note import Chunk
 from hivemind_memory.model.query import Hit, Query
 from hivemind_memory.model.trust import is_trusted
 from hivemind_memory.redaction import mask
 
 MAX_LOG = 100
-MAX_NOTES = 500
-MAX_LINES = 2_000
-DAYS = 60
-_MOST = 8
-_MAX_DEPTH = 4  # of an outline, so that it fits a narrow screen
 
 pages = PageGroup()
-
-
-@pages.get("/notes")
-def notes(call: PageCall) -> Page:
-    """List the folders, and the notes of one of them."""
-    folder = call.query.get("folder", "")
-    page = FolderPage(folders=(), notes=(), total=0)
-    if _is_member(call):
-        lists = call.memory.lists
-        page = unless_missing(lambda: lists.folder(folder, MAX_NOTES), page)
-    values = {
-        "folders": page.folders,
-        "folder": folder,
-        "notes": [(note, mask(note.title)) for note in page.notes],
-        "total": sum(count for _, count in page.folders),
-        "left": page.total - len(page.notes),
-    }
-    return Page(template="notes.html", values=values)
-
-
-@pages.get("/notes/{path...}")
-def note(call: PageCall) -> Page:
-    """Show a note: rendered, or its lines."""
-    asked = call.query.get("from", "")
-    start = max(1, int(asked)) if asked.isdecimal() and len(asked) < 10 else 1
-    path = call.path["path"]
-    lines = call.memory.read(path, start_line=start, line_count=MAX_LINES)
-    text = mask(lines.text)
-    chunks = chunk_note(
-        text,
-        limit_chars=call.memory.settings.chunk_chars,
-        overlap_chars=call.memory.settings.chunk_overlap_chars,
-    )
-    before = lines.start_line - 1
-    values = {
-        "lines": lines,
-        "text": text,
-        "numbered": list(enumerate(text.split("\n"), start=lines.start_line)),
-        "is_source": call.query.get("view") == "source",
-        "outline": outline_of(chunks, before),
-        "chunk_count": len(chunks),
-        "chunk_starts": {chunk.start_line + before for chunk in chunks},
-    }
-    return Page(template="note.html", values=values)
-
-
-def outline_of(chunks: Sequence[Chunk], before: int) -> list[dict[str, Any]]:
-    """Return the sections of a note, each with its first line and its chunks.
-
-    Args:
-        chunks: Of the lines that are shown.
-        before: How many lines of the note come before them.
-    """
-    sections = []
-    for headings, found in groupby(chunks, key=lambda chunk: chunk.headings):
-        own = list(found)
-        if headings:
-            sections.append(
-                {
-                    "title": headings[-1],
-                    "depth": min(len(headings), _MAX_DEPTH),
-                    "line": own[0].start_line + before,
-                    "chunks": len(own),
-                }
-            )
-    return sections
 
 
 @pages.get("/inbox")
@@ -193,11 +117,6 @@ def _claim(call: PageCall, ref: str) -> StoredMemory:
             hint="`hm inbox edit` opens it in your editor.",
         )
     return claim
-
-
-def _is_member(call: PageCall) -> bool:
-    """Return whether the reader may see more than what is public."""
-    return call.memory.caller.is_member
 
 
 def _any_day(call: PageCall) -> SearchFilter:

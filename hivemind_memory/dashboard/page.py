@@ -20,6 +20,8 @@ _Other = TypeVar("_Other")
 ROOT = PAGES
 """Where the pages are."""
 
+_MAX_DIGITS = 9
+
 TYPED, SETTLED, CHANGED = "typed", "settled", "changed"
 PARTS = frozenset({TYPED, SETTLED, CHANGED})
 """Why the script asks for results alone: something was typed, the typing has ended, or
@@ -125,6 +127,13 @@ class PageGroup:
             return work
 
         return declare
+
+
+def number_of(call: PageCall, name: str) -> int:
+    """Return a number in the query of a request, at least 1; what is none is 1."""
+    text = call.query.get(name, "").strip()
+    # A number with more digits is too high, too, and Python refuses one of thousands.
+    return max(1, int(text[:_MAX_DIGITS])) if text.isdecimal() else 1
 
 
 def unless_missing(read: Callable[[], _T], instead: _Other) -> _T | _Other:

@@ -10,16 +10,22 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
+from hivemind_memory.dashboard.ages import PageTime, age_words, exact_time
+from hivemind_memory.dashboard.purge_words import place_text, why_text
 from hivemind_memory.dashboard.reply import static_address
+from hivemind_memory.dashboard.shown_text import masked_text
 from hivemind_memory.markdown.html import NO_LINKS, to_html
+from hivemind_memory.markdown.plain_text import plain_text
 from hivemind_memory.model.display import count_text, escape_text, shorten
 from hivemind_memory.model.scope import scope_text
 from hivemind_memory.model.trust import is_trusted
 from hivemind_memory.redaction import mask
 
+_TIME = Markup('<time datetime="{}" title="{}">{}</time>')
 _WORD = re.compile(r"\w{2,}")
 _MAX_WORDS = 20
 
@@ -38,6 +44,7 @@ class Renderer:
             lstrip_blocks=True,
         )
         self._environment.filters.update(
+            ago=ago,
             coded=coded,
             count=count_text,
             day=day_of,
@@ -46,11 +53,15 @@ class Renderer:
             masked=mask,
             minute=minute_of,
             ms=milliseconds,
+            plain=plain,
+            number=lambda number: f"{number:,}",
+            place=place_text,
             percent=lambda share: f"{share * 100:.0f} %",
             scope=scope_text,
             sentence=sentence,
             short=shorten,
             typed=lambda text: escape(str(text)),
+            why=why_text,
         )
         self._environment.tests["untrusted"] = lambda source: not is_trusted(source)
         self._environment.globals.update(static=static_address)
@@ -72,6 +83,22 @@ def day_of(moment: str) -> str:
     '2026-11-21'
     """
     return moment[:10]
+
+
+@pass_context
+def ago(context: Context, moment: str) -> Markup | str:
+    """Return a time of the past as HTML: how long ago, the exact time as its title.
+
+    Args:
+        context: Of the page; its ``time`` is a ``PageTime``.
+        moment: ISO 8601, or a day; of what is neither, its beginning is returned.
+    """
+    made: PageTime | None = context.get("time")
+    words = age_words(moment, made) if made else ""
+    if made is None or not words:
+        return minute_of(moment)
+    exact = escape_text(exact_time(moment, made))
+    return _TIME.format(escape_text(moment), exact, words)
 
 
 def coded(text: str) -> Markup:
@@ -98,6 +125,21 @@ def markdown(text: str, links: Mapping[str, str] = NO_LINKS) -> Markup:
         links: Name between double brackets -> address of its page.
     """
     return Markup(to_html(escape_text(text), links))  # noqa: S704
+
+
+def plain(text: str, limit_chars: int, separator: str = " ") -> str:
+    r"""Return the beginning of Markdown without its signs; see ``plain_text``.
+
+    Args:
+        text: The Markdown.
+        limit_chars: Of what is returned.
+        separator: Between paragraphs or items.
+
+    >>> plain("Run `make`,\n- then **wait**.", 40)
+    'Run make, • then wait.'
+    """
+    # What signs have cut into pieces may be a secret once they are gone.
+    return masked_text(plain_text(text, limit_chars, separator=separator))
 
 
 def sentence(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
@@ -19,10 +20,18 @@ from hivemind_memory.state.recall_log import RecallLog
 from hivemind_memory.state.use_days import UseDays, percentile_ms
 
 WEEKS = 12
+WEEKDAYS = ("Mon", "", "Wed", "", "Fri", "", "Sun")
+"""As they stand beside the calendar; the others are between them."""
+
+MONTHS = (
+    *("Jan", "Feb", "Mar", "Apr", "May", "Jun"),
+    *("Jul", "Aug", "Sep", "Oct", "Nov", "Dec"),
+)
 SHADES = 5
 MAX_SESSIONS = 200
 MAX_AGENTS = 20
 _DAYS = 7 * WEEKS
+_LEAST_WEEKS = 3
 _EPOCH = date(1970, 1, 1)
 
 
@@ -105,7 +114,24 @@ def _calendar(by_day: Counter[int], today: int) -> dict[str, Any]:
         }
         for day in range(first, today + 1)
     ]
-    return {"cells": cells, "most": most, "weeks": cells[-1]["week"] + 1}
+    months: dict[str, int] = {}
+    for cell in cells:
+        months.setdefault(cell["day"][:7], cell["week"])
+    named = [(_month_name(month), week) for month, week in months.items()]
+    return {
+        "cells": cells,
+        "most": most,
+        "weeks": cells[-1]["week"] + 1,
+        # Of two that begin within three weeks the first name would run into the next.
+        "months": [
+            (name, week)
+            for (name, week), (_, next_week) in zip(
+                named, [*named[1:], ("", math.inf)], strict=True
+            )
+            if next_week - week >= _LEAST_WEEKS
+        ],
+        "weekdays": WEEKDAYS,
+    }
 
 
 def times_of(call: PageCall) -> list[dict[str, Any]]:
@@ -159,6 +185,11 @@ def _is_past(day: int, today: int) -> bool:
 def _date_of(day: int) -> date:
     """Return a day by its number since 1970-01-01."""
     return _EPOCH + timedelta(days=day)
+
+
+def _month_name(month: str) -> str:
+    """Return the short English name of a month, ``2026-11``."""
+    return MONTHS[int(month[5:]) - 1]
 
 
 def _shade(number: int, most: int) -> int:

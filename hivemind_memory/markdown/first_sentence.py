@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise, takewhile
 
+from hivemind_memory.markdown.plain_text import without_signs
 from hivemind_memory.markdown.text import without_comments
 from hivemind_memory.patterns.lazy_pattern import lazy_re
 
@@ -19,16 +20,6 @@ _FENCE = lazy_re(r"\s*(?:```|~~~)")
 _RULE = lazy_re(r"\s{0,3}(?:[-*_=]\s*){3,}$")
 _MARKER = lazy_re(r"\A\s*(?:(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?|>\s?|#{1,6}\s+)+")
 _IMAGE = lazy_re(r"\s*!\[[^\]]*\]\([^)]*\)\s*$")
-_LINK = lazy_re(r"!?\[([^\]]*)\]\([^)]*\)")
-_ADDRESS = lazy_re(r"<([a-z]{2,8}:[^\s<>]+)>")
-_TAG = lazy_re(r"</?(?:b|i|em|strong|code|kbd|br|p|div|span|sub|sup|u)(?: [^<>]*)?/?>")
-_NAMED = lazy_re(r"\[\[(?:[^\]|]*\|)?([^\]|]+)\]\]")
-_STRONG = lazy_re(r"(?<!\w)(\*\*|__|\*|_|~~)(?=\S)(.+?)(?<=\S)\1(?!\w)")
-_CODE = lazy_re(r"`+([^`]+)`+")
-_SIGNS = (
-    *((_LINK, r"\1"), (_NAMED, r"\1"), (_ADDRESS, r"\1"), (_TAG, "")),
-    *((_STRONG, r"\2"), (_CODE, r"\1")),
-)
 _MAX_CHARS = 1_500
 """Of a block that is looked at: the patterns take the square of its length."""
 
@@ -177,9 +168,7 @@ def _says_nothing(line: str) -> bool:
 def _plain(block: str) -> str:
     """Return a block on one line, without the signs of Markdown."""
     plain = _MARKER.sub("", _joined(block)).strip().strip("|").rstrip("#")
-    for pattern, kept in _SIGNS:
-        plain = pattern.sub(kept, plain)
-    return " ".join(plain.split())
+    return " ".join(without_signs(plain).split())
 
 
 def _joined(block: str) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.memory.retrieve import find_similar
-from hivemind_memory.model.memories import ACTIVE, CONTRADICTS, RELATED
+from hivemind_memory.model.memories import ACTIVE, RELATED
 from hivemind_memory.model.memory_types import find_type
 from hivemind_memory.model.value import replaced
 from hivemind_memory.redaction import mask
@@ -128,7 +128,6 @@ def find_doubts(memory: Memory) -> Doubts:
 
 def _find_in_index(memory: Memory, today: int) -> tuple[Doubts, list[MemoryRow]]:
     """Return what the index knows to be doubtful, and what is old, the oldest last."""
-    access = memory.access
     rows = [row for row in memory.memories() if row.status == ACTIVE and row.type]
     found = Doubts()
     for row in rows:
@@ -136,19 +135,11 @@ def _find_in_index(memory: Memory, today: int) -> tuple[Doubts, list[MemoryRow]]
             is_over = row.expires_day <= today
             (found.expired if is_over else found.soon).append(Doubt(row=row))
     paths = {row.path: row for row in rows}
-    ids = {row.memory_id: row for row in rows if row.memory_id}
-    edges = memory.index_handle.run_fresh(
-        lambda index: (
-            index.strong_edges(list(paths), access) if index.has_strong_edges() else []
-        )
-    )
-    seen = set()
-    for path, kind, target in edges:
-        other = ids.get(target) or paths.get(target)
-        pair = frozenset({path, other.path if other else ""})
-        if kind == CONTRADICTS and other and path in paths and pair not in seen:
-            seen.add(pair)
-            found.disputed.append(Doubt(row=paths[path], other=other))
+    found.disputed += [
+        Doubt(row=paths[dispute.path], other=paths[dispute.other])
+        for dispute in memory.lists.disputes()
+        if dispute.path in paths and dispute.other in paths
+    ]
     return found, _old_rows(memory, rows, today)
 
 

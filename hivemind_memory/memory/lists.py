@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hivemind_memory.files.folder import NotesFolder
     from hivemind_memory.index.port import Index
     from hivemind_memory.memory.open_index import IndexHandle
-    from hivemind_memory.model.memories import MemoryRow
+    from hivemind_memory.model.memories import Dispute, MemoryRow
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.snapshot import FileSignature, SkippedNote
 
@@ -74,6 +74,11 @@ class MemoryLists:
         return self._handle.run_fresh(
             lambda index: index.lists().count_memories(*fields, scopes=scopes)
         )
+
+    def disputes(self) -> list[Dispute]:
+        """Return which active memories contradict which, each pair once."""
+        scopes = self._caller.scopes
+        return self._handle.run_fresh(lambda index: index.lists().disputes(scopes))
 
     def newest_scope(self) -> str | None:
         """Return the scope of the memory that was created last; None: there is none.
@@ -150,19 +155,20 @@ class MemoryLists:
             if path in seen and is_below(path, named)
         ]
 
-    def folder(self, name: str, limit: int) -> FolderPage:
-        """Return the first notes that lie in one folder, and which folders there are.
+    def folder(self, name: str, limit: int, *, offset: int = 0) -> FolderPage:
+        """Return some notes that lie in one folder, and which folders there are.
 
         Args:
             name: Path of the folder; empty: the notes folder itself.
             limit: Notes at most.
+            offset: How many to pass over, at least 0.
         """
         scopes = self._caller.scopes
 
         def read(index: Index, _: tuple[SkippedNote, ...]) -> FolderPage:
             lists = index.lists()
             counts = lists.count_by_folder(scopes)
-            found = lists.notes_in(name, scopes, limit)
+            found = lists.notes_in(name, scopes, limit, offset)
             titles = self._titles(index, [note.path for note in found])
             return FolderPage(
                 folders=tuple(sorted(counts.items())),
@@ -178,8 +184,17 @@ class MemoryLists:
         here = [note for note in notes if note.path.rpartition("/")[0] == name]
         return FolderPage(
             folders=tuple(sorted(folders.items())),
-            notes=tuple(here[:limit]),
+            notes=tuple(here[offset : offset + limit]),
             total=len(here),
+        )
+
+    def titles(self, paths: Collection[str]) -> dict[str, str]:
+        """Return some notes -> the first heading, else the first line of their text.
+
+        Text of untrusted sources is left out.
+        """
+        return self._handle.run_fresh(
+            lambda index: self._titles(index, paths) if paths else {}
         )
 
     def _titles(self, index: Index, paths: Collection[str] | None) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from threading import RLock
+from threading import RLock, local
 
 from hivemind_memory.errors import (
     HivemindError,
@@ -50,6 +50,9 @@ class IndexHandle(KeptIndex):
         self.why_behind = ""
         """Why the last answer may lack recent changes; empty: it lacks none."""
 
+        self._looks = local()
+        """What a thread has found in ``one_look``."""
+
         self.kept: tuple[object, Any] | None = None
         """What was made of the notes, and of which state; see ``MemoryLists.kept``."""
 
@@ -67,12 +70,7 @@ class IndexHandle(KeptIndex):
         """
 
         def of_fresh(opened: OpenIndex) -> T:
-            opened, freshness = self.ensure_fresh(
-                opened,
-                may_take_large=self.syncer.holds_memory,
-                leaves_outdated=leaves_outdated,
-                waits_again=False,
-            )
+            opened, freshness = self._looked(opened, leaves_outdated=leaves_outdated)
             self.why_behind = freshness.warning
             return answer(opened.index)
 
@@ -98,17 +96,47 @@ class IndexHandle(KeptIndex):
             if opened.error is not None:
                 return None
             try:
-                opened, freshness = self.ensure_fresh(
-                    opened,
-                    may_take_large=self.syncer.holds_memory,
-                    leaves_outdated=True,
-                    waits_again=False,
-                )
+                opened, freshness = self._looked(opened, leaves_outdated=True)
                 if freshness.passed_over is None:
                     return None
                 return answer(opened.index, freshness.passed_over)
             except IndexUnusableError:
                 return None
+
+    @contextmanager
+    def one_look(self) -> Iterator[None]:
+        """Let what this thread reads within be of the folder as it was at first.
+
+        An answer with many parts is then of one state, and does not compare all notes
+        for each part while another process writes. A search, and whoever changes
+        something, looks again.
+        """
+        before = getattr(self._looks, "found", None)
+        self._looks.found = ()
+        try:
+            yield
+        finally:
+            self._looks.found = before
+
+    def _looked(
+        self, opened: OpenIndex, *, leaves_outdated: bool
+    ) -> tuple[OpenIndex, Freshness]:
+        """Return the index for who only reads, and how far it is updated."""
+        kept = getattr(self._looks, "found", None)
+        if kept and kept[0].index is opened.index:
+            known: tuple[OpenIndex, Freshness] = kept
+            return known
+        found = self.ensure_fresh(
+            opened,
+            may_take_large=self.syncer.holds_memory,
+            leaves_outdated=leaves_outdated,
+            waits_again=False,
+        )
+        _, freshness = found
+        is_whole = not (freshness.outdated or freshness.left or freshness.warning)
+        if kept is not None and is_whole:
+            self._looks.found = found
+        return found
 
     def background_sync(self) -> BackgroundSync:
         """Return what indexes large notes while others use the index."""
@@ -239,12 +267,16 @@ class IndexHandle(KeptIndex):
 
     def _known(self, *, is_lookup: bool, waits_again: bool) -> tuple[Index, Freshness]:
         """Return the index, updated if that is possible, and how far that went."""
-        opened, freshness = self.ensure_fresh(
-            self._opened_for_answer(),
-            may_take_large=self.syncer.holds_memory if is_lookup else None,
-            leaves_outdated=is_lookup,
-            waits_again=waits_again,
-        )
+        opened = self._opened_for_answer()
+        if is_lookup and not waits_again:
+            opened, freshness = self._looked(opened, leaves_outdated=True)
+        else:
+            opened, freshness = self.ensure_fresh(
+                opened,
+                may_take_large=self.syncer.holds_memory if is_lookup else None,
+                leaves_outdated=is_lookup,
+                waits_again=waits_again,
+            )
         if freshness.outdated:
             from hivemind_memory.memory.rule_changes import has_old_types
 

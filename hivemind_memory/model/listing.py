@@ -87,7 +87,7 @@ class NoteRow(NamedTuple):
 
 @value
 class FolderPage:
-    """The first notes that lie in one folder, and which folders there are."""
+    """Some of the notes that lie in one folder, and which folders there are."""
 
     folders: tuple[tuple[str, int], ...]
     """Each with the number of its notes, by name; empty: the notes folder itself."""

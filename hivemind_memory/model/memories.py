@@ -96,6 +96,17 @@ class MemoryRow(NamedTuple):
     """As in ``MemoryHeader``."""
 
 
+class Dispute(NamedTuple):
+    """Two active memories of which one contradicts the other, by path."""
+
+    path: str
+    """The one that names the other."""
+
+    other: str
+    older: str
+    """The one of the two that searches mark."""
+
+
 class EdgeRow(NamedTuple):
     """An edge, both ends resolved to notes."""
 

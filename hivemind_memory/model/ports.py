@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from hivemind_memory.model.filters import Access, SearchFilter
     from hivemind_memory.model.listing import NoteRow, RowFilter
     from hivemind_memory.model.matches import ChunkLocation, HitDetails
-    from hivemind_memory.model.memories import EdgeRow, MemoryRow
+    from hivemind_memory.model.memories import Dispute, EdgeRow, MemoryRow
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.snapshot import FileSignature
 
@@ -254,15 +254,16 @@ class ListSource(Protocol):
         ...
 
     def notes_in(
-        self, folder: str, scopes: frozenset[str] | None, limit: int
+        self, folder: str, scopes: frozenset[str] | None, limit: int, offset: int = 0
     ) -> list[NoteRow]:
-        """Return the first notes that lie in a folder, by path, without forgotten ones.
+        """Return some notes that lie in a folder, by path, without forgotten ones.
 
-        Args:
-            folder: A path; empty: the notes folder itself.
-            scopes: Of the notes.
-            limit: Notes at most.
+        *folder*: empty: the notes folder itself. *limit*: after *offset* notes.
         """
+        ...
+
+    def disputes(self, scopes: frozenset[str] | None) -> list[Dispute]:
+        """Return which active memories contradict which, each pair once."""
         ...
 
     def note_rows(self) -> list[NoteRow]:

@@ -133,12 +133,30 @@ def test_no_table_ends_outside_its_page_on_a_phone(open_page: OpenPage) -> None:
     for at, agent in enumerate(agents):
         key = "w" * 70 + str(at)
         save(key, f"{key} x", type="fact", by=agent, source="agent")
+    save("long", "A sentence that no line can hold. " * 4, type="fact")
     page = open_page(viewport={"width": 360, "height": 800})
     page.goto("/memory?q=x")
-    for path in ("/figures", "/health?check=1", f"/{'w' * 70}0/purge"):
+    paths = ("/figures", "/health?check=1", f"/{'w' * 70}0/purge", "/log", "/doubtful")
+    for path in paths:
         page.goto(f"/memory{path}")
 
         assert page.evaluate(OUTSIDE) == [], path
+
+
+def test_no_line_of_the_tree_of_notes_ends_outside_the_page(
+    open_page: OpenPage,
+) -> None:
+    """Ages stood in the margin, beside long first lines."""
+    save("long", "A sentence that no line can hold. " * 4, type="fact")
+    page = open_page(viewport={"width": 1200, "height": 800})
+    page.goto("/memory/notes")
+
+    ends = page.evaluate("""(() => {
+      const end = each => document.querySelector(each).getBoundingClientRect().right;
+      return [end("#notes .day"), end("#notes h1")];
+    })()""")
+
+    assert ends[0] <= ends[1] + 1
 
 
 def fits(page: Page) -> bool:

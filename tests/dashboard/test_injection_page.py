@@ -54,7 +54,7 @@ def test_it_shows_what_was_told_what_was_left_out_and_why(
         record = opening.open_injector(memory).why(str(shop))
     assert record is not None
     assert f"{len(record['memories'])} memor" in listed
-    assert f"about {record['tokens']} of {record['budget_tokens']} tokens" in page
+    assert f"about {record['tokens']:,} of {record['budget_tokens']:,} tokens" in page
     for one in record["left_out"]:
         assert LEFT_OUT_WORDS[one["why"]] in page
     assert f'href="/memory/{told}"' in page

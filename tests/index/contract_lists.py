@@ -7,6 +7,7 @@ from collections import Counter
 
 from hivemind_memory.curation.status_names import status_name
 from hivemind_memory.index.port import Index
+from hivemind_memory.model.filters import Access, SearchFilter
 from hivemind_memory.model.listing import RowFilter
 from hivemind_memory.model.memories import FORGOTTEN, MemoryRow
 from hivemind_memory.model.note_path import NotePath
@@ -70,6 +71,58 @@ class ListsContract:
         assert index.lists().pending_notes() == ["inbox/claim.md"]
         put(index, "bad.md", "good now\n")
         assert index.lists().not_utf8() == ([], [])
+
+    def test_of_two_that_contradict_each_other_the_older_is_known(
+        self, open_index: OpenIndex
+    ) -> None:
+        """Each pair once; what is hidden, free text or not there disputes nothing."""
+        index, head = open_index(), "type: fact\nkey: {}\ncreated: 2026-01-0{}"
+        notes = {
+            "a": (1, ""),
+            "b": (2, "contradicts: [a]"),
+            "c": (1, "contradicts: [d, none]"),
+            "d": (3, "contradicts: [c]"),
+            "e": (4, "contradicts: [a]\nforgotten: 2026-01-05"),
+            "teams/red/f": (5, "contradicts: [b]"),
+        }
+        for path, (day, more) in notes.items():
+            said = head.format(path.rpartition("/")[2], day)
+            put(index, f"{path}.md", f"---\n{said}\n{more}\n---\ntext\n")
+        put(index, "free.md", "---\ncontradicts: [a]\n---\ntext\n")
+
+        everywhere = index.lists().disputes(None)
+        here = index.lists().disputes(frozenset({""}))
+
+        assert {tuple(dispute) for dispute in everywhere} == {
+            ("b.md", "a.md", "a.md"),
+            ("c.md", "d.md", "c.md"),
+            ("teams/red/f.md", "b.md", "b.md"),
+        }
+        assert [dispute.path for dispute in here] == ["b.md", "c.md"]
+        put(index, "b.md", "---\ntype: fact\nkey: b\n---\ntext\n")
+        assert len(index.lists().disputes(None)) == 2
+
+    def test_the_newest_are_those_of_now_whoever_has_changed_the_index(
+        self, open_index: OpenIndex
+    ) -> None:
+        """A list that was asked for before is not shown again after a change."""
+        reader, writer = open_index(), open_index()
+        wanted = SearchFilter(since_day=0)
+
+        def newest() -> tuple[list[str], int]:
+            source = reader.hit_source()
+            places, count = source.newest_chunks(Access(), wanted, TODAY, limit=2)
+            return [place.path for place in places], count
+
+        for at in range(1, 4):
+            head = f"type: fact\nkey: k{at}\ncreated: 2026-01-0{at}"
+            put(writer, f"m{at}.md", f"---\n{head}\n---\nx\n")
+            newest()
+        assert newest() == newest() == (["m3.md", "m2.md"], 3)
+        put(reader, "m2.md", "---\ntype: fact\ncreated: 2026-01-09\n---\nx\n")
+        assert newest() == (["m2.md", "m3.md"], 3)
+        writer.remove([NotePath("m3.md")])
+        assert newest() == (["m2.md", "m1.md"], 2)
 
     def test_titles_of_some_notes_are_those_of_all(self, open_index: OpenIndex) -> None:
         """A page of a list asks for no other."""
@@ -175,5 +228,7 @@ def _compare_folders(
         here = [path for path in shown if path.rpartition("/")[0] == folder]
         found = index.lists().notes_in(folder, scopes, 3)
         assert [note.path for note in found] == here[:3]
+        found = index.lists().notes_in(folder, scopes, 2, 1)
+        assert [note.path for note in found] == here[1:3]
     found = index.lists().note_rows()
     assert {note.path for note in found} == set(index.files().signatures)

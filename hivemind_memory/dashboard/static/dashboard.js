@@ -117,13 +117,15 @@ document.addEventListener("keydown", (event) => {
   const target = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
   if (target?.matches("input")) target.focus();
   else if (target) target.click();
-  else if (event.key === "/") location.href = "/memory";
+  else if (event.key === "/") location.href = "/memory#q";
   else if (event.key === "j") move(1);
   else if (event.key === "k") move(-1);
   else if (event.key === "?") document.getElementById("help").showModal();
   else return;
   event.preventDefault();
 });
+
+if (location.hash === "#q") document.getElementById("q")?.focus();
 
 // What another program changes.
 const onChange = (use) => {

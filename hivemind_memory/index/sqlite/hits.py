@@ -11,33 +11,45 @@ from hivemind_memory.model.display import shorten
 from hivemind_memory.model.matches import ChunkLocation, HitDetails
 from hivemind_memory.model.memories import PENDING, SUPERSEDED
 from hivemind_memory.model.trust import untrusted_source
-from hivemind_memory.sqlite.connection import translated_errors
+from hivemind_memory.sqlite.connection import select_int, translated_errors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
+    from typing import Any
 
     import apsw
 
-    from hivemind_memory.index.sqlite.filters import IndexContents
+    from hivemind_memory.index.sqlite.filters import IndexContents, SqlFilter
     from hivemind_memory.model.filters import Access, SearchFilter
     from hivemind_memory.model.snapshot import FileSignature
+
+    Cached = Callable[[str, Callable[[], Any]], Any]
 
 MAX_TITLE_CHARS = 80
 _AT_ONCE = 10_000
 """Chunks looked up in one statement."""
 
+_MAX_FILTERS = 16
+"""Filters whose lists and numbers are kept."""
+
+_MOST_KEPT = 1_000
+"""Chunks of a list that is kept."""
+
 # Note by note, so that the index of chunks is read in its order, and no text.
-_NEWEST = f"""
-SELECT chunks.id, count(*) OVER (), min(chunks.start_line) FROM files
-CROSS JOIN chunks ON chunks.file_id = files.id
+_ENTRIES = f"""
+FROM files CROSS JOIN chunks ON chunks.file_id = files.id
 WHERE files.state = 0 AND files.status <> {SUPERSEDED}{{where}}
 GROUP BY files.id, chunks.entry_id
+"""
+# Not counted in the same statement: then SQLite would keep them all, and not the first.
+_NEWEST = f"""
+SELECT chunks.id, min(chunks.start_line) {_ENTRIES}
 ORDER BY coalesce(chunks.day, files.day) DESC, coalesce(files.created, '') DESC,
   coalesce(chunks.entry_id, files.memory_id) DESC, files.path, chunks.start_line
 LIMIT ?
 """
-
+_COUNT = f"SELECT count(*) FROM (SELECT 1 {_ENTRIES})"
 
 _DETAILS = """
 SELECT chunks.id, reason, coalesce(chunks.source_ref, files.source_ref, ''),
@@ -65,13 +77,14 @@ GROUP BY file_id
 class SqliteHits:
     """Lists hits without a query, and reads their details and titles."""
 
-    __slots__ = ("_connection", "_contents", "_path")
+    __slots__ = ("_cached", "_connection", "_contents", "_path")
 
     def __init__(
         self,
         connection: apsw.Connection,
         path: str,
         contents: Callable[[], IndexContents],
+        cached: Cached,
     ) -> None:
         """Take the parts of an open index.
 
@@ -79,26 +92,51 @@ class SqliteHits:
             connection: Where it is read.
             path: Its file, for errors.
             contents: Returns what it holds, as far as filters care.
+            cached: Keeps a value until the index changes.
         """
         self._connection = connection
         self._path = path
         self._contents = contents
+        self._cached = cached
 
     def newest_chunks(
         self, access: Access, search_filter: SearchFilter, today: int, *, limit: int
     ) -> tuple[list[ChunkLocation], int]:
         """Return where the newest of what fits a filter begins; see the port."""
         matching = query_filter(access, search_filter, today, self._contents())
-        sql = _NEWEST.format(where=matching.sql)
+        chunks = self._newest(matching, limit)
         with translated_errors(self._path):
-            rows = list(self._connection.execute(sql, (*matching.values, limit)))
-            chunks = [row[0] for row in rows]
             places: dict[int, ChunkLocation] = {}
             for at in range(0, len(chunks), _AT_ONCE):
                 step = chunks[at : at + _AT_ONCE]
                 places.update(chunk_locations(self._connection, step))
         found = [places[chunk] for chunk in chunks if chunk in places]
-        return found, rows[0][1] if rows else 0
+        return found, self._count(matching) if len(chunks) == limit else len(chunks)
+
+    def _newest(self, matching: SqlFilter, limit: int) -> list[int]:
+        """Return the newest chunks that fit; a few are kept until the index changes."""
+        kept: dict[tuple[SqlFilter, int], list[int]]
+        kept = self._cached("newest of lists", dict)
+        found = kept.get((matching, limit))
+        if found is None:
+            sql = _NEWEST.format(where=matching.sql)
+            with translated_errors(self._path):
+                rows = self._connection.execute(sql, (*matching.values, limit))
+                found = [int(row[0]) for row in rows]
+            if limit <= _MOST_KEPT and len(kept) < _MAX_FILTERS:
+                kept[matching, limit] = found
+        return found
+
+    def _count(self, matching: SqlFilter) -> int:
+        """Return how many memories and entries fit; kept until the index changes."""
+        counts: dict[SqlFilter, int] = self._cached("counts of lists", dict)
+        if matching not in counts:
+            if len(counts) >= _MAX_FILTERS:
+                counts.clear()
+            sql = _COUNT.format(where=matching.sql)
+            with translated_errors(self._path):
+                counts[matching] = select_int(self._connection, sql, *matching.values)
+        return counts[matching]
 
     def hit_details(self, chunks: Sequence[int]) -> dict[int, HitDetails]:
         """Return what the memories of chunks say of themselves; of others, nothing."""

@@ -288,7 +288,7 @@ class SqliteIndex:
         """Return the source of hits without a query, and of details of hits."""
         from hivemind_memory.index.sqlite.hits import SqliteHits
 
-        return SqliteHits(self._connection, self.path, self._contents)
+        return SqliteHits(self._connection, self.path, self._contents, self._cached)
 
     # -- memories --------------------------------------------------------------
 

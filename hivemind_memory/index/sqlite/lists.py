@@ -6,12 +6,14 @@ list gives the part, and one of what is counted by gives the numbers.
 
 from __future__ import annotations
 
-from hivemind_memory.index.sqlite.memories import COLUMNS
+from hivemind_memory.index.sqlite.memories import COLUMNS, find_ref
 from hivemind_memory.model.memories import (
     ACTIVE,
+    CONTRADICTS,
     FORGOTTEN,
     PENDING,
     STATUSES,
+    Dispute,
     MemoryRow,
 )
 from hivemind_memory.model.note_path import NotePath
@@ -114,9 +116,9 @@ class SqliteLists:
         )
 
     def notes_in(
-        self, folder: str, scopes: frozenset[str] | None, limit: int
+        self, folder: str, scopes: frozenset[str] | None, limit: int, offset: int = 0
     ) -> list[NoteRow]:
-        """Return the first notes of a folder, by path."""
+        """Return some notes of a folder, by path."""
         from hivemind_memory.model.listing import NoteRow
 
         places, values = _in_scopes(scopes)
@@ -127,11 +129,39 @@ class SqliteLists:
             ends += [f"{folder}/", f"{folder}0"]
         sql = f"""
             SELECT path, mtime, size, chunk_count FROM files
-            WHERE {_SHOWN}{places}{inside} ORDER BY path LIMIT ?
+            WHERE {_SHOWN}{places}{inside} ORDER BY path LIMIT ? OFFSET ?
         """
         with translated_errors(self._path):
-            rows = self._connection.execute(sql, (*values, *ends, limit))
+            rows = self._connection.execute(sql, (*values, *ends, limit, offset))
             return [NoteRow(NotePath(path), *more) for path, *more in rows]
+
+    def disputes(self, scopes: frozenset[str] | None) -> list[Dispute]:
+        """Return which active memories contradict which; see the port."""
+        places, values = _in_scopes(scopes)
+        sql = f"""
+            SELECT path, scope, substr(coalesce(created, ''), 1, 10), target
+            FROM edges JOIN files ON files.id = file_id
+            WHERE kind = '{CONTRADICTS}' AND {_TYPED} AND status = {ACTIVE}{places}
+            ORDER BY path, target
+        """
+
+        def read() -> list[Dispute]:
+            found: dict[frozenset[str], Dispute] = {}
+            rows = self._connection.execute(sql, values).fetchall()
+            for path, scope, day, target in (map(str, row) for row in rows):
+                other = find_ref(self._connection, target, scopes=scopes, near=scope)
+                if other is None or other.status != ACTIVE or other.path == path:
+                    continue
+                older = other.path if day >= other.created[:10] else path
+                pair = Dispute(path=path, other=other.path, older=older)
+                if other.type:
+                    found.setdefault(frozenset((path, other.path)), pair)
+            return list(found.values())
+
+        name = f"disputes in {sorted(scopes) if scopes is not None else 'all'}"
+        with translated_errors(self._path):
+            disputes: list[Dispute] = self._cached(name, read)
+            return disputes
 
     def note_rows(self) -> list[NoteRow]:
         """Return every indexed note, with what shows that it has changed."""

@@ -1,0 +1,83 @@
+"""After a button was pressed, a person is where they were."""
+
+from __future__ import annotations
+
+from tests.dashboard.reader import Elements, Reader
+from tests.http_api.served import save
+
+
+def test_a_button_on_doubtful_leads_back_there(reader: Reader) -> None:
+    """It led to the list of memories, away from the other doubts."""
+    save("port", "The port is 5432.", type="fact")
+    new = save("new-port", "The port is 5433.", type="fact", contradicts=("port",))
+
+    for does in ("forget", "pin"):
+        back = "/memory/doubtful?look=more"
+        done = reader.send(f"/{new}/{does}", on="/doubtful", next=back)
+        assert str(done.url).endswith(back)
+        undo = done.text.partition('name="change" value="')[2].partition('"')[0]
+        if does == "forget":
+            reader.send("/undo", change=undo, next="/memory")
+
+    other = "//evil.example/memory/"
+    done = reader.send(f"/{new}/forget", on="/doubtful", next=other)
+    assert done.url.path == "/memory"
+
+
+def test_a_close_look_goes_on_after_a_copy_was_forgotten(reader: Reader) -> None:
+    """It began again, which takes seconds; what was forgotten is no longer listed."""
+    text = "The payment service answers within 8 seconds{}"
+    first, _ = (save(f"copy-{at}", text.format(at), type="fact") for at in "!.")
+    looked = reader.page("/doubtful?look=1").text
+    assert 'id="copies"' in looked
+    assert 'name="next" value="/memory/doubtful?look=more"' in looked
+
+    done = reader.send(
+        f"/{first}/forget", on="/doubtful", next="/memory/doubtful?look=more"
+    )
+
+    assert "Looked at 2 memories." in done.text
+    assert 'id="copies"' not in done.text
+
+
+def test_a_link_to_nothing_says_so_on_the_page(reader: Reader) -> None:
+    """It was a page that says that nothing is here."""
+    port = save("port", "The port is 5432.", type="fact")
+
+    page = reader.send(f"/{port}/link", on=f"/{port}", other="no-such", kind="related")
+
+    assert page.status_code == 200
+    assert "There is no memory" in page.text
+    assert "The port is 5432." in page.text
+    assert reader.send("/nothing/link", on=f"/{port}", other="port").status_code == 404
+
+
+def test_a_link_is_removed_where_it_is_listed(reader: Reader) -> None:
+    """One in the text says that it is there."""
+    disk = save("disk", "Check the disk.", type="lesson")
+    day = save("day", "See [[disk]].", type="decision")
+    save("port", "The port is 5432.", type="fact", related=(day,))
+    port = reader.page("/port")
+    assert f'value="{day}"><button class="link">Remove' in port.text
+
+    removed = reader.send(
+        "/port/link", on="/port", other=day, end="1", kind="related_to"
+    )
+    kept = reader.send(
+        f"/{day}/link", on="/port", other=disk, end="1", kind="related_to"
+    )
+
+    assert "The link is removed." in removed.text
+    assert f'value="{day}"><button class="link">Remove' not in removed.text
+    assert "The link is part of the text." in kept.text
+
+
+def test_the_theme_keeps_the_search(reader: Reader) -> None:
+    """It led to the list without the words and the filters."""
+    page = reader.page("?q=deploy&type=fact").text
+    fields = [
+        attributes["value"]
+        for tag, attributes in Elements(page).found
+        if tag == "input" and attributes.get("name") == "next"
+    ]
+    assert fields == ["/memory?q=deploy&type=fact"]
