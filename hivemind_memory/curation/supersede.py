@@ -15,6 +15,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from hivemind_memory.curation.edited import own_body, text_as_read, with_entries_below
+from hivemind_memory.curation.without_secrets import masked
 from hivemind_memory.errors import (
     HivemindError,
     NoteNotFoundError,
@@ -100,7 +101,7 @@ def check_version(old: MemoryFile | None, new: NewMemory) -> None:
     is_edited = (
         old is not None
         and new.replaces_text
-        and new.replaces_text != text_version(text_as_read(old))
+        and new.replaces_text not in _versions_as_read(old)
     )
     if found != new.replaces or is_edited:
         raise VersionChangedError(
@@ -108,6 +109,13 @@ def check_version(old: MemoryFile | None, new: NewMemory) -> None:
             hint="Read it again, then decide.",
             effect="Nothing was saved",
         )
+
+
+def _versions_as_read(old: MemoryFile) -> Iterator[str]:
+    """Yield the versions of a text as its owner reads it, and as all others do."""
+    text = text_as_read(old)
+    yield text_version(text)
+    yield text_version(masked(text))
 
 
 def has_same_content(

@@ -8,16 +8,23 @@ from typing import Any
 
 import pytest
 
+from hivemind_memory.access.rules import Caller
 from hivemind_memory.curation.context import CurationContext
 from hivemind_memory.http_api.event_feed import EventFeed
 from hivemind_memory.http_api.failures import Failure
-from hivemind_memory.http_api.memories import forget_memory, read_memory
+from hivemind_memory.http_api.memories import (
+    ChangeFields,
+    change_memory,
+    forget_memory,
+    read_memory,
+)
 from hivemind_memory.http_api.routes import Call
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import MemorySelector, NewMemory
 from hivemind_memory.notes.journal import Journal
 from tests.support.sandbox import Sandbox
 
+TOKEN = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
 OLD = "We deploy on Tuesdays."
 NEW = "We deploy on Mondays."
 
@@ -160,3 +167,18 @@ def test_what_nobody_changed_is_forgotten(memory: Memory, version: str) -> None:
 
     assert forget_memory(call_of(memory, "deploy", version)).deleted
     assert not forget_memory(call_of(memory, "deploy", version)).deleted
+
+
+def test_a_caller_that_sees_no_secrets_may_change_a_memory_with_one(
+    memory: Memory, sandbox: Sandbox
+) -> None:
+    """What it has read is masked, and was taken for an older version."""
+    save(memory, OLD)
+    note = sandbox.notes / "deploy.md"
+    note.write_text(f"{note.read_text()}\nThe token is {TOKEN}.\n")
+    agent = memory.as_caller(Caller(is_agent=True))
+    call = call_of(agent, "deploy", etag_of(agent, "deploy"))
+
+    changed = change_memory(call, ChangeFields(supersede_reason="new", content=NEW))
+
+    assert changed.content == NEW
