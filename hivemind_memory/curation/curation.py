@@ -205,12 +205,12 @@ class Curation:
             claim = find_pending(self._context, ref)
         return claim.memory.path if claim.entry is None else claim.memory.id
 
-    def edit_claim(self, ref: str, content: str) -> ClaimEdit:
+    def edit_claim(self, ref: str, content: str, version: str = "") -> ClaimEdit:
         """Replace the text of a pending claim; see ``edit_claim``."""
         from hivemind_memory.curation.edit_claim import edit_claim
 
         with self._context.changing("Nothing was saved"):
-            return edit_claim(self._context, ref, content)
+            return edit_claim(self._context, ref, content, version)
 
     def reject(self, ref: str) -> ForgetResult:
         """Forget a pending claim or a proposed link; see ``inbox.reject``."""

@@ -9,11 +9,17 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from hivemind_memory.access.rules import check_writable
-from hivemind_memory.curation.edited import edited, entries_below, own_body
+from hivemind_memory.curation.edited import (
+    edited,
+    entries_below,
+    own_body,
+    text_as_read,
+)
 from hivemind_memory.curation.inbox import find_pending
 from hivemind_memory.curation.own_changes import record_edited
 from hivemind_memory.curation.prepare import prepare
-from hivemind_memory.errors import UsageError
+from hivemind_memory.errors import UsageError, VersionChangedError
+from hivemind_memory.model.text_version import text_version
 from hivemind_memory.notes.memory_file import read_memory_file
 
 TYPE_CHECKING = False
@@ -32,18 +38,22 @@ class ClaimEdit(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
-def edit_claim(context: CurationContext, ref: str, content: str) -> ClaimEdit:
+def edit_claim(
+    context: CurationContext, ref: str, content: str, version: str = ""
+) -> ClaimEdit:
     """Replace the text of a pending claim, which stays pending.
 
     Args:
         context: Of the caller.
         ref: Its id, its key or its path.
         content: Its new text.
+        version: Of the text that was read, by ``text_version``; empty: any.
 
     Raises:
         MemoryNotFoundError: The caller sees no such claim.
         NotSavedError: The caller may not write there, or the disk refused.
         UsageError: It is an entry, or the text cannot be saved.
+        VersionChangedError: It has another text by now.
     """
     found = find_pending(context, ref)
     claim, path = found.memory, found.memory.path
@@ -59,6 +69,12 @@ def edit_claim(context: CurationContext, ref: str, content: str) -> ClaimEdit:
         # Another process may have decided about it while that one held the lock.
         path = find_pending(context, claim.id or path).memory.path
         file = read_memory_file(context.folder, path)
+        if version not in {"", text_version(text_as_read(file))}:
+            raise VersionChangedError(
+                "The claim has changed since you read it.",
+                hint="Read it again, then edit it.",
+                effect=_EFFECT,
+            )
         is_changed = own_body(file) != new.content
         if is_changed:
             below = entries_below(file)

@@ -14,12 +14,15 @@ from hivemind_memory.dashboard.page import (
     unless_missing,
 )
 from hivemind_memory.dashboard.render import sentence
+from hivemind_memory.dashboard.word_diff import word_diff
+from hivemind_memory.errors import VersionChangedError
 from hivemind_memory.http_api.failures import Failure
 from hivemind_memory.jobs.status import read_model_status
 from hivemind_memory.markdown.entry import own_text
 from hivemind_memory.model.curation import StoredMemory
 from hivemind_memory.model.filters import SearchFilter
 from hivemind_memory.model.query import Hit, Query
+from hivemind_memory.model.text_version import text_version
 from hivemind_memory.model.trust import is_trusted
 from hivemind_memory.redaction import mask
 
@@ -54,15 +57,18 @@ def accept(call: PageCall) -> Redirect:
 def edit_claim(call: PageCall) -> Page:
     """Show the form that changes a pending claim."""
     claim = _claim(call, call.query.get("ref", ""))
-    values = {"claim": without_secrets(claim), "content": own_text(claim.text)}
-    return Page(template="claim.html", values=values)
+    return _claim_form(claim, own_text(claim.text))
 
 
 @pages.post("/inbox/edit")
-def save_claim(call: PageCall) -> Redirect:
+def save_claim(call: PageCall) -> Page | Redirect:
     """Give a claim another text; it stays pending, and all else stays as it is."""
     claim = _claim(call, call.form.get("ref", ""))
-    done = call.memory.curation.edit_claim(claim.id, call.form.get("content", ""))
+    content, version = call.form.get("content", ""), call.form.get("version", "")
+    try:
+        done = call.memory.curation.edit_claim(claim.id, content, version)
+    except VersionChangedError:
+        return _claim_form(_claim(call, claim.id), content, has_changed=True)
     text = "Saved; it still waits for you." if done.is_changed else "Nothing changed."
     notice = " ".join((text, *map(sentence, done.warnings)))
     return Redirect(path=f"{ROOT}/inbox", notice=notice)
@@ -98,6 +104,22 @@ def health(call: PageCall) -> Page:
     values: dict[str, Any] = {"status": status, "findings": findings}
     values["model"] = read_model_status(call.memory)
     return Page(template="health.html", values=values)
+
+
+def _claim_form(
+    claim: StoredMemory, content: str, *, has_changed: bool = False
+) -> Page:
+    """Return the form of a claim, beside what it says now if that has changed."""
+    text = own_text(claim.text)
+    values: dict[str, Any] = {
+        "claim": without_secrets(claim),
+        "content": content,
+        "version": text_version(text),
+        "theirs": text if has_changed else "",
+        "diff": word_diff(text, content) if has_changed else (),
+    }
+    status = 409 if has_changed else 200
+    return Page(template="claim.html", values=values, status=status)
 
 
 def _claim(call: PageCall, ref: str) -> StoredMemory:

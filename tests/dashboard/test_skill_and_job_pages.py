@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -151,6 +152,30 @@ def test_a_claim_is_edited_and_stays_pending(reader: Reader, home: Path) -> None
     assert "The port is 1." in reader.page(f"/inbox/edit?ref={claim}").text
     blank = reader.send("/inbox/edit", on="/inbox", ref=claim, content=" ")
     assert (blank.status_code, "content is blank" in blank.text) == (400, True)
+
+
+def test_a_claim_that_was_edited_meanwhile_is_not_overwritten(
+    reader: Reader, home: Path
+) -> None:
+    """The form named no version, so the last one to save won without a word."""
+    claim = save("port", "The prot is 1.", type="fact", source="external")
+    page = reader.page(f"/inbox/edit?ref={claim}").text
+    [version] = re.findall(r'name="version" value="(\w+)"', page)
+    (note,) = (home / "memory").rglob("port*.md")
+    note.write_text(note.read_text().replace("prot is 1", "prot is 2 at night"))
+
+    fields = {"ref": claim, "content": "The port is 1.", "version": version}
+    refused = reader.send("/inbox/edit", on="/inbox", **fields)
+
+    assert refused.status_code == 409
+    assert "has changed since you began" in refused.text
+    assert "The prot is 2 at night." in refused.text
+    assert "The port is 1.</textarea>" in refused.text
+    assert "2 at night" in note.read_text()
+    [newer] = re.findall(r'name="version" value="(\w+)"', refused.text)
+    saved = reader.send("/inbox/edit", on="/inbox", **{**fields, "version": newer})
+    assert "Saved; it still waits for you." in saved.text
+    assert "The port is 1." in note.read_text()
 
 
 def test_a_proposal_is_edited_and_stays_one(reader: Reader) -> None:
