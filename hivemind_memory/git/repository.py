@@ -30,6 +30,9 @@ _END_S = 5.0
 
 _KILLED_S = 1.0
 
+_STAGES = 4
+"""Of a file in the index: 0, or up to three where it is in conflict."""
+
 _TRIES, _PAUSE_S = 20, 0.1
 """Git does not wait for a lock; two seconds are more than a commit takes."""
 
@@ -47,6 +50,9 @@ class GitIndexEntry:
 
     is_compared: bool = False
     """Git looks for changes of it: it was not told to assume that there are none."""
+
+    is_new: bool = False
+    """The file is there, and neither tracked nor ignored."""
 
 
 @value
@@ -132,11 +138,14 @@ class Repository:
         return os.fsdecode(done.stdout).removesuffix("\n")
 
     def entry(self, file: str) -> GitIndexEntry:
-        """Return what the index holds for a file."""
-        words = ("ls-files", "--stage", "-v", "-z", "--", f":(literal){file}")
-        stages = [line.split(" ", 3) for line in self.ask(*words).split("\0") if line]
+        """Return what the index holds for a file, and whether git calls it new."""
+        kinds = ("--stage", "--others", "--exclude-standard")
+        words = ("ls-files", *kinds, "-v", "-z", "--", f":(literal){file}")
+        found = [line for line in self.ask(*words).split("\0") if line]
+        stages = [line.split(" ", 3) for line in found if line[0] != "?"]
         if len(stages) != 1:
-            return GitIndexEntry(is_tracked=bool(stages))
+            is_new = len(stages) < len(found)
+            return GitIndexEntry(is_tracked=bool(stages), is_new=is_new)
         tag, mode, object_id, rest = stages[0]
         stage = rest.partition("\t")[0]
         return GitIndexEntry(
@@ -151,6 +160,28 @@ class Repository:
         if not entry.object_id:
             return False
         return text in self.run("cat-file", "blob", entry.object_id).stdout
+
+    def indexed(self, file: str) -> tuple[GitIndexEntry, bytes]:
+        """Return what the index holds for a file, without its mode, and the content.
+
+        Both are empty for one that is not tracked; the content, for one in conflict.
+        """
+        if "\n" in file:  # git takes a name from each line
+            entry = self.entry(file)
+            words = ("cat-file", "blob", entry.object_id)
+            return entry, self.run(*words).stdout if entry.object_id else b""
+        names = [f":{stage}:{file}" for stage in range(_STAGES)]
+        asked = os.fsencode("".join(f"{name}\n" for name in names))
+        done = self.run("cat-file", "--batch", stdin=asked)
+        if done.returncode:
+            raise GitError(f"git cat-file: {complaint_of(done)}")
+        head, _, rest = done.stdout.partition(b"\n")
+        if not head.endswith(b" missing"):
+            object_id, _, size = os.fsdecode(head).split(" ")
+            entry = GitIndexEntry(object_id=object_id, is_tracked=True)
+            return entry, rest[: int(size)]
+        missing = os.fsencode("".join(f"{name} missing\n" for name in names))
+        return GitIndexEntry(is_tracked=done.stdout != missing), b""
 
     def options(self, pattern: str) -> list[GitOption] | None:
         """Return the options whose names match, the weightiest last.

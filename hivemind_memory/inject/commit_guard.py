@@ -18,12 +18,13 @@ from functools import cached_property
 
 from hivemind_memory.errors import GitError, HookNotChangedError
 from hivemind_memory.files.atomic import write_file
-from hivemind_memory.files.descriptors import open_regular
+from hivemind_memory.files.descriptors import open_regular, signature_at
 from hivemind_memory.files.marked_section import SECTION_MARKS, put_section
 from hivemind_memory.git.hook_script import install_block, read_hook, remove_block
 from hivemind_memory.git.repository import value_of
+from hivemind_memory.git.worktree import ORIGIN
 from hivemind_memory.inject.commit_check import FORMER_HOOKS, HOOKS
-from hivemind_memory.inject.git_settings import FILTER_OPTION
+from hivemind_memory.inject.git_settings import FILTER_OPTION, SWITCH
 from hivemind_memory.inject.section import render_body
 from hivemind_memory.inject.section_form import CLEAN_COPY, without_sections
 from hivemind_memory.inject.word_file import (
@@ -37,8 +38,10 @@ from hivemind_memory.inject.worktree_file import sweep_folders
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Self
 
     from hivemind_memory.git.repository import GitOption, Repository
+    from hivemind_memory.model.snapshot import FileSignature
 
 COVERED = (
     "*.[mM][dD]",
@@ -62,8 +65,9 @@ _HOOKS_OPTION = "core.hookspath"
 
 _OPTIONS = (
     rf"core\.(attributesfile|hookspath)|filter\.{COPY_FILTER}\.clean"
-    f"|{FILTER_OPTION}"
+    f"|{FILTER_OPTION}|{SWITCH}|{ORIGIN}"
 )
+"""What an injection asks of git's configuration, all at once."""
 
 # Neither text nor ending in a newline: some seds change such a file.
 _OWN_TEXT = b"\xff\0 a\n```\n" + put_section(b"", "mine") + b"```\n"
@@ -83,12 +87,29 @@ class CommitGuard:
     """The filter and the hooks of one repository."""
 
     def __init__(self, repository: Repository) -> None:
-        self._repository = repository
+        self.repository = repository
+        self._seen: object = None
 
     @cached_property
     def options(self) -> list[GitOption] | None:
-        """The options of the repository that matter here, read once when needed."""
-        return self._repository.options(_OPTIONS)
+        """The options that an injection asks for, read once when needed."""
+        self._seen = self._signatures()
+        return self.repository.options(_OPTIONS)
+
+    def look_again(self) -> Self:
+        """Forget the options if the files that we write them to are others by now.
+
+        For who has the lock: before, another process may have removed our settings.
+        """
+        if self._seen != self._signatures():
+            self.__dict__.pop("options", None)
+        return self
+
+    def _signatures(self) -> list[FileSignature | None]:
+        """Return what changes with the files of options that we write."""
+        shared, own = self.repository.common_dir, self.repository.git_dir
+        paths = (shared, "config"), (own, "config.worktree")
+        return [signature_at(os.path.join(*p), follows_link=True) for p in paths]
 
     def install(self) -> tuple[str, ...]:
         """Install or update filter and hooks; leave out what cannot be installed.
@@ -111,13 +132,13 @@ class CommitGuard:
         """
         if self.options is None:
             return ()
-        folder = self._hooks_in(self._repository.top)
+        folder = self._hooks_in(self.repository.top)
         if not folder:
             named = self._value(_HOOKS_OPTION)
             return (
                 f"core.hooksPath is {named}, so copies in other files can slip out",
             )
-        sweep_folders([folder], self._repository)  # core.hooksPath may name any folder
+        sweep_folders([folder], self.repository)  # core.hooksPath may name any folder
         warnings, replaced = [], []
         for name, lines in HOOKS.items():
             try:
@@ -128,15 +149,15 @@ class CommitGuard:
             else:
                 replaced += [] if hook.body else [name]
         self._remove_hooks(FORMER_HOOKS)
-        if replaced and had_hooks(self._repository):
+        if replaced and had_hooks(self.repository):
             names = " and ".join(replaced)
             warnings.append(f"another program had replaced {names}: the check is back")
-        note_hooks(self._repository)
+        note_hooks(self.repository)
         return tuple(warnings)
 
     def exists(self) -> bool:
         """Return whether there is anything to remove."""
-        words = words_file(self._repository.common_dir)
+        words = words_file(self.repository.common_dir)
         if any(map(os.path.exists, (self._file, words))):
             return True
         return any(map(self._has_block, (*HOOKS, *FORMER_HOOKS)))
@@ -144,14 +165,14 @@ class CommitGuard:
     def remove(self) -> None:
         """Remove the filter and the hooks."""
         if self._local_attributes() == self._file:
-            self._repository.run("config", "--local", "--unset", _OPTION)
+            self.repository.run("config", "--local", "--unset", _OPTION)
         with suppress(OSError):
             os.unlink(self._file)
         self._forget_filter()
         self._remove_hooks((*HOOKS, *FORMER_HOOKS))
-        forget_words(self._repository)
+        forget_words(self.repository)
         folders = self._hook_folders()
-        sweep_folders(folders, self._repository)
+        sweep_folders(folders, self.repository)
         for folder in folders:
             with suppress(OSError):  # the folder may have been missing before
                 os.rmdir(folder)
@@ -159,7 +180,7 @@ class CommitGuard:
     @property
     def _file(self) -> str:
         """The file of attributes."""
-        return os.path.join(self._repository.common_dir, *_ATTRIBUTES.split("/"))
+        return os.path.join(self.repository.common_dir, *_ATTRIBUTES.split("/"))
 
     def _remove_hooks(self, names: Iterable[str]) -> None:
         """Remove our block from some hooks."""
@@ -170,14 +191,14 @@ class CommitGuard:
 
     def _hook_folders(self) -> list[str]:
         """Return where our hooks can be: the usual place, and where git looks now."""
-        usual = os.path.join(self._repository.common_dir, "hooks")
-        named = map(self._hooks_in, (self._repository.top, *self._worktrees()))
+        usual = os.path.join(self.repository.common_dir, "hooks")
+        named = map(self._hooks_in, (self.repository.top, *self._worktrees()))
         return list(dict.fromkeys((usual, *filter(None, named))))
 
     def _worktrees(self) -> list[str]:
         """Return the worktrees; a relative ``core.hooksPath`` is another in each."""
         with suppress(GitError):
-            return self._repository.worktrees() if self._value(_HOOKS_OPTION) else []
+            return self.repository.worktrees() if self._value(_HOOKS_OPTION) else []
         return []
 
     def _hooks_in(self, top: str) -> str:
@@ -188,17 +209,17 @@ class CommitGuard:
         """
         named = self._value(_HOOKS_OPTION)
         if not named:
-            return os.path.join(self._repository.common_dir, "hooks")
+            return os.path.join(self.repository.common_dir, "hooks")
         if self._scope(_HOOKS_OPTION) not in ("local", "worktree"):
             return ""
         folder = os.path.realpath(os.path.join(top, os.path.expanduser(named)))
-        git_dirs = (self._repository.common_dir, self._repository.git_dir)
+        git_dirs = (self.repository.common_dir, self.repository.git_dir)
         if any(folder.startswith(os.path.join(above, "")) for above in git_dirs):
             return folder
         if not folder.startswith(os.path.join(top, "")):
             return ""
         files = [os.path.relpath(os.path.join(folder, name), top) for name in HOOKS]
-        ignored = all(map(self._repository.is_ignored, files))
+        ignored = all(map(self.repository.is_ignored, files))
         return folder if ignored else ""
 
     def _has_block(self, name: str) -> bool:
@@ -222,7 +243,7 @@ class CommitGuard:
         # What comes later wins: the user's own attributes, which this file replaces.
         data = "\n".join(lines).encode() + _read(self._user_attributes())
         if self._value(_COPY_OPTION) != CLEAN_COPY:
-            self._repository.ask("config", "--local", _COPY_OPTION, CLEAN_COPY)
+            self.repository.ask("config", "--local", _COPY_OPTION, CLEAN_COPY)
         if current and data == _read(self._file):
             return
         os.makedirs(os.path.dirname(self._file), exist_ok=True)
@@ -230,7 +251,7 @@ class CommitGuard:
         if current:
             return
         if self._is_harmless():
-            self._repository.ask("config", "--local", _OPTION, self._file)
+            self.repository.ask("config", "--local", _OPTION, self._file)
         else:
             os.unlink(self._file)
             self._forget_filter()
@@ -238,7 +259,7 @@ class CommitGuard:
     def _forget_filter(self) -> None:
         """Remove the command of the filter from the repository's options."""
         named = f"filter.{COPY_FILTER}"
-        self._repository.run("config", "--local", "--remove-section", named)
+        self.repository.run("config", "--local", "--remove-section", named)
 
     def _is_harmless(self) -> bool:
         """Return whether the filter works and leaves every committed file as it is.
@@ -246,7 +267,7 @@ class CommitGuard:
         A repository may hold a section on purpose, for example in its documentation,
         and a ``sed`` may add a last newline.
         """
-        run, ask = self._repository.run, self._repository.ask
+        run, ask = self.repository.run, self.repository.ask
         mark = ("grep", "--cached", "-q", "-E", r"^<!-- hivemind:begin v[0-9]+ -->")
         if run(*mark, "--", *(f":(glob)**/{name}" for name in COVERED)).returncode == 0:
             return False
@@ -272,7 +293,7 @@ class CommitGuard:
             for option in self.options or ()
             if option.name == _OPTION.lower() and option.scope in ("system", "global")
         ]
-        environ = self._repository.environ
+        environ = self.repository.environ
         home = environ.get("HOME", "")
         if named:
             path = named[-1]

@@ -1,8 +1,7 @@
 """Injects a section into a worktree, removes it, and says why a memory was chosen.
 
-Only one process at a time injects into a repository, by a lock in the home folder; the
-memory is searched before the lock is taken. Whatever goes wrong is a ``HivemindError``,
-which a launcher prints before it starts the agent all the same.
+One process at a time injects into a repository; it searches before it takes the lock. A
+launcher prints any ``HivemindError`` and starts the agent all the same.
 """
 
 from __future__ import annotations
@@ -13,11 +12,11 @@ from hivemind_memory.errors import HivemindError, NotInjectedError, UsageError
 from hivemind_memory.files.locks import exclusive
 from hivemind_memory.files.places import worktree_lock
 from hivemind_memory.git.repository import find_repository
-from hivemind_memory.git.worktree import ORIGIN, worktree_state
+from hivemind_memory.git.worktree import worktree_state
 from hivemind_memory.inject.active_text import ActiveTexts, texts_today
 from hivemind_memory.inject.agent_files import KNOWN_FILES, choose_target
 from hivemind_memory.inject.commit_guard import CommitGuard, section_copies
-from hivemind_memory.inject.git_settings import SWITCH, GitSettings
+from hivemind_memory.inject.git_settings import GitSettings
 from hivemind_memory.inject.injection_record import (
     SCOPES,
     InjectionEntry,
@@ -27,7 +26,7 @@ from hivemind_memory.inject.injection_record import (
 )
 from hivemind_memory.inject.leftovers import find_leftovers, worktrees_here
 from hivemind_memory.inject.place_section import place_section
-from hivemind_memory.inject.section import plan_section
+from hivemind_memory.inject.section import plan_section, texts_kept
 from hivemind_memory.inject.section_file import (
     correct_git_status,
     erase_section,
@@ -112,10 +111,11 @@ class Injector:
             UsageError: The folder does not exist, or the option names no file.
         """
         attempts = 1
-        while not (
-            done := self._inject(worktree, agent, attempts, is_dry_run=is_dry_run)
-        ):
-            attempts += 1
+        with texts_kept():
+            while not (
+                done := self._inject(worktree, agent, attempts, is_dry_run=is_dry_run)
+            ):
+                attempts += 1
         return done
 
     def _inject(
@@ -132,10 +132,10 @@ class Injector:
         done = InjectionResult(
             worktree=root, agent=agent, outcome=OFF, file=target.file
         )
-        options = repository.options(f"{SWITCH}|{ORIGIN}") if repository else None
-        if repository is not None and not GitSettings(repository).is_on(options):
+        guard = CommitGuard(repository) if repository else None
+        if guard and not GitSettings(guard.repository).is_on(guard.options):
             return done
-        state = worktree_state(root, repository, options)
+        state = worktree_state(root, repository, guard.options if guard else None)
         caller = self._caller_of(state, is_dry_run)
         with self._memory.as_caller(caller) as memory:
             planned = plan_section(
@@ -146,7 +146,7 @@ class Injector:
                 has_briefing=attempts < _ATTEMPTS,
             )
         done = replaced(done, planned=planned)
-        had_guard = repository is None or CommitGuard(repository).exists()
+        had_guard = guard is None or guard.exists()
         if is_dry_run:
             is_first = not had_guard and bool(planned.body)
             return replaced(done, outcome=PLANNED, is_first=is_first)
@@ -163,11 +163,11 @@ class Injector:
                     return None
             try:
                 # Another process may have installed it while this one searched.
-                had_guard = repository is None or CommitGuard(repository).exists()
+                had_guard = guard is None or guard.look_again().exists()
                 if repository is not None:
                     texts = self.active_texts()
                     remember_words(repository, self.notes, excerpts, texts)
-                done = place_section(done, target, repository)
+                done = place_section(done, target, repository, guard)
                 is_first = not had_guard and done.outcome in WITH_SECTION
                 done = replaced(done, is_first=is_first)
             except HivemindError:

@@ -11,11 +11,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.git.repository import Repository
     from hivemind_memory.inject.agent_files import TargetFile
+    from hivemind_memory.inject.commit_guard import CommitGuard
     from hivemind_memory.model.injection import InjectionResult
 
 
 def place_section(
-    planned: InjectionResult, target: TargetFile, repository: Repository | None
+    planned: InjectionResult,
+    target: TargetFile,
+    repository: Repository | None,
+    guard: CommitGuard | None = None,
 ) -> InjectionResult:
     """Write a planned section, or remove an old one if it has nothing; say what came.
 
@@ -33,6 +37,7 @@ def place_section(
             target,
             repository,
             lambda is_ours: section_body(plan, is_ours=is_ours),
+            guard,
         )
         body = section_body(plan, is_ours=placed.is_ours)
         plan = replaced(plan, tokens=section_tokens(body))

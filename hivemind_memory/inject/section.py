@@ -7,6 +7,8 @@ The same memories give the same text, without a time or a score. Writes nothing.
 
 from __future__ import annotations
 
+from contextvars import ContextVar
+
 from hivemind_memory.context.briefing import find_own_briefing
 from hivemind_memory.context.candidates import find_candidates, is_empty
 from hivemind_memory.context.facets import facets_of
@@ -26,6 +28,7 @@ from hivemind_memory.model.scope import scope_text
 from hivemind_memory.model.value import replaced
 from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction import mask
+from hivemind_memory.vault.opened import secret_values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -317,9 +320,37 @@ def excerpt_texts(excerpts: Iterable[Excerpt]) -> list[str]:
     return [_inert_text(excerpt) for excerpt in excerpts]
 
 
+class texts_kept:  # noqa: N801 - a context manager reads like a word
+    """Keep what a section shows of each text, until one injection is over.
+
+    A memory is rendered to be weighed, to be written, to be hashed and for two records.
+    Values of the vault are looked up each time: with others, it is masked again.
+    """
+
+    __slots__ = ("_token",)
+
+    def __enter__(self) -> None:
+        """Begin with none."""
+        self._token = _kept_texts.set({})
+
+    def __exit__(self, *_: object) -> None:
+        """Forget them: what is purged later is kept nowhere."""
+        _kept_texts.reset(self._token)
+
+
+_kept_texts: ContextVar[dict[tuple[str, object], str] | None] = ContextVar(
+    "kept_texts", default=None
+)
+
+
 def _inert_text(excerpt: Excerpt) -> str:
     """Return the text of a memory as a section shows it."""
-    return make_inert(without_comments(mask(excerpt.text)))
+    found = _kept_texts.get()
+    kept = {} if found is None else found
+    key = excerpt.text, secret_values()
+    if key not in kept:
+        kept[key] = make_inert(without_comments(mask(excerpt.text)))
+    return kept[key]
 
 
 def make_inert(text: str) -> str:

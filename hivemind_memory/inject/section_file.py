@@ -51,6 +51,7 @@ def write_section(
     target: TargetFile,
     repository: Repository | None,
     body: Callable[[bool], str],
+    guard: CommitGuard | None = None,
 ) -> FileOutcome:
     """Write a section into the target, or into its fallback where git would see it.
 
@@ -59,18 +60,21 @@ def write_section(
         target: Where the section goes.
         repository: None: the folder is in no repository.
         body: Whether we created the file -> the lines between the marks.
+        guard: Of the repository, with the options that it has read; None: a new one.
 
     Raises:
         NotInjectedError: Nothing was written. Settings may have been.
     """
+    if guard is None and repository is not None:
+        guard = CommitGuard(repository)
     try:
-        done = _write_into(root, target.file, repository, body)
+        done = _write_into(root, target.file, guard, body)
     except (NotInjectedError, GitError) as error:
         is_unusable = isinstance(error, UnusableFileError)
         if not is_unusable or repository is None or not target.fallback:
             raise _not_injected(str(error), error.hint, target.file) from error
         try:
-            done = _write_into(root, target.fallback, repository, body)
+            done = _write_into(root, target.fallback, guard, body)
         except (NotInjectedError, GitError) as other:
             both, hint = f"{error}, and {other}", other.hint or error.hint
             raise _not_injected(both, hint, target.file) from other
@@ -217,7 +221,7 @@ def may_hold_marks(root: str, file: str) -> bool:
 def _write_into(
     root: str,
     file: str,
-    repository: Repository | None,
+    guard: CommitGuard | None,
     body: Callable[[bool], str],
 ) -> FileOutcome:
     """Write a section into one file unless it is there already, byte for byte.
@@ -226,6 +230,7 @@ def _write_into(
         UnusableFileError: This file cannot hold a section.
         NotInjectedError: Nothing was written. Settings may have been.
     """
+    repository = guard.repository if guard else None
     old = _open(root, file, repository)
     rest, is_ours = _split(old)
     if is_ours:
@@ -234,8 +239,8 @@ def _write_into(
         )
     new = put_section(rest if is_ours else old.data or b"", body(is_ours))
     warnings: tuple[str, ...] = ()
-    if repository is not None:
-        warnings = _prepare_git(repository, old, new, is_ours=is_ours)
+    if guard is not None:
+        warnings = _prepare_git(guard, old, new, is_ours=is_ours)
     outcome = UNCHANGED
     if new != old.data:
         outcome = WRITTEN
@@ -271,7 +276,7 @@ def _split(old: WorktreeFile) -> tuple[bytes, bool]:
 
 
 def _prepare_git(
-    repository: Repository, old: WorktreeFile, new: bytes, *, is_ours: bool
+    guard: CommitGuard, old: WorktreeFile, new: bytes, *, is_ours: bool
 ) -> tuple[str, ...]:
     """Make the settings and verify that they work; return the warnings.
 
@@ -279,10 +284,15 @@ def _prepare_git(
         UnusableFileError: Git would see the section.
         NotInjectedError: The section is committed already.
     """
+    repository = guard.repository
     file, settings = old.file, GitSettings(repository)
-    entry = repository.entry(file)
     bare = remove_section(old.data or b"")
-    if old.data != bare and repository.holds(entry, SECTION_MARKS.begin):
+    begin, had_section = SECTION_MARKS.begin, old.data != bare
+    if had_section and not is_ours:
+        entry, content = repository.indexed(file)
+    else:
+        entry, content = repository.entry(file), b""
+    if begin in content or (had_section and is_ours and repository.holds(entry, begin)):
         # Committed by a program that runs no filters. Without the section git, and the
         # user, would see a change.
         message = f"{file} has a section that is committed"
@@ -291,7 +301,9 @@ def _prepare_git(
     if is_ours and entry.is_tracked:
         message = f"{file} is tracked by git but deleted"
         raise UnusableFileError(message, hint=f"`git restore {file}` brings it back.")
-    if is_ours and not repository.is_ignored(file):
+    # A file that is there is ignored if git lists it neither as tracked nor as new.
+    is_seen = entry.is_new or (old.data is None and not repository.is_ignored(file))
+    if is_ours and is_seen:
         settings.exclude(file)
         if not repository.is_ignored(file):
             raise UnusableFileError(f"{file} cannot be hidden from git status")
@@ -305,7 +317,6 @@ def _prepare_git(
         raise UnusableFileError(
             f"{file} has no newline at its end, so git would see a change"
         )
-    guard = CommitGuard(repository)
     is_new = settings.add_filter(file, guard.options)
     warnings = guard.install()
     if is_ours or new == old.data:
@@ -315,9 +326,9 @@ def _prepare_git(
         if is_new:
             settings.remove_filter(file)
         raise UnusableFileError(f"git would see a change in {file}: the filter fails")
-    if not entry.is_tracked and settings.is_excluding(file):
-        return (*warnings, f"git ignores {file}; `git add -f {file}` tracks it")
-    return warnings
+    is_hidden = not entry.is_tracked and settings.is_excluding(file)
+    ignored = f"git ignores {file}; `git add -f {file}` tracks it"
+    return (*warnings, ignored) if is_hidden else warnings
 
 
 def _forget_size(repository: Repository, old: WorktreeFile) -> None:
@@ -339,13 +350,13 @@ def _refresh_index(repository: Repository, file: str, data: bytes) -> tuple[str,
 
     Otherwise git goes by the size and reports a change that ``git diff`` denies.
     """
-    entry = repository.entry(file)
-    if not entry.object_id or repository.stored_id(file, data) != entry.object_id:
-        return ()  # not tracked, or with edits of the user's own, which stay visible
     words = ("diff-files", "--raw", "-z", "--", f":(literal){file}")
     difference = repository.ask(*words)
     if not difference:
-        return ()
+        return ()  # not tracked, or as git knows it
+    entry = repository.entry(file)
+    if not entry.object_id or repository.stored_id(file, data) != entry.object_id:
+        return ()  # with edits of the user's own, which stay visible
     old_mode, new_mode = difference.removeprefix(":").split(" ")[:2]
     if old_mode == new_mode:
         is_done = repository.update_index("--", file)

@@ -1,18 +1,23 @@
-"""An injection asks git as little as it can; each start costs as much as a search."""
+"""An injection starts git, and masks, as rarely as it can: a git costs a search."""
 
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from hivemind_memory.cli import main
+from hivemind_memory.inject import injector as injector_module
+from hivemind_memory.inject import section
+from hivemind_memory.redaction import mask
 from tests.inject.conftest import make_home
-from tests.inject.repos import git, make_repo
+from tests.inject.repos import git, make_repo, status
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from hivemind_memory.model.injection import SectionPlan
 
 
 @pytest.fixture
@@ -28,7 +33,11 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return log
 
 
-def test_a_section_that_is_there_takes_eight_gits(asked: Path, tmp_path: Path) -> None:
+def names_of(asked: Path) -> list[str]:
+    return sorted(line.split()[0] for line in asked.read_text().splitlines())
+
+
+def test_a_section_that_is_there_takes_six_gits(asked: Path, tmp_path: Path) -> None:
     """There were twelve: two looked for the repository, and four read its options."""
     worktree = make_repo(tmp_path / "shop", text=None)
     assert main.main(["inject", str(worktree)]) == 0
@@ -36,13 +45,60 @@ def test_a_section_that_is_there_takes_eight_gits(asked: Path, tmp_path: Path) -
 
     assert main.main(["inject", str(worktree)]) == 0
 
-    names = [line.split()[0] for line in asked.read_text().splitlines()]
-    assert sorted(names) == sorted(
+    assert names_of(asked) == sorted(
+        ("rev-parse", "config", "status", "log", "ls-files", "check-attr")
+    )
+
+
+def test_a_section_in_a_tracked_file_takes_seven_gits(
+    asked: Path, tmp_path: Path
+) -> None:
+    """There were eleven: what git stores was hashed before the index was asked."""
+    worktree = make_repo(tmp_path / "shop")
+    assert main.main(["inject", str(worktree)]) == 0
+    asked.unlink()
+
+    assert main.main(["inject", str(worktree)]) == 0
+
+    assert names_of(asked) == sorted(
         (
             *("rev-parse", "config", "status", "log"),
-            *("ls-files", "check-ignore", "check-attr", "config"),
+            *("cat-file", "check-attr", "diff-files"),
         )
     )
+
+
+def test_settings_that_are_removed_meanwhile_are_made_again(
+    asked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The options are read once, before the lock is taken."""
+    worktree = make_repo(tmp_path / "shop")
+    assert main.main(["inject", str(worktree)]) == 0
+    plan = injector_module.plan_section
+
+    def eject_meanwhile(*arguments: Any, **options: Any) -> SectionPlan:
+        assert main.main(["eject", str(worktree)]) == 0
+        return plan(*arguments, **options)
+
+    monkeypatch.setattr(injector_module, "plan_section", eject_meanwhile)
+    assert main.main(["inject", str(worktree)]) == 0
+
+    assert "hivemind:begin" in (worktree / "CLAUDE.md").read_text()
+    assert status(worktree) == ""
+    assert "hivemind:begin" not in git(worktree, "diff")
+
+
+def test_a_created_file_that_git_begins_to_see_is_hidden_again(
+    asked: Path, tmp_path: Path
+) -> None:
+    worktree = make_repo(tmp_path / "shop", text=None)
+    assert main.main(["inject", str(worktree)]) == 0
+    (worktree / ".git" / "info" / "exclude").write_text("")
+    assert "CLAUDE.md" in status(worktree)
+
+    assert main.main(["inject", str(worktree)]) == 0
+
+    assert status(worktree) == ""
 
 
 @pytest.mark.parametrize("off", ["false", "no", "off", "0"])
@@ -55,3 +111,21 @@ def test_whatever_git_takes_for_false_switches_injection_off(
     assert main.main(["inject", str(worktree)]) == 0
 
     assert not (worktree / "CLAUDE.md").exists()
+
+
+def test_an_injection_masks_each_text_once(
+    asked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was masked when it was weighed, for each record, for hashes and the file."""
+    worktree = make_repo(tmp_path / "shop")
+    texts: list[str] = []
+
+    def counted(text: str) -> str:
+        texts.append(text)
+        return mask(text)
+
+    monkeypatch.setattr(section, "mask", counted)
+    assert main.main(["inject", str(worktree)]) == 0
+
+    assert texts
+    assert len(texts) == len(set(texts))
