@@ -75,7 +75,8 @@ def find_candidates(memory: Memory, facets: Sequence[Facet]) -> Candidates:
     typed = _TypedMemories(memory, origins)
     preferences = typed.preferences()
     found = Candidates(
-        always=typed.always(), preferences=[*_preferences(memory), *preferences]
+        always=typed.always(),
+        preferences=[*_preferences(memory, origins), *preferences],
     )
     taken = {excerpt.path for excerpt in (*found.always, *preferences)}
     # Of the worktree: the process may be in another repository, or in none.
@@ -208,47 +209,51 @@ class _TypedMemories:
         return replaced(excerpt, agent=agent)
 
 
-def _preferences(memory: Memory) -> list[Excerpt]:
+def _preferences(memory: Memory, origins: Origins) -> list[Excerpt]:
     """Return the chunks of ``global.md`` that contain text, in their order."""
+    excerpts = []
+    for start_line, end_line, body in _global_bodies(memory):
+        origin = origins.entry_at(GLOBAL_NOTE, start_line)
+        excerpt = Excerpt(
+            path=GLOBAL_NOTE,
+            start_line=start_line,
+            end_line=end_line,
+            text=body,
+            date=origin.at[:10] if origin else "",
+            score=_PREFERENCE.value,
+            reasons=(_PREFERENCE,),
+            id=origin.id if origin else "",
+            session=session_of(origin),
+            agent=agent_of(origin),
+            is_preference=True,
+        )
+        if _has_text(body) and not origins.is_external(excerpt):
+            excerpts.append(excerpt)
+    return excerpts
+
+
+def _global_bodies(memory: Memory) -> list[tuple[int, int, str]]:
+    """Return first line, last line and body of each chunk of ``global.md``."""
+    if not memory.settings.chunk_overlap_chars:  # a body would repeat lines
+        bodies = memory.lists.bodies(GLOBAL_NOTE)
+        if bodies is not None:
+            return bodies
     try:
         text = memory.read(GLOBAL_NOTE).text
     except (NoteNotFoundError, NoteUnreadableError):
         return []
     if not _has_text(text):
         return []
-    # The chunker imports a Markdown parser, which only this needs.
+    # Of a long note the chunker loads a Markdown parser, which takes 40 ms.
     from hivemind_memory.markdown.note_parser import parse_note
 
-    note = parse_note(
-        GLOBAL_NOTE,
-        text.encode(),
-        limit_chars=memory.settings.chunk_chars,
-    )
-    if not is_trusted(note.front_matter.get("source")):
-        return []
-    excerpts = []
-    for chunk in note.chunks:
-        origin = chunk.provenance
-        if origin and (origin.is_forgotten or not is_trusted(origin.source)):
-            continue
-        if not _has_text(chunk.body):
-            continue
-        excerpts.append(
-            Excerpt(
-                path=GLOBAL_NOTE,
-                start_line=chunk.start_line,
-                end_line=chunk.end_line,
-                text=chunk.body,
-                date=origin.at[:10] if origin else "",
-                score=_PREFERENCE.value,
-                reasons=(_PREFERENCE,),
-                id=origin.id if origin else "",
-                session=session_of(origin),
-                agent=agent_of(origin),
-                is_preference=True,
-            )
-        )
-    return excerpts
+    limit_chars = memory.settings.chunk_chars
+    note = parse_note(GLOBAL_NOTE, text.encode(), limit_chars=limit_chars)
+    return [
+        (chunk.start_line, chunk.end_line, chunk.body)
+        for chunk in note.chunks
+        if chunk.provenance is None or not chunk.provenance.is_forgotten
+    ]
 
 
 def _has_text(body: str) -> bool:

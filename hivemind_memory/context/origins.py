@@ -29,28 +29,33 @@ class Origins:
 
     def is_external(self, excerpt: Excerpt) -> bool:
         """Return whether the entry or the note of a text names a source outside."""
-        origin = self._entry(excerpt)
+        origin = self.entry_at(excerpt.path, excerpt.start_line)
         is_external = not is_trusted(self._notes[excerpt.path][1].get("source"))
         return is_external or (origin is not None and not is_trusted(origin.source))
 
     def session_of(self, excerpt: Excerpt) -> str:
         """Return the agent's session that wrote a text; empty: none did."""
-        return session_of(self._entry(excerpt))
+        return session_of(self.entry_at(excerpt.path, excerpt.start_line))
 
     def agent_of(self, excerpt: Excerpt) -> str:
         """Return the agent that wrote a text; empty: none did, or nothing says so."""
-        origin = self._entry(excerpt)
+        origin = self.entry_at(excerpt.path, excerpt.start_line)
         if origin is not None:
             return agent_of(origin)
         front = self._notes[excerpt.path][1]
         return str(front.get("by") or UNNAMED) if front.get("source") == AGENT else ""
 
-    def _entry(self, excerpt: Excerpt) -> Provenance | None:
-        """Return the provenance of the entry that a text is in, if it is in one."""
-        if excerpt.path not in self._notes:
-            self._notes[excerpt.path] = self._read(excerpt.path)
+    def entry_at(self, path: str, start_line: int) -> Provenance | None:
+        """Return the provenance of the entry that a text is in, if it is in one.
+
+        Args:
+            path: The note.
+            start_line: The first line of the text.
+        """
+        if path not in self._notes:
+            self._notes[path] = self._read(path)
         # An entry reaches to the next one, so the nearest comment above decides.
-        for line in reversed(self._notes[excerpt.path][0][: excerpt.start_line]):
+        for line in reversed(self._notes[path][0][:start_line]):
             if line.startswith(OPENING) and (origin := parse_provenance(line)):
                 return origin
         return None

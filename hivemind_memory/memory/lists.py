@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 
 from hivemind_memory.access.rules import may_read
+from hivemind_memory.errors import NoteUnreadableError
 from hivemind_memory.model.listing import (
     FolderPage,
     NoteRow,
@@ -109,6 +110,32 @@ class MemoryLists:
             kept = self._handle.kept = (state, read())
         value: T = kept[1]
         return value
+
+    def bodies(self, path: NotePath) -> list[tuple[int, int, str]] | None:
+        """Return first line, last line and body of each chunk of a note, masked.
+
+        None: the index does not have the note as it is now, by the rules of today.
+        """
+
+        def read(index: Index) -> list[tuple[int, int, str]] | None:
+            hits = index.hit_source()
+            try:
+                signature = self._folder.signature(path)
+            except NoteUnreadableError:
+                return None
+            indexed = hits.signatures({path}, only_outdated=False).get(path)
+            if (
+                self._handle.why_behind
+                or not self._handle.syncer.has_current_chunking(index)
+                or hits.signatures({path}, only_outdated=True)
+                or indexed != signature
+            ):
+                return None
+            return hits.bodies(path)
+
+        if not may_read(self._caller, path):
+            return []
+        return self._handle.run_fresh(read)
 
     def note_rows(self) -> list[NoteRow]:
         """Return every indexed note, whoever may see it."""

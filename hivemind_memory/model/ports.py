@@ -305,14 +305,16 @@ class HitSource(Protocol):
         """Return what the memories of chunks say of themselves; of others, nothing."""
         ...
 
+    def bodies(self, path: str) -> list[tuple[int, int, str]]:
+        """Return first line, last line and body of each chunk of a note, in order."""
+        ...
+
     def signatures(
         self, paths: Collection[str], *, only_outdated: bool
     ) -> dict[str, FileSignature]:
         """Return the signatures of those notes that are indexed.
 
-        Args:
-            paths: Notes.
-            only_outdated: Only of those that were indexed by other rules.
+        *only_outdated*: only of those that were indexed by other rules.
         """
         ...
 

@@ -124,6 +124,20 @@ class ListsContract:
         writer.remove([NotePath("m3.md")])
         assert newest() == (["m2.md", "m1.md"], 2)
 
+    def test_bodies_are_those_of_one_note_in_its_order(
+        self, open_index: OpenIndex
+    ) -> None:
+        """Without the comment that says who wrote an entry."""
+        index = open_index()
+        entry = "<!-- hm id=01JD3Y7Q8Z5X4W3V2T1S0R9QP1 source=human at=2026-11-21 -->"
+        put(index, "a.md", f"# A\n\none\n\n\n{entry}\ntwo\n")
+        put(index, "b.md", "# B\n\nthree\n")
+
+        bodies = index.hit_source().bodies("a.md")
+
+        assert bodies == [(1, 5, "# A\n\none"), (6, 7, "two")]
+        assert index.hit_source().bodies("none.md") == []
+
     def test_titles_of_some_notes_are_those_of_all(self, open_index: OpenIndex) -> None:
         """A page of a list asks for no other."""
         index = open_index()

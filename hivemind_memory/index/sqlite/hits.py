@@ -64,6 +64,11 @@ _SIGNATURES = """
 SELECT path, mtime, ctime, size, inode FROM files
 WHERE state = 0 AND path IN ({marks})
 """
+_BODIES = """
+SELECT start_line, end_line, coalesce(body, text)
+FROM chunks JOIN files ON files.id = file_id
+WHERE state = 0 AND path = ? ORDER BY start_line, chunks.id
+"""
 _TITLES = f"""
 SELECT path, min(start_line), headings,
   CASE headings WHEN '' THEN ltrim(coalesce(body, text), char(10, 13, 32)) END,
@@ -148,6 +153,11 @@ class SqliteHits:
                     sql, tuple(chunks)
                 )
             }
+
+    def bodies(self, path: str) -> list[tuple[int, int, str]]:
+        """Return the lines and the body of each chunk of a note, in order."""
+        with translated_errors(self._path):
+            return list(self._connection.execute(_BODIES, (path,)))
 
     def signatures(
         self, paths: Collection[str], *, only_outdated: bool
