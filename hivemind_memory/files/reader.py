@@ -5,9 +5,9 @@ Only a sync that finds a change comes here; a search of an unchanged folder does
 
 from __future__ import annotations
 
-import hashlib
 from typing import NamedTuple
 
+from hivemind_memory.files.digests import sha256_hex
 from hivemind_memory.files.errors import read_error
 
 TYPE_CHECKING = False
@@ -92,4 +92,4 @@ def read_note(folder: NotesFolder, path: NotePath) -> ReadNote:
 
 def digest_of(data: bytes) -> str:
     """Return the SHA-256 of *data*, hexadecimal."""
-    return hashlib.sha256(data).hexdigest()
+    return sha256_hex(data)

@@ -14,7 +14,6 @@ from hivemind_memory.inject.letters import letters, readable
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.text import decode, without_comments
 from hivemind_memory.model.memories import ACTIVE
-from hivemind_memory.notes.entry_edits import entries_in, without_entries
 from hivemind_memory.notes.memory_header import header_of, is_expired_or_done
 from hivemind_memory.redaction import mask
 
@@ -93,6 +92,9 @@ class ActiveTexts:
 
 def _letters_of(data: bytes) -> tuple[bytes, ...]:
     """Return the letters of an active note as a section shows it."""
+    # Most injections find every note as it was, and need no editor of notes.
+    from hivemind_memory.notes.entry_edits import entries_in, without_entries
+
     forgotten = {
         entry.provenance.id
         for entry in entries_in(data)

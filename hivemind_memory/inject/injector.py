@@ -24,7 +24,6 @@ from hivemind_memory.inject.injection_record import (
     readable_records,
     record_of,
 )
-from hivemind_memory.inject.leftovers import find_leftovers, worktrees_here
 from hivemind_memory.inject.place_section import place_section
 from hivemind_memory.inject.section import plan_section, texts_kept
 from hivemind_memory.inject.section_file import (
@@ -370,22 +369,23 @@ class Injector:
         """Restore git's settings, unless something still needs ours.
 
         Returns:
-            Whether none is left, and what they are left for, other worktrees with a
-            section of their own apart.
+            Whether none is left, and for what, other worktrees with a section apart.
         """
         if repository is None:
             return True, ()
+        from hivemind_memory.inject import leftovers as left
+
         settings, guard = GitSettings(repository), CommitGuard(repository)
         if not settings.exist() and not guard.exists():
             return True, ()
-        others = (top for top in worktrees_here(repository) if top != repository.top)
         if any(
             may_hold_section(root, file, repository)
-            for root in others
+            for root in left.worktrees_here(repository)
+            if root != repository.top
             for file in self._files(root, repository)
         ):
             return False, ()
-        leftovers = find_leftovers(repository)
+        leftovers = left.find_leftovers(repository)
         if leftovers or any(
             may_hold_section(repository.top, file, repository)
             for file in self._files(repository.top, repository)

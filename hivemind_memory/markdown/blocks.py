@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from hashlib import blake2b
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakValueDictionary
 
+from hivemind_memory.files.digests import blake2b_digest
 from hivemind_memory.markdown.entry import parse_provenance
 from hivemind_memory.markdown.front_matter import FENCE, split_front_matter
 from hivemind_memory.markdown.note_parser import block_chunks
@@ -328,4 +328,4 @@ def _chars_of(blocks: Sequence[_Block]) -> int:
 
 def _digest(text: str) -> bytes:
     """Return what no other text has."""
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return blake2b_digest(text.encode("utf-8", "surrogatepass"), 16)

@@ -90,7 +90,7 @@ class _RefusedError(Exception):
 
 def _parsed(source: str) -> dict[str, object] | None:
     """Return the mapping that *source* says, or None when it says none."""
-    simple = simple_values(source)
+    simple = simple_values(source) if source else {}
     if simple is not None:
         return simple
     # To load it takes 15 ms of a cold answer.

@@ -6,9 +6,9 @@ parser: a subchunk that is cut slightly wrong changes a score a little, and that
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING
 
+from hivemind_memory.files.digests import sha256_hex
 from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 if TYPE_CHECKING:
@@ -119,4 +119,4 @@ def embedding_texts(body: str) -> list[str]:
 
 def text_hash(text: str) -> str:
     """Return the name of a text in the vector cache: its SHA-256, hexadecimal."""
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+    return sha256_hex(text.encode("utf-8", "replace"))

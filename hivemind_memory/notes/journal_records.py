@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
-from hashlib import sha256
 from sys import intern
 
+from hivemind_memory.files.digests import sha256_hex
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.results import RECOVERY_WINDOW_S
 from hivemind_memory.model.value import replaced, value
@@ -95,7 +95,7 @@ def opened_line(now_s: float) -> bytes:
 
 def text_line(entry: JournalEntry, text: str) -> bytes:
     """Return the line that goes before *text* is appended to a note."""
-    digest = sha256(text.encode()).hexdigest()
+    digest = sha256_hex(text.encode())
     record: dict[str, object] = {
         "do": "again" if entry.state == RETURNING else "begin",
         "id": entry.id,
@@ -156,7 +156,7 @@ def text_of(line: bytes) -> str:
         text, digest = str(record["text"]), record["sha256"]
     except (ValueError, LookupError, TypeError):
         return ""
-    return text if sha256(text.encode()).hexdigest() == digest else ""
+    return text if sha256_hex(text.encode()) == digest else ""
 
 
 def last_saved(heading: dict[str, object]) -> LastSaved | None:

@@ -9,10 +9,10 @@ change meanwhile, so what a person saves in between is never lost.
 from __future__ import annotations
 
 import stat
-from hashlib import sha256
 
 from hivemind_memory.errors import NotSavedError
 from hivemind_memory.files.descriptors import signature_of
+from hivemind_memory.files.digests import sha256_digest
 from hivemind_memory.files.errors import save_error
 from hivemind_memory.markdown.entry import escape_markers, new_ulid
 from hivemind_memory.markdown.front_matter import (
@@ -70,7 +70,7 @@ class MemoryFile:
         given = self.front.values.get("id")
         if isinstance(given, str | int) and str(given).strip():
             return str(given).strip()
-        digest = sha256(self.text.encode()).digest()
+        digest = sha256_digest(self.text.encode())
         return new_ulid(max(0, self.signature[0]) // 10**6 / 1000, digest[:10])
 
     def with_values(self, changes: Mapping[str, object]) -> bytes:
