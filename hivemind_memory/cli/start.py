@@ -41,6 +41,9 @@ def run() -> None:
             if code is not None:
                 # Nothing is buffered here, and Python would take milliseconds to end.
                 os._exit(code)
+        from hivemind_memory.cli.kept_modules import install
+
+        install()
     from hivemind_memory.cli.main import run as run_here
 
     run_here()
