@@ -41,14 +41,16 @@ print(json.dumps([
 kept.write()
 """
 _LIST = """
-import sys
+import atexit, sys
 from hivemind_memory.cli.start import run
 sys.argv = ["hm", "list"]
-try:
-    run()
-finally:
+
+@atexit.register
+def tell():
     loader = sys.modules["hivemind_memory.memory.memory"].__spec__.loader
     print(type(loader).__name__, file=sys.stderr)
+
+run()
 """
 
 
