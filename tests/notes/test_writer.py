@@ -11,7 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hivemind_memory.errors import NotePathError, NotSavedError, UsageError
+from hivemind_memory.errors import (
+    NotePathError,
+    NotesMissingError,
+    NotSavedError,
+    UsageError,
+)
 from hivemind_memory.markdown.entry import parse_provenance
 from hivemind_memory.notes.writer import MAX_CONTENT_BYTES
 from tests.support.note_home import AT, NOTE, Home
@@ -250,7 +255,7 @@ def test_a_missing_notes_folder_is_not_made(home: Home) -> None:
     """It may be a drive that is not mounted."""
     home.notes.rmdir()
 
-    with pytest.raises(UsageError, match="memory"):
+    with pytest.raises(NotesMissingError, match="memory"):
         home.append("x")
 
     assert not home.notes.exists()
