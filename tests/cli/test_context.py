@@ -41,7 +41,8 @@ def test_the_figures_of_help_are_those_of_the_program(hm: Hm) -> None:
     high, medium, low = SHARES.values()
 
     told = " ".join(hm("context", "add", "--help").out.split())
-    assert f"up to {high}, {medium} and {low} %" in told
+    of_high = f"high fills up to {high} % of the budget"
+    assert f"{of_high}, medium up to {medium} %, low up to {low} %" in told
     told = " ".join(hm("context", "clean", "--help").out.split())
     assert f"a confidence below {LEAST_CONFIDENCE}" in told
     assert HISTORY_S == 3600
