@@ -232,10 +232,9 @@ def _purge_page(call: PageCall, problem: str = "") -> Page:
 
 
 def _names_in(plan: PurgeResult) -> str:
-    """Return a name of what a purge would remove: another one for other memories."""
-    return text_version(
-        " ".join(sorted(item.id or item.path for item in plan.memories))
-    )
+    """Return the names of what a purge would remove."""
+    names = (item.id or quote(mask(item.path)) for item in plan.memories)
+    return " ".join(sorted(names))
 
 
 def _confirming(memory: StoredMemory) -> tuple[str, str]:

@@ -408,6 +408,7 @@ def test_a_keyword_search_loads_nothing_of_it(tmp_path: Path) -> None:
         "HIVEMIND_EMBEDDING_PROVIDER": "none",
         "HIVEMIND_LLM_PROVIDER": "openai",
         "HIVEMIND_LLM_MODEL": "m",
+        "HIVEMIND_DEBUG": "1",  # it ends as Python does, so the last line is run
         "PATH": "/usr/bin:/bin",
     }
     (tmp_path / "memory").mkdir(mode=0o700)
