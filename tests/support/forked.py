@@ -86,8 +86,8 @@ def become_hm(
         environ: Its environment.
         max_files: How many files it may have open; 0: as many as before.
     """
-    # What the parent has opened is closed here by its number. If an object of the parent
-    # were collected later, it would close a file that has got the number since.
+    # What the parent has opened is closed here, by its number. An object of the parent
+    # that is collected later would close a file that has got its number since.
     gc.freeze()
     # One of these tells the parent by its end that the child runs.
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
