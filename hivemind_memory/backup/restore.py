@@ -2,7 +2,8 @@
 
 The archive is read and checked as a whole before anything is written. If the disk then
 refuses, what was written is removed again. Files that are there already, byte for byte,
-are left as they are, so a restore whose process was killed can be run again.
+are left as they are, so a restore whose process was killed can be run again. What
+another process writes into the home meanwhile is not replaced either.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ import hashlib
 import json
 import os
 import tarfile
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from hivemind_memory.backup.late_entries import add_late_entries
+from hivemind_memory.backup.new_files import EFFECT, NewFiles, in_the_way, is_taken
 from hivemind_memory.backup.write import (
     CONFIG,
     FORMAT,
@@ -32,8 +33,7 @@ from hivemind_memory.errors import (
     StateUnusableError,
     UsageError,
 )
-from hivemind_memory.files.atomic import write_file
-from hivemind_memory.files.descriptors import make_private_folder, open_regular
+from hivemind_memory.files.descriptors import make_private_folder
 from hivemind_memory.files.errors import cause_of
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.files.paths import name_problem, parse_note_path
@@ -44,7 +44,7 @@ from hivemind_memory.state.open import state_for
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from hivemind_memory.files.places import Places
     from hivemind_memory.model.results import RecoveredEntry
@@ -52,8 +52,6 @@ if TYPE_CHECKING:
     Progress = Callable[[str, int, int], None]
 
 
-_EFFECT = "Nothing was restored"
-_MAX_NAMES = 5
 _DAMAGED = "The file is damaged or was not created by `hm backup`. Use another copy."
 
 
@@ -105,8 +103,12 @@ def restore_backup(
         _refuse_replacing(places, members, targets)
     except OSError as error:
         cause, hint = cause_of(error)
-        raise HivemindError(f"{file}: {cause}.", hint=hint, effect=_EFFECT) from error
-    written = _Written(places, members, targets)
+        raise HivemindError(f"{file}: {cause}.", hint=hint, effect=EFFECT) from error
+    notes = (
+        os.path.join(places.notes, name.removeprefix(NOTES))
+        for name in members.keys() - targets.keys()
+    )
+    written = NewFiles((*notes, *targets.values(), os.path.join(places.notes, "x")))
     try:
         _write(places, members, manifest, targets, written, report=report)
     except (OSError, HivemindError) as error:
@@ -147,7 +149,7 @@ def _read(file: str) -> tuple[dict[str, bytes], dict[str, Any]]:
         raise UsageError(
             f"{file} was made by a newer version of this program.",
             hint="Upgrade hivemind-memory.",
-            effect=_EFFECT,
+            effect=EFFECT,
         )
     if not _are_described(known):
         raise _unusable("its list of contents is damaged")
@@ -210,17 +212,13 @@ def _refuse_replacing(
     for name, data in members.items():
         if name in targets:
             path = targets[name]
-            is_there = os.path.lexists(path) and not _may_be_replaced(path, data)
+            is_there = is_taken(path, data)
         else:
             note = parse_note_path(name.removeprefix(NOTES))
             path = os.path.join(places.notes, note)
             is_there = os.path.lexists(path) and folder.read(note)[0] != data
         if is_there:
-            raise UsageError(
-                f"{path} exists, and restoring would overwrite it.",
-                hint="Restore into an empty HIVEMIND_HOME, or move this one away.",
-                effect=_EFFECT,
-            )
+            raise in_the_way(path)
 
 
 def _write(
@@ -228,7 +226,7 @@ def _write(
     members: Mapping[str, bytes],
     manifest: Mapping[str, Any],
     targets: Mapping[str, str],
-    written: _Written,
+    written: NewFiles,
     *,
     report: Progress,
 ) -> None:
@@ -241,90 +239,11 @@ def _write(
         if name in targets:
             continue
         note = parse_note_path(name.removeprefix(NOTES))
-        if folder.signature(note) is None:
-            written.files[os.path.join(places.notes, note)] = data
-            folder.replace(note, data, expected=None)
+        written.put_note(folder, note, data)
         mtime_ns = int(manifest["members"][name]["mtime_ns"])
         os.utime(os.path.join(places.notes, note), ns=(mtime_ns, mtime_ns))
     for name in sorted(targets, key=lambda name: name == STATE):
-        path, data = targets[name], members[name]
-        make_private_folder(os.path.dirname(path))
-        if not (os.path.exists(path) and _is_same(path, data)):
-            written.files[path] = data
-            write_file(path, data)
-
-
-class _Written:
-    """What a restore has written, so that it can be removed again."""
-
-    def __init__(
-        self, places: Places, members: Mapping[str, bytes], targets: Mapping[str, str]
-    ) -> None:
-        notes = {
-            os.path.join(places.notes, name.removeprefix(NOTES))
-            for name in members.keys() - targets.keys()
-        }
-        above = {
-            folder
-            for path in (*notes, *targets.values(), os.path.join(places.notes, "x"))
-            for folder in _folders_above(path)
-        }
-        self._missing = {folder for folder in above if not os.path.lexists(folder)}
-        self.files: dict[str, bytes] = {}
-        """Path -> what is, or was about to be, written there."""
-
-    def take_back(self) -> list[str]:
-        """Remove the files, and the folders that were not there; return what stays."""
-        left = []
-        for path, data in self.files.items():
-            try:
-                if _is_same(path, data):
-                    os.unlink(path)
-                elif os.stat(path).st_size > 0:
-                    left.append(path)
-            except FileNotFoundError:
-                continue
-            except OSError:
-                left.append(path)
-        for folder in sorted(self._missing, key=len, reverse=True):
-            with suppress(OSError):  # another program has put something there
-                os.rmdir(folder)
-        return left
-
-    @staticmethod
-    def failure(cause: str, hint: str, left: list[str]) -> HivemindError:
-        """Return the error for a restore that failed, with the files that stay."""
-        if not left:
-            return HivemindError(f"{cause}.", hint=hint, effect=_EFFECT)
-        names = ", ".join(left[:_MAX_NAMES])
-        more = f" and {len(left) - _MAX_NAMES} more" if len(left) > _MAX_NAMES else ""
-        return HivemindError(
-            f"{cause}.",
-            hint=f"{hint} Delete {names}{more} before you restore again.",
-            effect="Part of it was restored and could not be removed again",
-        )
-
-
-def _folders_above(path: str) -> Iterator[str]:
-    """Yield the folders that a file is in, up to the root."""
-    while path != (path := os.path.dirname(path)):
-        yield path
-
-
-def _may_be_replaced(path: str, data: bytes) -> bool:
-    """Return whether what has the name of a member is as good as nothing, or the same.
-
-    A link that leads nowhere is neither.
-    """
-    if not os.path.exists(path):
-        return False
-    return os.stat(path).st_size == 0 or _is_same(path, data)
-
-
-def _is_same(path: str, data: bytes) -> bool:
-    """Return whether a file holds exactly certain bytes."""
-    with open(path, "rb", opener=open_regular) as file:
-        return file.read(len(data) + 1) == data
+        written.put(targets[name], members[name])
 
 
 def _cause_of(error: OSError | HivemindError) -> tuple[str, str]:
@@ -358,9 +277,9 @@ def _renamed(state: bytes, notes: str) -> bytes:
     try:
         return state_for(state, notes)
     except StateUnusableError as error:
-        raise UsageError(f"{error}.", hint=error.hint, effect=_EFFECT) from error
+        raise UsageError(f"{error}.", hint=error.hint, effect=EFFECT) from error
 
 
 def _unusable(clause: str) -> UsageError:
     """Return the error for a file that is not a sound backup."""
-    return UsageError(f"{clause}.", hint=_DAMAGED, effect=_EFFECT)
+    return UsageError(f"{clause}.", hint=_DAMAGED, effect=EFFECT)

@@ -22,6 +22,9 @@ INDEX_FOLDER = ".index"
 JOURNAL_FILE = "entries.jsonl"
 """The journal's one file, in its folder. It is empty when it holds no entry."""
 
+JOURNAL_LOCK = "lock"
+"""The file beside it whose lock its writers hold."""
+
 RECOVERED_FILE = "returned.jsonl"
 """The file beside it that lists the recovered entries."""
 

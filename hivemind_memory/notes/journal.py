@@ -17,7 +17,12 @@ from hivemind_memory.errors import NotSavedError, is_disk_full
 from hivemind_memory.files import descriptors
 from hivemind_memory.files.errors import cause_of
 from hivemind_memory.files.locks import LOCK_WAIT_S, KernelLock, exclusive
-from hivemind_memory.files.places import JOURNAL_FILE, has_journal_entries, notes_locks
+from hivemind_memory.files.places import (
+    JOURNAL_FILE,
+    JOURNAL_LOCK,
+    has_journal_entries,
+    notes_locks,
+)
 from hivemind_memory.notes.journal_reader import JournalReader
 from hivemind_memory.notes.journal_records import (
     LONGEST_MARK_BYTES,
@@ -63,7 +68,7 @@ class Journal:
         """
         self.folder = folder
         self._notes = notes
-        self._lock = KernelLock(os.path.join(folder, "lock"))
+        self._lock = KernelLock(os.path.join(folder, JOURNAL_LOCK))
         self._reader = JournalReader(os.path.join(folder, JOURNAL_FILE))
 
     def may_need_recovery(self) -> bool:

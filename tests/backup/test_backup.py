@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.backup import restore
+from hivemind_memory.backup import new_files
 from hivemind_memory.backup.restore import restore_backup
 from hivemind_memory.backup.write import write_backup
 from hivemind_memory.errors import UsageError
@@ -188,11 +188,11 @@ def test_the_state_is_restored_last(
     (home / "memory" / "projects" / "shop" / IDENTITY_FILE).write_text("{}")
     file = backed_up(home, tmp_path / "b.tar.gz")
     written: list[str] = []
-    write = restore.write_file
+    write = new_files.write_file
     monkeypatch.setattr(
-        restore,
+        new_files,
         "write_file",
-        lambda path, data: (written.append(path), write(path, data)),
+        lambda path, data, **how: (written.append(path), write(path, data, **how))[1],
     )
 
     with opened(tmp_path / "other") as memory:
