@@ -254,11 +254,10 @@ def remember_vault(home: str, key_command: str) -> None:
         home: The home folder.
         key_command: The option ``vault_key_command``.
     """
+    global _vaults  # noqa: PLW0603 - replaced whole: other threads look at it meanwhile
     path = vault_file(home)
-    _vaults.pop(path, None)
-    _vaults[path] = key_command
-    if len(_vaults) > _MAX_VAULTS:
-        _vaults.pop(next(iter(_vaults)), None)
+    others = [(known, key) for known, key in _vaults.items() if known != path]
+    _vaults = dict([*others, (path, key_command)][-_MAX_VAULTS:])
 
 
 def known_vaults() -> tuple[tuple[str, str], ...]:

@@ -9,12 +9,14 @@ import sys
 import tarfile
 from ast import literal_eval
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
 
 from hivemind_memory import opening
 from hivemind_memory.dashboard.shown_text import masked_text
-from hivemind_memory.files.places import known_vaults
+from hivemind_memory.files.places import known_vaults, remember_vault, vault_file
 from hivemind_memory.model.query import Query
 from hivemind_memory.redaction import find_secrets, mask
 from hivemind_memory.sqlite import connection
@@ -302,3 +304,24 @@ def test_only_notes_that_hold_the_value_are_indexed_anew(home: Path, form: str) 
         memory.rebuild()
         assert sorted(literal_eval(found)) == sorted(literal_eval(rows(home)))
         assert "[redacted" not in found
+
+
+def test_a_vault_is_known_while_its_home_is_opened_once_more(tmp_path: Path) -> None:
+    """For an instant a server's other threads knew no secret, and hid none."""
+    remember_vault(str(tmp_path), "")
+    path, seen = vault_file(str(tmp_path)), list[bool]()
+
+    def each_step(frame: FrameType, _event: str, _arg: object) -> Any:
+        frame.f_trace_opcodes = True
+        seen.append(path in dict(known_vaults()))
+        return each_step
+
+    before = sys.gettrace()
+    sys.settrace(each_step)
+    try:
+        remember_vault(str(tmp_path), "")
+    finally:
+        sys.settrace(before)
+
+    assert len(seen) > 1
+    assert all(seen)
