@@ -254,6 +254,8 @@ class JournalFile:
         """Rewrite the journal with these entries only; without any it is empty."""
         if not entry_ids:
             os.ftruncate(self._fd, 0)
+            # Else a power cut brings back what was purged, and recovery restores it.
+            descriptors.sync_file(self._fd)
             self.commit()
             with suppress(FileNotFoundError):  # a killed process may have left it
                 os.unlink(os.path.join(self.folder, _REWRITTEN))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import threading
 from pathlib import Path
@@ -324,3 +325,23 @@ def test_a_journal_that_is_read_on_adds_up_to_the_same(
 
     file.unlink()
     assert reader.entries() == ()
+
+
+def test_a_journal_that_is_emptied_is_empty_after_a_power_cut(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its old text came back, and recovery put what was purged into recovered.md."""
+    entry = home.append("purged")
+    on_disk = {str(home.journal_file): home.journal_file.read_bytes()}
+    real = os.fsync
+
+    def fsync(fd: int) -> None:
+        real(fd)
+        path = os.readlink(f"/proc/self/fd/{fd}")
+        on_disk[path] = Path(path).read_bytes() if os.path.isfile(path) else b""
+
+    monkeypatch.setattr(os, "fsync", fsync)
+
+    home.journal.forget([entry.id], home.clock[0])
+
+    assert on_disk[str(home.journal_file)] == b""
