@@ -34,7 +34,7 @@ FAULTS = (
     Fault(
         name="a torn entry is left in its note",
         rig="kill_writes --kills 40",
-        module="notes/recovery.py",
+        module="notes/crashed_write.py",
         code="assert _torn_at\n_torn_at = lambda *_: -1\n",
         says=r"torn=\['|[1-9]\d* problems",
     ),

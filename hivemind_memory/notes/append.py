@@ -2,7 +2,7 @@
 
 The journal has the text before the note does. A write that fails half-way is undone
 here; one that is killed half-way is undone by the next writer
-(``recovery.finish_crashed_write``).
+(``crashed_write.finish_crashed_write``).
 """
 
 from __future__ import annotations

@@ -21,8 +21,8 @@ from hivemind_memory.markdown.sections import segments_of
 from hivemind_memory.markdown.text import decode, is_blank, plain, split_lines
 from hivemind_memory.model.note import Provenance
 from hivemind_memory.model.value import value
+from hivemind_memory.notes.crashed_write import finish_crashed_write
 from hivemind_memory.notes.memory_file import edit_note
-from hivemind_memory.notes.recovery import finish_crashed_write
 from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 TYPE_CHECKING = False

@@ -1,4 +1,4 @@
-"""Recovers acknowledged entries that disappeared, and cleans up after a killed writer.
+"""Recovers acknowledged entries that disappeared.
 
 If anything removes an entry within ten minutes of its writing (a stale editor buffer, a
 sync tool, a checkout), the entry comes back once, in ``recovered.md`` of its own scope.
@@ -7,37 +7,29 @@ Removing it there, or removing it later, is final.
 An entry counts as lost only when it is in no note of its scope and its note has been
 quiet for a while: a wrong answer would make a copy. An editor that is saving, a note
 that was renamed, and an old entry that a person deletes must not look like a loss.
-
-After a crash, an entry that is whole in its note stays, a torn one is cut off, and one
-that never reached its note is dropped, because it was never acknowledged.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from contextlib import closing
 
 from hivemind_memory.errors import (
     HivemindError,
     NoteNotFoundError,
     NotePathError,
     NotSavedError,
-    UsageError,
 )
-from hivemind_memory.files.descriptors import PRIVATE_FILE
-from hivemind_memory.files.errors import is_in_the_way
 from hivemind_memory.files.folder import NotesFolder
-from hivemind_memory.markdown.entry import OPENING, entry_ids, parse_provenance
+from hivemind_memory.markdown.entry import entry_ids, parse_provenance
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.results import RECOVERY_WINDOW_S, RecoveredEntry
 from hivemind_memory.model.scope import scope_of
 from hivemind_memory.model.value import replaced, value
-from hivemind_memory.notes.append import EntryDraft, OpenNote, append_entry
+from hivemind_memory.notes.append import EntryDraft, append_entry
+from hivemind_memory.notes.crashed_write import finish_crashed_write
 from hivemind_memory.notes.journal_records import (
     BEGUN,
-    DROPPED,
-    RECOVERED,
     RETURNING,
     SAVED,
     is_recoverable,
@@ -107,7 +99,7 @@ def recover_within(
         looked_at: Ids of the entries that were looked for then; others stay.
 
     Raises:
-        HivemindError: An entry could not be put back.
+        HivemindError: An entry could not be put back; the others were.
         OSError: The journal could not be rewritten.
     """
     entries = session.entries()
@@ -119,16 +111,27 @@ def recover_within(
         gone = _still_lost(seen, entries)
     # First: a process killed in between has reported too much, which is settled later.
     add_recovered(session.folder, gone)
-    back = [entry for entry in gone if _put_back(session, entry)]
+    back: list[JournalEntry] = []
+    failed: dict[str, HivemindError] = {}
+    for entry in gone:
+        try:
+            if _put_back(session, entry):
+                back.append(entry)
+        except HivemindError as error:
+            if session.is_unfinished():
+                raise  # what is in doubt is settled first
+            failed[entry.id] = error  # the note of another scope may take its own
     undecided = {lost.entry.id for lost in seen} | (entries.keys() - looked_at)
     kept = {
         entry.id
         for entry in entries.values()
         if entry.state == SAVED
         and (is_recoverable(entry, now_s) or entry.id in undecided)
-        and entry not in gone
+        and (entry not in gone or entry.id in failed)
     }
     session.keep(kept, now_s)
+    for problem in failed.values():
+        raise problem
     return tuple(map(recovered_entry, back))
 
 
@@ -339,62 +342,3 @@ def _in_no_note(root: str, entries: list[LostEntry]) -> list[LostEntry]:
         return entry.id not in (found.get(scope, ()) if is_there else anywhere)
 
     return [lost for lost in entries if is_lost(lost.entry)]
-
-
-def finish_crashed_write(session: JournalFile) -> None:
-    """Settle what became of the entry whose writer was killed, if there is one.
-
-    Raises:
-        OSError: Not now; the next writer tries again.
-    """
-    if not session.is_unfinished():
-        return
-    for entry in session.entries().values():
-        if entry.state == BEGUN:
-            is_there = _is_there(entry, session.text(entry).encode())
-            session.mark(SAVED if is_there else DROPPED, entry)
-        elif entry.state == RETURNING:
-            is_there = _is_there(entry, session.text(entry).encode())
-            session.mark(RECOVERED if is_there else SAVED, entry)
-
-
-def _is_there(entry: JournalEntry, data: bytes) -> bool:
-    """Return whether an entry in doubt is in its note; cut it off if it is torn."""
-    try:
-        note = OpenNote.find(NotesFolder(entry.root), entry.target)
-    except (UsageError, PermissionError):
-        return False  # no notes folder, or a note that is no longer ours to write
-    except OSError as error:
-        if is_in_the_way(error):
-            return False
-        raise
-    if note is None:
-        return False
-    with closing(note):
-        held = note.read()
-        start = _torn_at(held, data, entry)
-        if start >= 0:
-            note.cut(start)
-            held = held[:start]
-        if entry.is_new and not held and note.mode() == PRIVATE_FILE:
-            note.remove_if_empty()
-        return _marker(entry) in held
-
-
-def _torn_at(held: bytes, data: bytes, entry: JournalEntry) -> int:
-    """Return where a torn beginning of *data* starts at the end of a note, else -1.
-
-    A rest of blank lines alone is never called torn: a person may have typed them.
-    """
-    marker = _marker(entry)
-    beginning = data[: data.find(marker) + len(marker)]
-    for start in (entry.size_before, held.rfind(beginning)):
-        tail = held[start:] if 0 <= start < len(held) else b""
-        if tail.strip() and len(tail) < len(data) and data.startswith(tail):
-            return start
-    return -1
-
-
-def _marker(entry: JournalEntry) -> bytes:
-    """Return how the comment of an entry begins in its note."""
-    return f"{OPENING}id={entry.id} ".encode()

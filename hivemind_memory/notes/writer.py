@@ -13,8 +13,9 @@ from hivemind_memory.model.note import Provenance
 from hivemind_memory.model.results import RECOVERY_WINDOW_S
 from hivemind_memory.model.value import value
 from hivemind_memory.notes.append import EntryDraft, append_entry
+from hivemind_memory.notes.crashed_write import finish_crashed_write
 from hivemind_memory.notes.journal_records import BEGUN, JournalEntry
-from hivemind_memory.notes.recovery import finish_crashed_write, recover_within
+from hivemind_memory.notes.recovery import recover_within
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -466,3 +466,22 @@ def test_a_look_beside_a_writer_does_not_rewrite_the_journal(
     assert not reads
     assert os.stat(file).st_ino == before
     assert home.journal.entries() == seen_early
+
+
+def test_an_entry_that_cannot_be_put_back_keeps_no_other_one_away(home: Home) -> None:
+    """The recovered.md of one scope is a folder; those of others are as they should."""
+    stuck = home.append("stuck", "projects/a/x.md")
+    free = [home.append("free", "projects/b/x.md"), home.append("too", "z.md")]
+    (home.notes / "projects/a/recovered.md").mkdir()
+    for path in ("projects/a/x.md", "projects/b/x.md", "z.md"):
+        home.write(STALE, path)
+
+    with pytest.raises(NotSavedError, match=r"recovered\.md"):
+        home.recover()
+
+    assert free[0].id in home.text("projects/b/recovered.md")
+    assert free[1].id in home.text(RECOVERED)
+    assert [entry.id for entry in home.journal.entries()] == [stuck.id]
+    (home.notes / "projects/a/recovered.md").rmdir()
+    assert [entry.id for entry in home.recover()] == [stuck.id]
+    assert home.text("projects/b/recovered.md").count(free[0].id) == 1
