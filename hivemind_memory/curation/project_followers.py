@@ -24,6 +24,7 @@ from hivemind_memory.model.value import replaced
 from hivemind_memory.notes.edge import replace_references
 from hivemind_memory.notes.journal import Journal
 from hivemind_memory.notes.recovered_entries import rename_recovered
+from hivemind_memory.projects.move_lock import records_lock
 from hivemind_memory.projects.record_file import read_records, write_record
 from hivemind_memory.state.activity_log import ActivityLog
 from hivemind_memory.state.briefings import Briefings
@@ -109,19 +110,21 @@ def follow(renaming: Renaming) -> None:
 def _rename_projects(renaming: Renaming) -> None:
     """Rename it in what other projects know: which may be the same, and which not."""
     above = os.path.join(renaming.places.notes, _ABOVE)
-    for record in read_records(above):
+    with records_lock(above):
+        for record in read_records(above):
+            maybe = _renamed_slugs(renaming, record.maybe, record.slug)
+            distinct = _renamed_slugs(renaming, record.distinct, record.slug)
+            new = replaced(record, maybe=maybe, distinct=distinct)
+            if new != record and not write_record(above, new):
+                raise NotSavedError(f"{record.slug}/.project cannot be written")
 
-        def renamed(slugs: tuple[str, ...], own: str = record.slug) -> tuple[str, ...]:
-            new = (
-                renaming.target if slug == renaming.source else slug for slug in slugs
-            )
-            return tuple(dict.fromkeys(slug for slug in new if slug != own))
 
-        new = replaced(
-            record, maybe=renamed(record.maybe), distinct=renamed(record.distinct)
-        )
-        if new != record and not write_record(above, new):
-            raise NotSavedError(f"{record.slug}/.project cannot be written")
+def _renamed_slugs(
+    renaming: Renaming, slugs: tuple[str, ...], own: str
+) -> tuple[str, ...]:
+    """Return the projects that a record names, by their names now."""
+    new = (renaming.target if slug == renaming.source else slug for slug in slugs)
+    return tuple(dict.fromkeys(slug for slug in new if slug != own))
 
 
 def _rename_journal(renaming: Renaming) -> None:

@@ -42,7 +42,7 @@ from hivemind_memory.projects.known_project import (
     project_folder,
     record_path,
 )
-from hivemind_memory.projects.move_lock import moves_lock
+from hivemind_memory.projects.move_lock import moves_lock, records_lock
 from hivemind_memory.projects.record_changes import merged
 from hivemind_memory.projects.record_file import read_record, write_record
 
@@ -217,12 +217,6 @@ def _announce(places: Places, move: ProjectMove) -> None:
             complete; nothing is moved.
     """
     plan = places.project_move
-    if os.path.lexists(plan):
-        raise NotSavedError(
-            "A move in another notes folder is not complete.",
-            hint=f"{plan} names it; the next command with that folder finishes it.",
-            effect="Nothing was moved",
-        )
     plan_data = {
         "notes": places.notes,
         "source": move.source,
@@ -230,9 +224,16 @@ def _announce(places: Places, move: ProjectMove) -> None:
         "moves": move.moves,
     }
     try:
-        write_file(plan, json.dumps(plan_data).encode())
+        # In one step: those who move in another notes folder hold another lock.
+        is_first = write_file(plan, json.dumps(plan_data).encode(), is_new=True)
     except OSError as error:
         raise NotSavedError(f"{error}", effect="Nothing was moved") from error
+    if not is_first:
+        raise NotSavedError(
+            "A move in another notes folder is not complete.",
+            hint=f"{plan} names it; the next command with that folder finishes it.",
+            effect="Nothing was moved",
+        )
 
 
 def _finish(places: Places, folder: NotesFolder, move: ProjectMove) -> ProjectMove:
@@ -243,8 +244,9 @@ def _finish(places: Places, folder: NotesFolder, move: ProjectMove) -> ProjectMo
         if os.path.isdir(old) and not os.path.lexists(new):
             os.rename(old, new)
         elif os.path.isdir(old):
-            record = read_record(above, move.target)
-            save_record(above, merged(record, read_record(above, move.source)))
+            with records_lock(above):
+                record = read_record(above, move.target)
+                save_record(above, merged(record, read_record(above, move.source)))
             for source, target in move.moves:
                 _move_file(folder.root, source, target)
             remove_folders(old)

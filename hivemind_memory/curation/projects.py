@@ -18,7 +18,7 @@ from hivemind_memory.model.value import replaced
 from hivemind_memory.projects.folders import is_there
 from hivemind_memory.projects.identity import SeenRepository, learn
 from hivemind_memory.projects.known_project import project_folder
-from hivemind_memory.projects.move_lock import moves_lock
+from hivemind_memory.projects.move_lock import moves_lock, records_lock
 from hivemind_memory.projects.record_changes import without_repository
 from hivemind_memory.projects.record_file import read_record, read_records
 from hivemind_memory.projects.twins import is_orphan, twins_of
@@ -83,7 +83,12 @@ class Projects:
     def adopt(self, seen: SeenRepository, current: str, name: str) -> tuple[str, ...]:
         """Make a repository part of a project; see ``adopt_project``."""
         locks = self._context.places.shared_locks
-        with moves_lock(locks, "Nothing was changed"), self._lock:
+        above = os.path.join(self._context.places.notes, _ABOVE)
+        with (
+            moves_lock(locks, "Nothing was changed"),
+            self._lock,
+            records_lock(above),
+        ):
             return adopt_project(self._context, seen, current, name)
 
 

@@ -9,8 +9,9 @@ to is decided in ``identity``.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
-from hivemind_memory.errors import ProjectUnknownError
+from hivemind_memory.errors import NotSavedError, ProjectUnknownError
 from hivemind_memory.files.atomic import write_file
 from hivemind_memory.files.descriptors import make_private_folder
 from hivemind_memory.files.digests import sha256_hex
@@ -40,6 +41,9 @@ if TYPE_CHECKING:
 
 NAMED_IN_CONFIG = "config.json names it"
 """Why a folder is a project's, as a clause."""
+
+_LEARN_WAIT_S = 1.0
+"""How long who only looks a project up waits for others that record what they saw."""
 
 _SEPARATOR = "--"
 _MAX_LONG_NAME = 80
@@ -114,7 +118,7 @@ def find_project(
     records = [*read_records(above), *_long_names(above, seen)]
     found = resolve(seen, records, is_there)
     if found.left is not None and not is_look:
-        write_record(above, found.left)
+        _learn(above, records, found.left)
     if found.record is not None:
         before = next(
             candidate for candidate in records if candidate.slug == found.record.slug
@@ -123,7 +127,7 @@ def find_project(
         if not has_file(above, found.record.slug) and seen.git_folder:
             why = "it was named so before"
         if (found.record != before or why != found.why) and not is_look:
-            write_record(above, found.record)
+            _learn(above, records, found.record)
         slug = found.record.slug
     elif seen.git_folder:
         _refuse_unknown(records)
@@ -213,6 +217,21 @@ def _long_names(above: str, seen: SeenRepository) -> Iterator[ProjectRecord]:
         is_folder = bool(slug) and os.path.isdir(project_folder(above, slug))
         if is_folder and not has_file(above, slug):
             yield ProjectRecord(slug=slug, identities=(line,))
+
+
+def _learn(
+    above: str, records: Iterable[ProjectRecord], learned: ProjectRecord
+) -> None:
+    """Write down what a project knows by now, if its record still is what was read.
+
+    What a person has changed meanwhile counts; what is left out is learned later.
+    """
+    from hivemind_memory.projects.move_lock import records_lock
+
+    before = next(record for record in records if record.slug == learned.slug)
+    with suppress(NotSavedError), records_lock(above, wait_s=_LEARN_WAIT_S):
+        if read_record(above, learned.slug) == before:
+            write_record(above, learned)
 
 
 def _claim_any(

@@ -13,6 +13,7 @@ from functools import partial
 
 from hivemind_memory.errors import NotSavedError
 from hivemind_memory.files.locks import LOCK_WAIT_S, exclusive, shared
+from hivemind_memory.files.places import notes_locks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,6 +58,29 @@ def no_moves(locks: str, effect: str) -> Iterator[None]:
             held.enter_context(
                 shared(_lock(locks), wait_s=LOCK_WAIT_S, refused=refused)
             )
+        yield
+
+
+@contextmanager
+def records_lock(above: str, *, wait_s: float = LOCK_WAIT_S) -> Iterator[None]:
+    """Be the only one who changes what projects know, from reading it to writing it.
+
+    Taken after every other lock.
+
+    Args:
+        above: The folder ``projects``.
+        wait_s: How long to wait for another process.
+
+    Raises:
+        NotSavedError: It was not free.
+    """
+    locks = notes_locks(os.path.dirname(above))
+    if not locks:  # nor can a record be written there
+        yield
+        return
+    refused = partial(_refused, effect="Nothing was changed")
+    lock = os.path.join(locks, "projects-records.lock")
+    with exclusive(lock, wait_s=wait_s, refused=refused):
         yield
 
 

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from hivemind_memory.curation import project_move
 from hivemind_memory.curation.project_move import resume_move
 from hivemind_memory.errors import NotSavedError
+from hivemind_memory.files import atomic
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.projects.identity import SeenRepository
 from tests.support.sandbox import Sandbox
@@ -117,3 +119,22 @@ def test_a_move_that_another_process_is_at_is_not_finished_for_it(
         assert Path(projects.places.project_move).exists()
         assert files(projects) == before
     assert set(files(projects)) == {"first/one.md", "three/three.md", "two/two.md"}
+
+
+def test_the_plan_of_a_move_in_another_notes_folder_is_not_overwritten(
+    projects: Sandbox, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both saw none, for each notes folder has a lock of its own."""
+    plan, before = Path(projects.places.project_move), files(projects)
+
+    def write_file(path: str, data: bytes, **how: bool) -> bool:
+        plan.write_text('{"notes": "/elsewhere"}')
+        return atomic.write_file(path, data, **how)
+
+    monkeypatch.setattr(project_move, "write_file", write_file)
+
+    with pytest.raises(NotSavedError, match="in another notes folder"):
+        _rename(memory)
+
+    assert plan.read_text() == '{"notes": "/elsewhere"}'
+    assert files(projects) == before

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from hivemind_memory.projects import folders
 from hivemind_memory.projects.folders import ProjectFolder, find_project
-from hivemind_memory.projects.identity import SeenRepository
+from hivemind_memory.projects.identity import Resolution, SeenRepository, resolve
 from hivemind_memory.projects.known_project import IDENTITY_FILE
 
 SHOP = "github.com/Acme/Shop"
@@ -100,3 +102,28 @@ def test_a_repository_without_a_remote_is_called_like_its_folder(
     (tmp_path / "My Shop" / ".git" / "HEAD").touch()
 
     assert found(str(tmp_path / "My Shop" / ".git"), notes) == "my-shop"
+
+
+def test_what_a_person_merges_during_a_look_is_not_undone_by_what_the_look_learned(
+    notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A search wrote the record as it was; the merged repository lost its memory."""
+    found(SHOP, notes)
+    record = notes / "projects" / "shop" / IDENTITY_FILE
+    seen = SeenRepository(
+        folder="/x", git_folder="/x/.git", origin=SHOP, mark="a clone"
+    )
+
+    def resolve_slowly(*given: Any) -> Resolution:
+        decided = resolve(*given)
+        record.write_text(f"{SHOP}\n{OTHER}\n")
+        return decided
+
+    with monkeypatch.context() as patched:
+        patched.setattr(folders, "resolve", resolve_slowly)
+        assert find_project(seen, str(notes), {}).slug == "shop"
+
+    assert record.read_text() == f"{SHOP}\n{OTHER}\n"
+    assert find_project(seen, str(notes), {}).slug == "shop"
+    assert "a clone" in record.read_text()
+    assert found(OTHER, notes) == "shop"
