@@ -33,6 +33,7 @@ from hivemind_memory.state.open import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
+    from contextlib import AbstractContextManager
     from typing import TypeVar
 
     from hivemind_memory.files.places import Places
@@ -108,8 +109,9 @@ class StateFile:
         if not texts:
             return 0
         self.has_lost_tombstones()  # or the new ones would hide that
-        added = self.run(add, PROMISE_WAIT_MS)
-        mark_purged(self.path)
+        with self._mark_lock():
+            added = self.run(add, PROMISE_WAIT_MS)
+            mark_purged(self.path)
         return added
 
     def has_tombstone(self, text: str, scope: str = "") -> bool:
@@ -133,8 +135,14 @@ class StateFile:
         """Return whether some were in a file that was damaged, emptied or deleted."""
         from hivemind_memory.state.damage import damaged_name, record_loss
 
-        if is_there(purged_mark(self.path)) and not self._has_tombstones():
-            record_loss(self.path)
+        def is_lost() -> bool:
+            return is_there(purged_mark(self.path)) and not self._has_tombstones()
+
+        if is_lost():
+            # A process may just be lifting the last one.
+            with suppress(StateUnusableError), self._mark_lock():
+                if is_lost():
+                    record_loss(self.path)
         return is_there(damaged_name(self.path))
 
     def _has_tombstones(self) -> bool:
@@ -161,10 +169,25 @@ class StateFile:
                     "DELETE FROM tombstones WHERE hash = ? AND notes IN (?, ?)", found
                 )
 
-        self.run(lift, PROMISE_WAIT_MS)
-        if is_there(purged_mark(self.path)) and not self._has_tombstones():
-            with suppress(OSError):
-                os.unlink(purged_mark(self.path))
+        with self._mark_lock():
+            self.run(lift, PROMISE_WAIT_MS)
+            if is_there(purged_mark(self.path)) and not self._has_tombstones():
+                with suppress(OSError):
+                    os.unlink(purged_mark(self.path))
+
+    def _mark_lock(self) -> AbstractContextManager[None]:
+        """Be the only one who changes the tombstones and the mark that there are any.
+
+        Without it, a mark could go with the tombstones of another process, or a
+        tombstone that is lifted be taken for a lost one.
+        """
+        from hivemind_memory.files.locks import LOCK_WAIT_S, exclusive
+
+        return exclusive(
+            f"{purged_mark(self.path)}.lock",
+            wait_s=LOCK_WAIT_S,
+            refused=lambda why, hint: StateUnusableError(why, hint=hint),
+        )
 
     def rename_scope(self, old: str, new: str) -> None:
         """Let the tombstones of a scope count in its new name, and there only."""

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from hivemind_memory.notes.tombstones import tombstone_of
 from hivemind_memory.state.change_log import ChangeLog
 from hivemind_memory.state.damage import damage_report, damaged_name
 from hivemind_memory.state.injection_log import InjectionLog
-from hivemind_memory.state.open import STATE_VERSION, copy_state
+from hivemind_memory.state.open import STATE_VERSION, copy_state, purged_mark
 from hivemind_memory.state.recall_log import RecallLog
 from hivemind_memory.state.schema import STEPS
 from hivemind_memory.state.state_file import StateFile
@@ -474,3 +475,32 @@ def test_a_state_without_purged_texts_is_not_lost(state: StateFile) -> None:
     state.remove_tombstone("gone")
 
     assert not state.has_lost_tombstones()
+
+
+def test_a_tombstone_that_is_added_while_another_is_lifted_keeps_the_mark(
+    state: StateFile, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mark went with it, so a state that was lost later was not noticed."""
+    other, real, done = StateFile(path), StateFile._has_tombstones, list[bool]()
+    state.add_tombstones(["lifted"])
+    monkeypatch.setattr("hivemind_memory.files.locks.LOCK_WAIT_S", 0.0)
+
+    def look(asked: StateFile) -> bool:
+        found = real(asked)
+        if asked is state and not done:
+            done.append(found)
+            assert not other.has_lost_tombstones()  # it is being lifted
+            with suppress(StateUnusableError):  # it is not its turn
+                other.add_tombstones(["added"])
+        return found
+
+    monkeypatch.setattr(StateFile, "_has_tombstones", look)
+
+    state.remove_tombstone("lifted")
+
+    assert done == [False]
+    assert damage_report(path) == ""
+    assert os.path.exists(purged_mark(path)) == other.has_tombstone("added")
+    other.add_tombstones(["added"])
+    assert os.path.exists(purged_mark(path))
+    other.close()
