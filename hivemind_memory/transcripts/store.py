@@ -19,11 +19,13 @@ from hivemind_memory.errors import (
     IndexDamagedError,
     IndexUnusableError,
 )
-from hivemind_memory.files.descriptors import make_private_folder
+from hivemind_memory.files.descriptors import identity_at, make_private_folder
+from hivemind_memory.files.locks import LOCK_WAIT_S, exclusive
 from hivemind_memory.model.activity import ID_BITS
 from hivemind_memory.model.terms import TOKENIZER, extra_terms
 from hivemind_memory.sqlite.connection import (
     make_file,
+    open_as_named,
     open_connection,
     write_transaction,
 )
@@ -32,7 +34,9 @@ from hivemind_memory.sqlite.full_disk import is_full
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from contextlib import AbstractContextManager
 
+    from hivemind_memory.files.descriptors import FileIdentity
     from hivemind_memory.sqlite.writer_lock import WriterConnection
 
 MAPPED_BYTES = 64 * 1024 * 1024
@@ -112,6 +116,7 @@ class TranscriptStore:
         self.path = path
         self._lock = threading.RLock()
         self._connection: WriterConnection | None = None
+        self._identity: FileIdentity | None = None
 
     def is_there(self) -> bool:
         """Return whether anything was ever read."""
@@ -134,10 +139,12 @@ class TranscriptStore:
         """
         with self._lock:
             try:
-                if self._connection is not None and not self.is_there():
-                    self.close()  # it was deleted: it is made again
+                if identity_at(self.path) != self._identity:
+                    self.close()  # it was deleted, and perhaps made again since
                 if self._connection is None:
-                    self._connection = self._open()
+                    self._connection, self._identity = open_as_named(
+                        self.path, self._open
+                    )
                 yield self._connection
             except apsw.Error as error:
                 raise self._translated(error) from error
@@ -148,7 +155,9 @@ class TranscriptStore:
             message = f"Another process keeps {self.path} locked."
             return IndexBusyError(message, hint="Try again.")
         if isinstance(error, apsw.CorruptError | apsw.NotADBError):
-            self._delete()
+            identity = self._identity
+            self.close()
+            self._delete(identity)
             return IndexUnusableError(
                 f"{self.path} was damaged and has been deleted.",
                 hint="The next search or `hm sync` reads the transcripts again.",
@@ -162,16 +171,17 @@ class TranscriptStore:
             hint="It can be deleted: it is made again from the transcripts.",
         )
 
-    def _open(self) -> WriterConnection:
+    def _open(self, path: str) -> WriterConnection:
         """Return a connection to a file of this version, made if need be."""
-        make_private_folder(os.path.dirname(self.path))
-        make_file(self.path)
+        make_private_folder(os.path.dirname(path))
+        if not os.path.exists(path):
+            with self._changing():
+                make_file(path)
+        identity = identity_at(path)
         try:
-            connection = open_connection(self.path)
+            connection = open_connection(path)
         except IndexDamagedError:
-            self._delete()
-            make_file(self.path)
-            connection = open_connection(self.path)
+            return self._made_again(identity)
         try:
             connection.execute("PRAGMA secure_delete = ON")
             connection.execute(f"PRAGMA mmap_size = {MAPPED_BYTES}")
@@ -184,15 +194,33 @@ class TranscriptStore:
         if version in (0, VERSION):
             return connection
         connection.close()
-        self._delete()  # it is derived, so there is nothing to upgrade
-        return self._open()
+        return self._made_again(identity)  # it is derived: nothing is upgraded
 
-    def _delete(self) -> None:
-        """Delete the file: it can be made again."""
-        self.close()
-        for suffix in ("", "-wal", "-shm"):
-            with suppress(FileNotFoundError):
-                os.unlink(self.path + suffix)
+    def _made_again(self, identity: FileIdentity | None) -> WriterConnection:
+        """Return a connection to a new file, in the place of one that is of no use."""
+        self._delete(identity)
+        return self._open(self.path)
+
+    def _delete(self, identity: FileIdentity | None) -> None:
+        """Delete the file, which can be made again, unless another process has.
+
+        Args:
+            identity: Of the file that is of no use.
+        """
+        with self._changing():
+            if identity_at(self.path) != identity:
+                return
+            for suffix in ("", "-wal", "-shm"):
+                with suppress(FileNotFoundError):
+                    os.unlink(self.path + suffix)
+
+    def _changing(self) -> AbstractContextManager[None]:
+        """Return a context in which no other process makes or deletes the file."""
+        return exclusive(
+            f"{self.path}.lock",
+            wait_s=LOCK_WAIT_S,
+            refused=lambda why, hint: IndexUnusableError(why, hint=hint),
+        )
 
 
 def _make_tables(connection: WriterConnection) -> None:
