@@ -14,6 +14,8 @@ from shlex import quote
 from hivemind_memory.errors import UsageError
 from hivemind_memory.files.atomic import write_file
 from hivemind_memory.files.descriptors import open_regular
+from hivemind_memory.files.locks import LOCK_WAIT_S, exclusive
+from hivemind_memory.files.places import locks_folder
 from hivemind_memory.model.display import escape_line
 
 _started: list[subprocess.Popen[bytes]] = []
@@ -143,8 +145,7 @@ def start_server(home: str, port: int, memory_dir: str | None) -> None:
         cwd=home,
     )
     _started.append(process)
-    kept = [line for line in _lines(home) if _is_ours(line)]
-    _write(home, [*kept, f"{process.pid} {port} {_wait_for_start(process)}"])
+    _remember(home, f"{process.pid} {port} {_wait_for_start(process)}")
 
 
 def stop_servers(home: str) -> list[int]:
@@ -160,7 +161,7 @@ def stop_servers(home: str) -> list[int]:
     end_s = time.monotonic() + _STOP_S
     while any(map(_is_ours, stopped)) and time.monotonic() < end_s:
         time.sleep(_POLL_S)
-    _write(home, [line for line in running if _is_ours(line)])
+    _remember(home)
     return [int(line.split()[1]) for line in stopped]
 
 
@@ -226,6 +227,17 @@ def _lines(home: str) -> list[str]:
             return file.read(100_000).splitlines()
     except (OSError, ValueError):
         return []
+
+
+def _remember(home: str, *new: str) -> None:
+    """Remember the servers that still run, and new ones, under the lock of the file."""
+    lock = exclusive(
+        os.path.join(locks_folder(home), "dashboard.lock"),
+        wait_s=LOCK_WAIT_S,
+        refused=lambda why, hint: UsageError(why, hint=hint),
+    )
+    with lock:
+        _write(home, [*filter(_is_ours, _lines(home)), *new])
 
 
 def _write(home: str, lines: list[str]) -> None:

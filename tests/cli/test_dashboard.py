@@ -8,6 +8,7 @@ import socket
 import subprocess
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import httpx
 import pytest
@@ -181,6 +182,29 @@ def test_a_server_that_the_system_knows_a_moment_later_can_be_stopped(
     dashboard_server._started.pop().wait()
 
     assert stopped == [port]
+
+
+def test_servers_that_are_started_at_once_are_all_remembered(
+    notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One was forgotten, and no command stopped it any more."""
+    home, other = str(notes.parent), [2]
+
+    def wait(_process: object) -> str:
+        if other:
+            dashboard_server.start_server(home, other.pop(), None)
+        return "now"
+
+    monkeypatch.setattr(dashboard_server, "_started", [])
+    monkeypatch.setattr(dashboard_server, "_is_ours", lambda _: True)
+    monkeypatch.setattr(dashboard_server, "_wait_for_start", wait)
+    monkeypatch.setattr(
+        dashboard_server.subprocess, "Popen", lambda *_, **__: SimpleNamespace(pid=7)
+    )
+
+    dashboard_server.start_server(home, 1, None)
+
+    assert dashboard_server._lines(home) == ["7 2 now", "7 1 now"]
 
 
 def test_over_ssh_it_says_how_to_reach_the_page(notes: Path) -> None:
