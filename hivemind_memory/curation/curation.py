@@ -337,14 +337,13 @@ class Curation:
         """
         from hivemind_memory.curation.purge import purge_and_record
 
-        with self._context.changing("Nothing was purged"):
-            return purge_and_record(
-                self._context,
-                selector,
-                is_dry_run=is_dry_run,
-                is_forced=is_forced,
-                shown=shown,
-            )
+        return purge_and_record(
+            self._context,
+            selector,
+            is_dry_run=is_dry_run,
+            is_forced=is_forced,
+            shown=shown,
+        )
 
     def apply_relations(
         self, start: str, found: Comparison, *, model: str

@@ -7,9 +7,10 @@ are listed in ``purge_stores.STORES``, in the order in which they are cleaned.
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import NamedTuple
 
+from hivemind_memory.access.read_only import check_not_read_only
 from hivemind_memory.access.rules import OWNER, check_person
 from hivemind_memory.curation.change_recording import record
 from hivemind_memory.curation.forget import hide_targets
@@ -55,6 +56,8 @@ if TYPE_CHECKING:
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.snapshot import FileSignature
 
+_EFFECT = "Nothing was purged"
+
 
 def purge(
     context: CurationContext,
@@ -85,28 +88,34 @@ def purge(
         VersionChangedError: It includes a memory that was not shown.
     """
     if is_dry_run:
-        _, report = _choose(context, selector, is_dry_run=True, is_forced=is_forced)
-        for store in STORES:
-            store.measure(report)
-        return report.result(is_dry_run=True)
+        with context.changing(_EFFECT):
+            _, report = _choose(context, selector, is_dry_run=True, is_forced=is_forced)
+            for store in STORES:
+                store.measure(report)
+            return report.result(is_dry_run=True)
+    check_not_read_only(context.caller, _EFFECT)
     check_person(context.caller, "A purge")
-    try:
-        with capture_lock(context.places.locks, "Nothing was purged"):
-            work, report = _choose(
-                context, selector, is_dry_run=False, is_forced=is_forced
-            )
-            if shown is not None:
-                _refuse_unseen(work.targets, shown)
-            _begin(context, work, report)
-        reactivated = _reactivate(context, selector, work.selected, report)
-        for store in STORES:
-            store.clean(report)
-        report_moved(report)
-        finish = _finish(context, work, report)
-        result = report.result(is_dry_run=False, reactivated=reactivated)
-        return replaced(result, finish=finish)
-    finally:
-        context.index.close()
+    with ExitStack() as choosing:
+        # First: a capture saves while it holds this lock.
+        choosing.enter_context(capture_lock(context.places.locks, _EFFECT))
+        with context.changing(_EFFECT):
+            try:
+                work, report = _choose(
+                    context, selector, is_dry_run=False, is_forced=is_forced
+                )
+                if shown is not None:
+                    _refuse_unseen(work.targets, shown)
+                _begin(context, work, report)
+                choosing.close()
+                reactivated = _reactivate(context, selector, work.selected, report)
+                for store in STORES:
+                    store.clean(report)
+                report_moved(report)
+                finish = _finish(context, work, report)
+                result = report.result(is_dry_run=False, reactivated=reactivated)
+                return replaced(result, finish=finish)
+            finally:
+                context.index.close()
 
 
 def purge_and_record(
@@ -139,7 +148,7 @@ def _refuse_unseen(
         raise VersionChangedError(
             f"{new[0]} was not there when you were asked.",
             hint="Run it again to see what it removes now.",
-            effect="Nothing was purged",
+            effect=_EFFECT,
         )
 
 
@@ -271,7 +280,7 @@ def _find_unfinished(context: CurationContext, purge: UnfinishedPurge) -> _Work:
         f"There is no unfinished purge {purge.id}.",
         hint="The receipt of a purge ends with the command that finishes it; add"
         " --memory-dir if you purged with it.",
-        effect="Nothing was purged",
+        effect=_EFFECT,
     )
 
 
@@ -326,9 +335,7 @@ def _begin(context: CurationContext, work: _Work, report: PurgeReport) -> None:
 
 def _refused(error: StateUnusableError) -> StateUnusableError:
     """Return why nothing is removed: no purge could be finished without its plan."""
-    return StateUnusableError(
-        error.problem, hint=error.hint, effect="Nothing was purged"
-    )
+    return StateUnusableError(error.problem, hint=error.hint, effect=_EFFECT)
 
 
 def _reactivate(
