@@ -7,6 +7,7 @@ the index.
 from __future__ import annotations
 
 import os
+from functools import partial
 
 from hivemind_memory.access.read_only import check_not_read_only
 from hivemind_memory.access.rules import check_person, check_source, check_writable
@@ -66,6 +67,9 @@ class NewEntry:
     provenance: Provenance
     """Who wrote it and when; its id is given when it is appended."""
 
+    check: Callable[[], object]
+    """Raises if the text was purged meanwhile: the writer may have waited for long."""
+
     warnings: tuple[str, ...] = ()
 
 
@@ -112,7 +116,8 @@ def prepare_entry(
     named = parse_tags(provenance.tags, effect="Nothing was saved")
     texts = (content, provenance.by, provenance.session, ref, *named)
     [content, by, session, ref, *tags], found = scrubbed(*texts)
-    doubts = refuse_purged(state, content, scope_of(path), caller, is_forced=is_forced)
+    refuse = partial(refuse_purged, state, content, scope_of(path), caller)
+    doubts = refuse(is_forced=is_forced)
     return NewEntry(
         path=path,
         file=file,
@@ -120,6 +125,7 @@ def prepare_entry(
         provenance=replaced(
             provenance, by=by, session=session, ref=ref, tags=tuple(tags)
         ),
+        check=(lambda: None) if is_forced else partial(refuse, is_forced=False),
         warnings=(*warning_of(found), *doubts, *pending_notice(path)),
     )
 
@@ -288,9 +294,8 @@ def append_entry(
     refuse_secret_scope(folder, scope_of(path))
     make_private_folder(folder.root)
     _refuse_overfull(folder, path, new.content)
-    writer = NoteWriter(
-        folder, Journal(journal_dir, folder.root), clocks.now, clocks.randomness
-    )
+    journal = Journal(journal_dir, folder.root)
+    writer = NoteWriter(folder, journal, clocks.now, clocks.randomness, new.check)
     with handle.lock:
         entry = writer.append(
             path,

@@ -52,7 +52,7 @@ class AppendedEntry:
 class NoteWriter:
     """Appends entries to notes, one at a time across all processes."""
 
-    __slots__ = ("_clock", "_folder", "_journal", "_randomness")
+    __slots__ = ("_check", "_clock", "_folder", "_journal", "_randomness")
 
     def __init__(
         self,
@@ -60,6 +60,7 @@ class NoteWriter:
         journal: Journal,
         clock: Clock,
         randomness: Callable[[], bytes],
+        check: Callable[[], object] = lambda: None,
     ) -> None:
         """Take the parts.
 
@@ -68,7 +69,10 @@ class NoteWriter:
             journal: Where entries go first.
             clock: Tells when an entry is written.
             randomness: Returns 10 random bytes, other ones each time.
+            check: Raises if a new entry may no longer be written; called when it is
+                this writer's turn.
         """
+        self._check = check
         self._folder = folder
         self._journal = journal
         self._clock = clock
@@ -124,6 +128,7 @@ class NoteWriter:
         draft = EntryDraft(entry=entry, provenance=provenance, content=content)
         with self._journal.session() as journal:
             self._look_after(journal, now_s)
+            self._check()
             placed = append_entry(journal, self._folder, draft)
         return AppendedEntry(
             path=path,

@@ -19,8 +19,15 @@ from hivemind_memory.curation import (
     purge_notes,
     purge_stores,
 )
-from hivemind_memory.errors import MemoryNotFoundError
-from hivemind_memory.model.curation import PurgeResult, SaveResult, UnfinishedPurge
+from hivemind_memory.errors import MemoryNotFoundError, UsageError
+from hivemind_memory.model.curation import (
+    MemorySelector,
+    PurgeResult,
+    SaveResult,
+    UnfinishedPurge,
+)
+from hivemind_memory.notes.writer import NoteWriter
+from hivemind_memory.projects.move_lock import moves_lock
 from tests.support.after_first import after_first
 from tests.support.purge_rig import Bench, traces, words_of
 from tests.support.sandbox import Sandbox
@@ -209,6 +216,50 @@ def test_an_entry_written_to_a_note_beside_its_purge_is_named(
 
     assert is_clean(bench, receipt)
     assert late[0] in {one.id for one in receipt.memories}
+
+
+def test_an_entry_that_waited_while_its_text_was_purged_is_refused(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It had asked what was purged, and then waited for its turn to write."""
+    bench.save("vault", SECRET)
+    real, todo = NoteWriter.append, [lambda: bench.purge("vault")]
+    receipts = []
+
+    def append(writer: NoteWriter, *args: Any, **more: Any) -> Any:
+        if todo:
+            receipts.append(todo.pop()())
+        return real(writer, *args, **more)
+
+    monkeypatch.setattr(NoteWriter, "append", append)
+
+    with pytest.raises(UsageError, match="was purged"):
+        bench.memory.write(SECRET, file="log.md")
+
+    assert is_clean(bench, receipts[0])
+    assert not (bench.sandbox.notes / "log.md").exists()
+    bench.memory.write(SECRET, file="log.md", is_forced=True)
+
+
+def test_a_purge_that_waits_for_a_capture_keeps_no_project_from_being_moved(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The move kept the capture from saving: all three waited until one gave up."""
+    bench.save("vault", SECRET)
+    monkeypatch.setattr("hivemind_memory.projects.move_lock.LOCK_WAIT_S", 0.01)
+    real, waited = purge.capture_lock, []
+
+    def capture_lock(*given: str) -> Any:
+        with moves_lock(bench.memory.places.shared_locks):
+            waited.append(True)
+        return real(*given)
+
+    monkeypatch.setattr(purge, "capture_lock", capture_lock)
+
+    receipt = bench.memory.curation.purge(MemorySelector(name="vault"))
+
+    assert waited
+    assert is_clean(bench, receipt)
 
 
 def test_what_is_written_last_makes_the_receipt_incomplete(
