@@ -87,6 +87,11 @@ class Caller:
         own = (self.workspace, *self.teams, self.project, *self.public_projects)
         return frozenset({GLOBAL, *(scope for scope in own if scope)})
 
+    @property
+    def sees_secrets(self) -> bool:
+        """And what is forgotten. A program does not, whatever scopes it sees."""
+        return self.is_owner and not self.is_agent
+
     def may_see(self, visibility: str) -> bool:
         """Return whether it sees a memory of its scopes that says this of itself."""
         return self.is_member or visibility != PRIVATE

@@ -85,7 +85,7 @@ class KeyValues:
         found = self._store.get(self._context.find_scope(scope), key, self._now_ms())
         if found is None:
             raise _missing(key)
-        is_plain = self._context.caller.is_owner or not holds_known(found.text)
+        is_plain = self._context.caller.sees_secrets or not holds_known(found.text)
         return _key_value(found, is_masked=not is_plain)
 
     def all(self, *, scope: str = "") -> list[KeyValue]:
@@ -94,7 +94,7 @@ class KeyValues:
         Whoever sees only some scopes gets the values without secrets.
         """
         found = self._store.all(self._context.find_scope(scope), self._now_ms())
-        is_masked = not self._context.caller.is_owner
+        is_masked = not self._context.caller.sees_secrets
         return [_key_value(stored, is_masked=is_masked) for stored in found]
 
     def set(

@@ -50,7 +50,7 @@ def list_page(
             and _has_words(memory, words)
             # Of what is hidden no word is found: a search would spell it out.
             and (
-                context.caller.is_owner
+                context.caller.sees_secrets
                 or _has_words(memories_for(context.caller, (memory,))[0], words)
             )
         ]

@@ -1,6 +1,7 @@
-"""Hides secrets in memories from callers other than the owner, as ``memory.read`` does.
+"""Hides secrets in memories from all but their owner, as ``memory.read`` does.
 
-An agent may read through its own server or run ``hm`` in its shell: both get the same.
+An agent may read through its own server or run ``hm`` in its shell: both get the same,
+and so does a program that sees every scope.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ def memories_for(
     caller: Caller, memories: Iterable[StoredMemory]
 ) -> tuple[StoredMemory, ...]:
     """Return memories as a caller may see them: only the owner sees secrets."""
-    if caller.is_owner:
+    if caller.sees_secrets:
         return tuple(memories)
     from hivemind_memory.redaction import mask
 
@@ -46,7 +47,7 @@ def memories_for(
 
 def items_for(caller: Caller, items: Iterable[WrittenItem]) -> tuple[WrittenItem, ...]:
     """Return what was written as a caller may see it: only the owner sees secrets."""
-    if caller.is_owner:
+    if caller.sees_secrets:
         return tuple(items)
     from hivemind_memory.redaction import mask
 

@@ -35,7 +35,8 @@ def read_passage(
     Args:
         folder: The notes.
         path: As a person or an agent names it.
-        caller: Who reads; forgotten entries and secrets are shown to the owner only.
+        caller: Who reads; forgotten entries and secrets are shown to a person
+            who sees all scopes.
         start_line: Number of the first line, from 1.
         line_count: Number of lines at most, from 0; None: to the end.
 
@@ -58,7 +59,7 @@ def read_passage(
     check_readable(caller, note)
     data = _bounded(folder, note)
     text = decode(data)
-    if not caller.is_owner:
+    if not caller.sees_secrets:
         text = blank_forgotten(note, text)
     lines = text.split("\n")
     if lines[-1] == "":
@@ -67,7 +68,7 @@ def read_passage(
         raise no_such_line(note, start_line, len(lines))
     end = len(lines) if line_count is None else start_line - 1 + line_count
     chosen = lines[start_line - 1 : end]
-    if chosen and not caller.is_owner:
+    if chosen and not caller.sees_secrets:
         chosen = mask_lines(lines, start_line - 1, start_line - 1 + len(chosen))
     return NoteLines(
         path=note,

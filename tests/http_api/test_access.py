@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import random
+from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hivemind_memory import opening
+from hivemind_memory.model.curation import MemorySelector
 from tests.http_api.served import Served, add_token, save, serving
 from tests.support.access_matrix import PAIRS, make_twins
 from tests.support.http_matrix import Request, http_reads, http_writes, send
@@ -131,3 +134,36 @@ def _files(home: Path) -> dict[str, bytes]:
     """Every note, with its bytes."""
     notes = home / "memory"
     return {str(path): path.read_bytes() for path in notes.rglob("*.md")}
+
+
+def test_the_servers_own_token_reads_no_secret_and_nothing_forgotten(
+    served: Served, home: Path
+) -> None:
+    """It sees every scope, as an agent does: its programs send on what they read."""
+    body = [b64encode(random.randbytes(48)).decode() for _ in range(24)]
+    begin, end = (f"-----{word} RSA PRIVATE KEY-----" for word in ("BEGIN", "END"))
+    lines = ["# Keys", "", begin, *body, end, ""]
+    (home / "memory" / "keys.md").write_text("\n".join(lines))
+    with opening.open_memory() as memory:
+        written = memory.write("The plan is to leave in spring.", file="diary.md")
+        memory.forget(MemorySelector(name=written.id))
+
+    middle = served.ask("GET", "/api/v1/notes/keys.md?from=8&lines=1").json()
+    diary = served.ask("GET", "/api/v1/notes/diary.md").json()
+
+    assert lines[7] not in middle["text"]
+    assert "spring" not in diary["text"]
+
+
+def test_the_servers_own_token_spells_out_no_secret(served: Served, home: Path) -> None:
+    """A list that a word narrows says whether a memory has it, masked or not."""
+    save("login", "The database has a password.", type="fact")
+    note = home / "memory" / "login.md"
+    note.write_text(f"{note.read_text()}\npassword=hunter2-Xq9zz\n")
+
+    totals = [
+        served.ask("GET", f"/api/v1/memories?q={word}").json()["total"]
+        for word in ("database", "hunter2-Xq9z", "hunter3")
+    ]
+
+    assert totals == [1, 0, 0]
