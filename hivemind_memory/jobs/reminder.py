@@ -35,7 +35,7 @@ def find_reminder(
     """Return what to tell an agent; empty: nothing, or it was told already.
 
     Args:
-        memory: As the agent sees it.
+        memory: Of the hook, in the folder of the session.
         sessions: Reads transcripts.
         agent: Its name.
         session: Of the agent.
@@ -69,13 +69,23 @@ def _saved_since(memory: Memory, began_at_s: float) -> list[str]:
         items = memory.curation.log(MemoryFilter(since=since))
     except HivemindError:
         return []
-    # The owner sees all scopes; the agent works in one project.
-    scopes = {memory.caller.project, GLOBAL}
+    scopes = _scopes_of_agent(memory)
     items = tuple(
         item for item in items if item.scope in scopes and is_trusted(item.source)
     )
     names = [item.key or f"a note in {item.path}" for item in items]
     return [mask(name)[:_KEY_CHARS] for name in dict.fromkeys(names)]
+
+
+def _scopes_of_agent(memory: Memory) -> frozenset[str]:
+    """Return the scopes that the agent of the session sees.
+
+    Agents run hooks in a shell that is its owner's, and that sees all of them.
+    """
+    scopes = memory.caller.scopes
+    if scopes is not None:
+        return scopes
+    return frozenset({memory.here.find(False), GLOBAL})  # noqa: FBT003 - no write
 
 
 def _text(saved: list[str]) -> str:

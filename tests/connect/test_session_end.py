@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +107,29 @@ def test_without_a_model_the_agent_is_reminded_once(
         assert answer["hookSpecificOutput"]["hookEventName"] == event
     assert "memory_save" in text
     assert jobs(machine) == []
+
+
+@pytest.mark.parametrize("variable", ["", "CLAUDECODE"])
+def test_what_was_saved_in_the_project_of_the_session_is_named(
+    machine: Machine, variable: str
+) -> None:
+    """Claude Code marks the shells of its agent and not those of hooks.
+
+    Such a hook runs as its owner, who has no project, and said that nothing was saved.
+    """
+    set_options(machine, capture="inbox")
+    lamp = machine.home / "lamp"
+    subprocess.run(["git", "init", "-q", lamp], check=True)
+    folder = str(lamp)
+    file = put_session(machine.home, "claude", "one-two", folder, PROMPTS)
+    for scope, key in (("project", "dimmer-rate"), ("project/site", "theme")):
+        machine.run("save", "--scope", scope, key, "It stays as it is.", cwd=lamp)
+    if variable:
+        machine.env[variable] = "1"
+
+    said = hook(machine, "Stop", cwd=folder, transcript_path=str(file))
+
+    assert "since the session began: dimmer-rate." in said
 
 
 def test_an_agent_that_goes_on_because_of_the_hook_is_not_stopped_again(
