@@ -19,7 +19,7 @@ from hivemind_memory.mcp_server.tools import (
     Tools,
     make_tool,
 )
-from hivemind_memory.model.display import count_text
+from hivemind_memory.model.display import count_text, escape_line
 from hivemind_memory.working.task_context import (
     ContextRequest,
     TaskContext,
@@ -150,13 +150,14 @@ def _render(shown: ContextOut) -> str:
     parts = []
     for item in shown.items:
         mark = " UNTRUSTED" if item.untrusted else ""
-        head = f"{item.id}{mark} ({item.tokens} tokens; {item.why})"
+        head = f"{escape_line(item.id)}{mark} ({item.tokens} tokens; {item.why})"
         quoted = "\n".join(f"| {line}" for line in item.content.split("\n"))
         parts.append(f"{head}\n{quoted}")
     count = count_text(len(shown.items), "piece")
     last = [f"{count}, {shown.used_tokens:,} of {shown.max_tokens:,} tokens."]
     if shown.left_out:
         number = len(shown.left_out) + shown.more_left_out
-        last.append(f"Left out ({number:,}): {shown.left_out[0].id} …")
+        first = escape_line(shown.left_out[0].id)
+        last.append(f"Left out ({number:,}): {first} …")
     last += [f"{note[:1].upper()}{note[1:].rstrip('.')}." for note in shown.notes]
     return "\n\n".join([*parts, "\n".join(last)])

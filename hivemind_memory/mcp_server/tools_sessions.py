@@ -23,6 +23,8 @@ from hivemind_memory.model.clocks import seconds_of
 _HIT_CHARS = 120
 """What a hit costs beside its text."""
 
+_FACT_CHARS = 500
+
 
 class ActivityOut(ResultPart):
     """One thing that was said or done."""
@@ -113,7 +115,9 @@ def render_session_search(found: SessionSearchOut) -> str:
     count = f"{len(found.hits)} hit{'' if len(found.hits) == 1 else 's'}, newest first"
     lines = [f"{count}; none contains all the words" if found.is_partial else count]
     for hit in found.hits:
-        facts = (hit.id, hit.at, hit.agent, hit.label, hit.status, hit.place)
+        # Programs name themselves and what they did.
+        given = (hit.agent, hit.label, hit.status, hit.place)
+        facts = (hit.id, hit.at, *(one_line(fact, _FACT_CHARS) for fact in given))
         lines.append(" ".join(filter(None, facts)))
         lines += (f"> {line}" for line in hit.content.split("\n"))
     return "\n".join([*lines, *found.warnings])
