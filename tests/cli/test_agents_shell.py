@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from hivemind_memory import opening
 from hivemind_memory.access.rules import AGENT_VARIABLES, agent_in
 from hivemind_memory.mcp_server.save_output import SaveOut
 from hivemind_memory.model.agents import PROGRAMS
@@ -427,3 +428,48 @@ def test_it_reads_no_names_of_other_scopes_in_the_options(
         assert not {"office", "red", "site"} & set(one.out.replace('"', " ").split())
     web, nosuch = (hm("config", "get", f"workspaces.{one}") for one in ("web", "no"))
     assert web.out == nosuch.out
+
+
+@pytest.mark.parametrize("variable", ["CLAUDECODE", "HIVEMIND_TEAM"])
+def test_it_reads_no_secret_in_the_options(
+    hm: Hm, home: Path, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    """Addresses may hold a password, and the commands of agents a key."""
+    secrets = "hunter2-Xq9zz", "ghp_" + "a1B2c3D4e5" * 4
+    url = f"https://me:{secrets[0]}@models.example/v1"
+    hm("config", "set", "openai_base_url", url)
+    hm("config", "set", "agents.quick", f"claude --token {secrets[1]}")
+    monkeypatch.setenv(variable, "1")
+
+    for words in (("list",), ("get", "openai_base_url"), ("get", "agents")):
+        for json in ((), ("--json",)):
+            said = hm("config", *words, *json)
+
+            assert said.code == 0
+            assert not any(secret in said.out for secret in secrets)
+    assert "models.example" in hm("config", "get", "openai_base_url").out
+
+
+def test_no_password_in_an_address_is_shown_even_to_its_owner(hm: Hm) -> None:
+    """Those that are options of their own are not shown, either."""
+    url = "https://me:hunter2-Xq9zz@models.example/v1"
+
+    said = hm("config", "set", "openai_base_url", "-", stdin=url.encode())
+    shown = hm("config", "get", "openai_base_url")
+
+    assert "hunter2-Xq9zz" not in said.err + shown.out
+    assert "models.example" in said.err
+
+
+@pytest.mark.parametrize("variable", ["CLAUDECODE", "HIVEMIND_PROJECT"])
+def test_it_does_not_count_the_notes_of_others_by_watching(
+    hm: Hm, shell: Path, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    """Each change is told with the number of all notes."""
+    monkeypatch.setenv(variable, "1")
+    monkeypatch.setattr(opening, "open_watcher", lambda _: pytest.fail("it watches"))
+
+    said = hm("watch")
+
+    assert said.code == 2
+    assert "hm watch covers the whole memory" in said.err

@@ -325,7 +325,8 @@ def _option(key: str) -> Option:
 def _shown(option: Option, value: object) -> object:
     """Return a value for display; of a secret, only whether it is set.
 
-    To a caller of some scopes, what names those of others is one.
+    To a caller of some scopes, what names those of others is one. An address may hold
+    a password, and to such a caller nothing that looks like a secret is shown.
     """
     from hivemind_memory import environment
 
@@ -333,6 +334,10 @@ def _shown(option: Option, value: object) -> object:
     is_hidden = option.name in _OF_SCOPES and is_limited
     if option.is_secret or is_hidden:
         return "set" if value else "not set"
+    if is_limited or (option.is_url and "@" in str(value)):
+        from hivemind_memory.redaction.json_values import mask_json
+
+        return mask_json(value)
     return value
 
 

@@ -27,6 +27,7 @@ def watch(request: CommandRequest) -> int:
     import threading
 
     from hivemind_memory import opening
+    from hivemind_memory.access.rules import check_owner
 
     stop = threading.Event()
     watcher: Watcher | None = None
@@ -40,6 +41,8 @@ def watch(request: CommandRequest) -> int:
     try:
         while not stop.is_set():
             with request.open_memory() as memory:
+                # It tells how many notes there are, and what each change did.
+                check_owner(memory.caller, "hm watch")
                 # Watching would make the folder: of a drive that is not mounted.
                 if watcher is not None and not os.path.isdir(memory.places.notes):
                     stop.wait(_MISSING_S)
