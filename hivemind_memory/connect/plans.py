@@ -17,6 +17,7 @@ from hivemind_memory.connect.entries import LocalServer, RemoteServer
 from hivemind_memory.connect.settings_file import ClientFile, ConnectionRecord
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.patterns.lazy_pattern import lazy_re
+from hivemind_memory.redaction import mask
 
 NOT_INSTALLED = "not installed"
 NOT_CONNECTED = "not connected"
@@ -105,6 +106,9 @@ _HUNK = lazy_re(r"^@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@$")
 def mask_secrets(text: str) -> str:
     """Return *text* with an ellipsis for what looks like a secret.
 
+    In settings a name says so more often than in notes; what the rules for those find
+    beyond that, such as a password in an address, is masked as there.
+
     >>> mask_secrets('"API_KEY": "abc", "port": "80"')
     '"API_KEY": "…", "port": "80"'
     """
@@ -113,7 +117,7 @@ def mask_secrets(text: str) -> str:
         name = match["name"]
         return f'{name}{match["sign"]}"…"' if _SECRET.search(name) else match[0]
 
-    return _SHAPES.sub("…", _NAMED.sub(masked, text))
+    return mask(_SHAPES.sub("…", _NAMED.sub(masked, text)))
 
 
 def pasteable(value: object) -> str:

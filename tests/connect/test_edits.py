@@ -255,6 +255,18 @@ def test_a_difference_shows_no_secret_of_anybody() -> None:
     assert '+    "Authorization": "…"' in shown
 
 
+def test_a_difference_shows_no_password_in_the_address_of_another_server() -> None:
+    """Its name says nothing; the lines around a change are anybody's."""
+    address = "postgres://me:hunter2-Xq9zz@db.example/shop"
+    old = json.dumps({"pg": {"args": ["pg-mcp", address]}}, indent=2)
+    new = json_edit.put(old, ("h",), {"command": "hm"}, STRICT_JSON)
+
+    shown = difference("/f", old, new)
+
+    assert "db.example/shop" in shown
+    assert "hunter2" not in shown
+
+
 def test_a_difference_in_a_large_file_names_its_real_lines() -> None:
     """And is found without comparing every line."""
     old = "".join(f"{n}\n" for n in range(100_000))
