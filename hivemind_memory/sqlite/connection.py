@@ -318,17 +318,6 @@ def select_int(connection: apsw.Connection, sql: str, *values: object) -> int:
     return int(row[0]) if row else 0
 
 
-def move_aside(path: str, aside: str) -> None:
-    """Rename a database, with the log and the shared memory beside it.
-
-    Raises:
-        OSError: It cannot be renamed.
-    """
-    for suffix in ("", "-wal", "-shm"):
-        with suppress(FileNotFoundError):
-            os.replace(path + suffix, aside + suffix)
-
-
 def version_of(connection: apsw.Connection) -> tuple[int, int]:
     """Return what differs whenever the file was changed, by others or by us."""
     return int(connection.pragma("data_version")), connection.total_changes()

@@ -18,7 +18,8 @@ from hivemind_memory.files.descriptors import (
     check_regular,
 )
 from hivemind_memory.files.locks import KernelLock
-from hivemind_memory.sqlite.connection import move_aside, synced_transaction
+from hivemind_memory.sqlite.connection import synced_transaction
+from hivemind_memory.sqlite.move_aside import move_aside
 from hivemind_memory.state.open import open_state, purged_mark
 from hivemind_memory.state.schema import STEPS
 

@@ -196,6 +196,16 @@ def test_a_table_that_is_missing_is_damage_too(state: StateFile, path: str) -> N
     assert not os.path.exists(damaged_name(path))
 
 
+def damage_counters(path: str) -> None:
+    """Write rubbish over the page of the counters alone."""
+    other = apsw.Connection(path)
+    [(root,)] = other.execute("SELECT rootpage FROM sqlite_schema WHERE name='recalls'")
+    other.close()
+    with open(path, "r+b") as file:
+        file.seek((root - 1) * 4096)
+        file.write(b"\xff" * 4096)
+
+
 def test_what_can_be_read_of_a_damaged_file_is_kept(
     state: StateFile, path: str
 ) -> None:
@@ -207,17 +217,46 @@ def test_what_can_be_read_of_a_damaged_file_is_kept(
     state.close()
     other = apsw.Connection(path)
     other.pragma("wal_checkpoint(TRUNCATE)")
-    [(root,)] = other.execute("SELECT rootpage FROM sqlite_schema WHERE name='recalls'")
     other.close()
-    with open(path, "r+b") as file:  # the page of the counters alone
-        file.seek((root - 1) * 4096)
-        file.write(b"\xff" * 4096)
+    damage_counters(path)
 
     RecallLog(state).count([A], NOW_S)
 
     assert all(map(state.has_tombstone, texts))
     assert not state.has_lost_tombstones()
     assert damage_report(path) == ""
+
+
+def test_the_log_of_a_damaged_file_is_kept_though_another_process_opens_it_meanwhile(
+    state: StateFile, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite deleted it beside the new file, with the tombstones that only it had."""
+    RecallLog(state).count([A], NOW_S)
+    state.close()
+    other = apsw.Connection(path)
+    other.pragma("wal_checkpoint(TRUNCATE)")
+    other.close()
+    damage_counters(path)
+    state.add_tombstones(["only in the log"])
+    state.close()
+    process, real, todo = StateFile(path), os.replace, [1]
+
+    def replace(old: str, new: str, **how: Any) -> None:
+        real(old, new, **how)
+        if new.startswith(damaged_name(path)) and todo:
+            todo.pop()
+            process.hash_of("x")
+            process.close()  # within one process, SQLite has one log for both names
+
+    monkeypatch.setattr(os, "replace", replace)
+
+    RecallLog(state).count([A], NOW_S)
+
+    assert not todo
+    assert state.has_tombstone("only in the log")
+    assert process.has_tombstone("only in the log")
+    assert damage_report(path) == ""
+    process.close()
 
 
 def test_a_file_of_a_newer_version_is_left_alone(state: StateFile, path: str) -> None:

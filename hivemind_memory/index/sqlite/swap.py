@@ -15,12 +15,12 @@ from hivemind_memory.index.sqlite.schema import refuse_newer
 from hivemind_memory.sqlite.connection import (
     hold_writer_lock,
     make_file,
-    move_aside,
     open_connection,
     select_int,
     translated_errors,
     write_transaction,
 )
+from hivemind_memory.sqlite.move_aside import move_aside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
