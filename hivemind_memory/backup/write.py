@@ -37,6 +37,8 @@ from hivemind_memory.files.paths import PARTIAL_PREFIX
 from hivemind_memory.files.places import JOURNAL_FILE, vault_file
 from hivemind_memory.model.scope import FOLDERS
 from hivemind_memory.model.snapshot import SkippedNote
+from hivemind_memory.notes.journal import Journal
+from hivemind_memory.notes.recovered_entries import RECOVERED_NAME
 from hivemind_memory.projects.known_project import (
     IDENTITY_FILE,
     listed_projects,
@@ -164,6 +166,8 @@ class _Archive:
         self._links = links
         self._members: dict[str, dict[str, object]] = {}
         self._moved: list[NotePath] = []
+        self._read: dict[NotePath, FileSignature] = {}
+        """The notes in the archive, as they were read."""
 
     def write(self, fd: int, *, at: str) -> None:
         """Write everything to an open file."""
@@ -171,12 +175,15 @@ class _Archive:
             os.fdopen(os.dup(fd), "wb") as file,
             tarfile.open(fileobj=file, mode="w|gz") as tar,
         ):
+            journal = Journal(self._places.journal)
+            before = journal.entries()
             self._add_notes(tar)
             self._add_records(tar)
             self._add_config(tar)
             self._add_vault(tar)
             self._add_state(tar)
             self._add_journal(tar)  # last, see above
+            self._add_recovered(tar, {entry.id for entry in before}, journal)
             manifest = {
                 "format": FORMAT,
                 "program": __version__,
@@ -194,7 +201,7 @@ class _Archive:
         written before any of these texts, such as the versions that they replaced.
         """
         folder = NotesFolder(self._places.notes, max_note_bytes=sys.maxsize)
-        read: dict[NotePath, FileSignature] = {}
+        read = self._read
         listed: dict[NotePath, FileSignature] = {}
         refused: dict[str, str] = {}
         before: dict[NotePath, FileSignature] = {}
@@ -321,6 +328,31 @@ class _Archive:
                 self._add(tar, JOURNAL, file.read())
         except FileNotFoundError:
             return
+
+    def _add_recovered(
+        self, tar: tarfile.TarFile, before: Collection[str], journal: Journal
+    ) -> None:
+        """Add notes again that have got lost entries back since they were read.
+
+        The journal does not have these any more.
+
+        Args:
+            tar: The archive; of two members of one name, the later one counts.
+            before: Ids of the entries in the journal when the backup began.
+            journal: The journal, copied by now.
+        """
+        if not {*before}.difference(entry.id for entry in journal.entries()):
+            return
+        folder = NotesFolder(self._places.notes, max_note_bytes=sys.maxsize)
+        refused: dict[str, str] = {}
+        for path, signature in folder.signatures().items():
+            is_recovered = path.rpartition("/")[2] == RECOVERED_NAME
+            if is_recovered and self._read.get(path) != signature:
+                self._add_note(tar, folder, path, self._read, refused)
+        self.notes = len(self._read) - len(self._moved)
+        self.skipped += tuple(
+            SkippedNote(path=path, reason=reason) for path, reason in refused.items()
+        )
 
     def _add(
         self, tar: tarfile.TarFile, name: str, data: bytes, *, mtime_ns: int = 0

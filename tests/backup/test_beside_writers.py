@@ -293,3 +293,28 @@ def test_a_restore_says_in_which_notes_it_put_entries_back(
     assert shown.err == (
         "put back 1 entry in new.md: only the journal of the backup had the text\n"
     )
+
+
+def test_an_entry_that_is_recovered_during_a_backup_is_in_it(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its recovered.md was not there yet, and the journal had forgotten it already."""
+    note, file = home / "memory" / "animals.md", tmp_path / "b.tar.gz"
+    note.write_text("an old buffer\n")
+    os.utime(note, (time.time() - 30, time.time() - 30))
+    real = backup._Archive._add_state
+
+    def recover_first(archive: backup._Archive, tar: tarfile.TarFile) -> None:
+        with opened(home) as memory:
+            assert memory.sync().recovered == 1
+        real(archive, tar)
+
+    monkeypatch.setattr(backup._Archive, "_add_state", recover_first)
+
+    with opened(home) as memory:
+        done = write_backup(memory.places, str(file), at=AT)
+    restored(tmp_path / "other", file)
+
+    assert notes_of(tmp_path / "other") == notes_of(home)
+    assert done.notes == len(notes_of(home))
+    assert "giraffe" in notes_of(home)["recovered.md"]
