@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from hivemind_memory.curation.lookup import load_memory
+from hivemind_memory.curation.without_secrets import masked
 from hivemind_memory.markdown.entry import own_lines, own_text, parse_provenance
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.memories import UPDATES
@@ -19,6 +21,7 @@ from hivemind_memory.notes.memory_file import body_of, fit_content
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.model.curation import StoredMemory
     from hivemind_memory.model.ports import MemoryIndex
     from hivemind_memory.notes.memory_file import MemoryFile
@@ -44,6 +47,22 @@ def edited(memory: StoredMemory, **changes: Any) -> NewMemory:
         is_edit=True,
     )
     return replaced(new, **changes)
+
+
+def with_text_kept(context: CurationContext, new: NewMemory) -> NewMemory:
+    """Return an edit that leaves the text alone with the text as its note has it.
+
+    Who sees no secrets has read the text without them, and gives it back so.
+    """
+    index = context.index.fresh(is_lookup=True)
+    for row in index.memories(memory_id=new.replaces, scopes=frozenset({new.scope})):
+        found = load_memory(context, row.path)
+        text = "" if found is None else own_text(found.text)
+        if text != new.content and masked(fit_content(text)) == new.content:
+            return replaced(
+                new, content=fit_content(text), replaces_text=text_version(text)
+            )
+    return new
 
 
 def own_body(old: MemoryFile) -> str:

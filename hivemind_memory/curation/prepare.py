@@ -28,6 +28,7 @@ def prepare(
     Raises:
         HivemindError: It may not be saved; the message says why.
     """
+    from hivemind_memory.curation.edited import with_text_kept
     from hivemind_memory.curation.validate import validate_texts
     from hivemind_memory.memory.write import refuse_purged, refuse_secret_scope
 
@@ -45,4 +46,6 @@ def prepare(
     )
     state, caller = context.state(), context.caller
     doubts = refuse_purged(state, clean.content, scope, caller, is_forced=is_forced)
+    if clean.is_edit and not found:
+        clean = with_text_kept(context, clean)
     return clean, (*warning_of(found), *doubts)

@@ -10,7 +10,11 @@ from typing import Any
 from urllib.parse import quote
 
 from hivemind_memory.curation.edited import edited
-from hivemind_memory.dashboard.memory_pages import address_of, without_secrets
+from hivemind_memory.dashboard.memory_pages import (
+    address_of,
+    holds_secret,
+    without_secrets,
+)
 from hivemind_memory.dashboard.page import (
     ROOT,
     Page,
@@ -285,7 +289,7 @@ def editable_memory(
         Failure: It holds a secret, or is not the active version.
     """
     memory = call.memory.curation.show(call.path["id"]).memory
-    if mask(memory.text) != memory.text:
+    if holds_secret(call, memory):
         raise _HOLDS_SECRET
     if memory.status not in statuses or not memory.id:
         message = f"This memory is {memory.status}, so it cannot be edited."

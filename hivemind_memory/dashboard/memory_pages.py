@@ -17,10 +17,12 @@ from hivemind_memory.dashboard.page import (
 from hivemind_memory.dashboard.shown_text import masked_text
 from hivemind_memory.dashboard.word_diff import word_diff
 from hivemind_memory.inject.told_worktrees import mentions_of
+from hivemind_memory.markdown.text import decode
 from hivemind_memory.memory.doubts import copies_of_text
 from hivemind_memory.model.curation import MemoryDetails, MemoryEdge, StoredMemory
 from hivemind_memory.model.injection_words import LEFT_OUT_WORDS
 from hivemind_memory.model.memories import UPDATES
+from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.value import replaced
 from hivemind_memory.redaction import mask
 from hivemind_memory.skills.package import why_no_skill
@@ -68,7 +70,7 @@ def show(call: PageCall) -> Page:
             "versions": versions,
             "warnings": details.warnings,
             **_beside(call, details.memory),
-            "has_secret": memory.text != details.memory.text,
+            "has_secret": holds_secret(call, details.memory),
         },
     )
 
@@ -129,6 +131,16 @@ def without_secrets(memory: StoredMemory) -> StoredMemory:
         by=masked_text(memory.by),
         source_ref=masked_text(memory.source_ref),
     )
+
+
+def holds_secret(call: PageCall, memory: StoredMemory) -> bool:
+    """Return whether a text has a secret in its note, which a reader may see masked."""
+    text = memory.text
+    if not call.memory.caller.sees_secrets:
+        note = decode(call.memory.folder.read(NotePath(memory.path))[0])
+        lines = note.split("\n")[memory.start_line - 1 : memory.end_line]
+        text = "\n".join(lines)
+    return masked_text(text) != text
 
 
 def address_of(memory: StoredMemory) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hivemind_memory.dashboard.memory_pages import without_secrets
+from hivemind_memory.dashboard.memory_pages import holds_secret, without_secrets
 from hivemind_memory.dashboard.page import (
     ROOT,
     Page,
@@ -24,7 +24,6 @@ from hivemind_memory.model.filters import SearchFilter
 from hivemind_memory.model.query import Hit, Query
 from hivemind_memory.model.text_version import text_version
 from hivemind_memory.model.trust import is_trusted
-from hivemind_memory.redaction import mask
 
 MAX_LOG = 100
 
@@ -132,7 +131,7 @@ def _claim(call: PageCall, ref: str) -> StoredMemory:
     claim = next((claim for claim in claims if claim.id == ref and claim.key), None)
     if claim is None:
         raise Failure(404, "")
-    if mask(claim.text) != claim.text:
+    if holds_secret(call, claim):
         raise Failure(
             409,
             "This claim holds what looks like a secret, so it cannot be edited here.",

@@ -438,6 +438,32 @@ def test_secrets_are_hidden_and_not_edited(reader: Reader) -> None:
     assert reader.page("/token/edit").status_code == 409
 
 
+@pytest.mark.parametrize("is_own", [True, False])
+def test_a_text_is_not_edited_by_a_reader_who_sees_it_masked(
+    served: Served, is_own: bool
+) -> None:
+    """What is saved would have the mask in place of the secret."""
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    with opening.open_memory() as memory:
+        notes = Path(memory.places.notes)
+    head = "---\ntype: fact\nkey: {0}\nid: {1}\nsource: external\n---\n"
+    text = f"The token is {secret}.\n"
+    ids = [f"01K{letter * 23}" for letter in "AB"]
+    (notes / "inbox").mkdir()
+    for note, key, own_id in zip(("a", "inbox/b"), "ab", ids, strict=True):
+        (notes / f"{note}.md").write_text(f"{head.format(key, own_id)}{text}")
+
+    with Reader(served) as reader:
+        reader.log_in(served.token if is_own else add_token("laptop"))
+        pages = [
+            reader.page(path)
+            for path in (f"/{ids[0]}/edit", f"/inbox/edit?ref={ids[1]}")
+        ]
+
+    assert [page.status_code for page in pages] == [409, 409]
+    assert not any(secret in page.text for page in pages)
+
+
 def test_files_of_pages_are_kept_by_browsers_and_compressed(served: Served) -> None:
     """Their address changes with them."""
     page = served.ask("GET", "/memory/login", token=None)

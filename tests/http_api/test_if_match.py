@@ -182,3 +182,21 @@ def test_a_caller_that_sees_no_secrets_may_change_a_memory_with_one(
     changed = change_memory(call, ChangeFields(supersede_reason="new", content=NEW))
 
     assert changed.content == NEW
+
+
+def test_a_change_of_something_else_keeps_a_secret_that_the_caller_does_not_see(
+    memory: Memory, sandbox: Sandbox
+) -> None:
+    """Its text was written back as it was read: masked."""
+    save(memory, OLD)
+    note = sandbox.notes / "deploy.md"
+    note.write_text(f"{note.read_text()}\nThe token is {TOKEN}.\n")
+    agent = memory.as_caller(Caller(is_agent=True))
+    call = call_of(agent, "deploy", etag_of(agent, "deploy"))
+
+    changed = change_memory(call, ChangeFields(supersede_reason="new", importance=0.9))
+
+    assert TOKEN in note.read_text()
+    assert "importance: 0.9" in note.read_text()
+    assert TOKEN not in changed.content
+    assert agent.curation.undo("").forgotten
