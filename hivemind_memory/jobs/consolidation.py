@@ -188,10 +188,12 @@ def hash_of(memory: StoredMemory, state: StateFile) -> str:
 def _may_be_merged(memory: Memory, found: StoredMemory) -> bool:
     """Return whether a memory may leave, and whether all of its note would.
 
-    Another text would replace what the model was not shown, and hide entries below.
+    Another text would replace what the model was not shown, as secrets are not, and
+    hide entries below.
     """
     lines = found.text.split("\n")
     is_whole = own_lines(lines) == lines and len(found.text) <= MAX_CONTENT_CHARS
+    is_whole = is_whole and mask(found.text) == found.text
     return is_whole and not is_kept_back(memory.settings, found.scope, found.visibility)
 
 

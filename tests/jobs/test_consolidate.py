@@ -69,6 +69,14 @@ def test_near_copies_of_a_type_are_found(memory: Memory) -> None:
     assert {each.key for each in cluster} == {"day", "when"}
 
 
+def test_a_memory_with_a_secret_is_not_merged(memory: Memory) -> None:
+    """The model is shown the text without it, and its text would replace it."""
+    note = Path(memory.places.notes) / "when.md"
+    note.write_text(f"{note.read_text()}\nThe password is hunter2-Xq9zz.\n")
+
+    assert find_clusters(memory, [""]) == []
+
+
 def test_a_diff_is_applied_and_taken_back_by_its_session(memory: Memory) -> None:
     [cluster] = find_clusters(memory, [""])
     before = ids(memory)
