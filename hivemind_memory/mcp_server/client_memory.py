@@ -36,7 +36,10 @@ def open_connection_memory(
         is_read_only=is_read_only,
     )
     return opening.open_memory(
-        memory_dir=memory_dir, scope_request=request, folder=folder
+        memory_dir=memory_dir,
+        scope_request=request,
+        folder=folder,
+        is_look=is_read_only,  # a project that is new would get a folder
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import subprocess
 from base64 import b64encode
 from pathlib import Path
 from typing import Any
@@ -167,3 +168,20 @@ def test_the_servers_own_token_spells_out_no_secret(served: Served, home: Path) 
     ]
 
     assert totals == [1, 0, 0]
+
+
+def test_a_token_that_only_reads_makes_no_project(
+    served: Served, home: Path, tmp_path: Path
+) -> None:
+    """To name a folder was enough: its repository got a folder and a name."""
+    shop = tmp_path / "shop"
+    subprocess.run(["git", "init", "-q", shop], check=True)
+    headers = {"Hivemind-Project": str(shop)}
+    reader, writer = add_token("reader", is_read_only=True), add_token("writer")
+
+    answer = served.ask("GET", "/api/v1/search?q=a", token=reader, headers=headers)
+
+    assert answer.status_code == 200
+    assert not (home / "memory" / "projects").exists()
+    served.ask("GET", "/api/v1/search?q=a", token=writer, headers=headers)
+    assert (home / "memory" / "projects" / "shop" / ".project").exists()
