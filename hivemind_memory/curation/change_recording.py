@@ -7,6 +7,7 @@ was killed before, can still be hidden with ``forget``; ``undo`` does not know i
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import NamedTuple
 
 from hivemind_memory.errors import StateUnusableError
 from hivemind_memory.markdown.entry import new_ulid
@@ -55,6 +56,19 @@ class ChangedList:
     after: tuple[object, ...]
 
 
+class SavedText(NamedTuple):
+    """What a save or a write put into a note."""
+
+    text: str = ""
+    """If it was purged since then, the change is not recorded."""
+
+    superseded: str = ""
+    """Id of the memory that it replaced; empty: none."""
+
+
+_NO_TEXT = SavedText()
+
+
 def actor_of(caller: Caller, origin: str) -> str:
     """Return the name under which a caller's changes are recorded.
 
@@ -75,7 +89,7 @@ def record(
     changed_list: ChangedList | None = None,
     undoes: str = "",
     is_undo: bool = False,
-    superseded: str = "",
+    saved: SavedText = _NO_TEXT,
 ) -> str:
     """Record a change; return its id, empty if it could not be recorded.
 
@@ -87,7 +101,7 @@ def record(
         changed_list: Of a link.
         undoes: Id of the change that this one undid.
         is_undo: ``hm undo`` made it.
-        superseded: Id of the memory that a save replaced; empty: none.
+        saved: Of what was saved or written.
     """
     clocks = context.clocks
     now = clocks.now()
@@ -106,7 +120,7 @@ def record(
         is_undo=is_undo,
     )
     try:
-        ChangeLog(context.state()).add(change, [superseded])
+        ChangeLog(context.state()).add(change, [saved.superseded], text=saved.text)
     except StateUnusableError:
         return ""
     return change.id
@@ -118,7 +132,7 @@ def record_written(
     """Record an entry that was appended; return the id of the change."""
     digest = digest_of(context.state(), content)
     item = ChangedItem(kind=ENTRY, path=path, id=entry_id, digest=digest)
-    return record(context, WRITE, [item])
+    return record(context, WRITE, [item], saved=SavedText(content))
 
 
 def record_saved(
@@ -131,7 +145,7 @@ def record_saved(
     if saved.is_new:
         digest = digest_of(context.state(), content)
         item = ChangedItem(kind=MEMORY, path=saved.path, id=saved.id, digest=digest)
-        record(context, SAVE, [item], superseded=saved.superseded)
+        record(context, SAVE, [item], saved=SavedText(content, saved.superseded))
     if left := context.notes_left():
         was, were = "its text was not compared", "their texts were not compared"
         warnings += (not_indexed_text(left, was, were),)
@@ -168,7 +182,7 @@ def record_accepted(
     """
     digest = digest_of(context.state(), text)
     item = ChangedItem(kind=kind, path=accepted.path, id=accepted.id, digest=digest)
-    return record(context, ACCEPT, [item])
+    return record(context, ACCEPT, [item], saved=SavedText(text))
 
 
 def record_forgotten(context: CurationContext, forgotten: ForgetResult) -> ForgetResult:

@@ -14,6 +14,7 @@ from hivemind_memory.files.descriptors import is_there
 from hivemind_memory.model.changes import LINK, Change, ChangedItem
 from hivemind_memory.model.memories import UPDATES
 from hivemind_memory.model.own_forms import is_ulid
+from hivemind_memory.model.scope import scope_of
 from hivemind_memory.model.value import as_dict, replaced, value
 from hivemind_memory.notes.edge import FIELDS, links_in
 from hivemind_memory.sqlite.connection import write_transaction
@@ -57,7 +58,9 @@ class ChangeLog:
     def __init__(self, state: StateFile) -> None:
         self._state = state
 
-    def add(self, change: Change, replaced: Collection[str] = ()) -> None:
+    def add(
+        self, change: Change, replaced: Collection[str] = (), *, text: str = ""
+    ) -> None:
         """Add a change; what it undoes is marked in the same transaction.
 
         So are the briefings deleted that were made from what it concerns.
@@ -65,11 +68,19 @@ class ChangeLog:
         Args:
             change: The change.
             replaced: Ids of memories that a save superseded.
+            text: What was saved. If it was purged since then, nothing is added: the
+                purge has looked through the log already.
         """
+        scopes = {scope_of(item.path) for item in change.items} if text else set()
         hidden = {*_hidden_by(change), *replaced} - {""}
 
         def insert(connection: apsw.Connection) -> None:
             with write_transaction(connection):
+                if any(
+                    self._state.lists_purged(connection, text, scope)
+                    for scope in scopes
+                ):
+                    return
                 connection.execute(
                     f"INSERT INTO changes({_COLUMNS}, notes)"
                     " VALUES (?, ?, ?, ?, '', ?, ?)",

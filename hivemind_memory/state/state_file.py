@@ -119,17 +119,17 @@ class StateFile:
         if not is_there(self.path):
             return False  # nothing was purged in this home, and no file is made
 
-        def find(connection: apsw.Connection) -> bool:
-            sql = "SELECT 1 FROM tombstones WHERE notes IN (?, ?) AND hash IN ({})"
-            wanted = self._tombstones(connection, text, scope)
-            mine: tuple[object, ...] = (self.notes, EVERY_FOLDER)
-            return any(
-                connection.execute(sql.format(marks), (*mine, *some)).fetchone()
-                is not None
-                for some, marks in _steps(wanted)
-            )
+        return self.run(lambda c: self.lists_purged(c, text, scope), PROMISE_WAIT_MS)
 
-        return self.run(find, PROMISE_WAIT_MS)
+    def lists_purged(self, connection: apsw.Connection, text: str, scope: str) -> bool:
+        """Return what ``has_tombstone`` does, for who holds a transaction."""
+        sql = "SELECT 1 FROM tombstones WHERE notes IN (?, ?) AND hash IN ({})"
+        wanted = self._tombstones(connection, text, scope)
+        mine: tuple[object, ...] = (self.notes, EVERY_FOLDER)
+        return any(
+            connection.execute(sql.format(marks), (*mine, *some)).fetchone() is not None
+            for some, marks in _steps(wanted)
+        )
 
     def has_lost_tombstones(self) -> bool:
         """Return whether some were in a file that was damaged, emptied or deleted."""

@@ -22,12 +22,14 @@ from hivemind_memory.curation import (
 from hivemind_memory.errors import MemoryNotFoundError, UsageError
 from hivemind_memory.model.curation import (
     MemorySelector,
+    NewMemory,
     PurgeResult,
     SaveResult,
     UnfinishedPurge,
 )
 from hivemind_memory.notes.writer import NoteWriter
 from hivemind_memory.projects.move_lock import moves_lock
+from hivemind_memory.state.change_log import ChangeLog
 from tests.support.after_first import after_first
 from tests.support.purge_rig import Bench, traces, words_of
 from tests.support.sandbox import Sandbox
@@ -239,6 +241,26 @@ def test_an_entry_that_waited_while_its_text_was_purged_is_refused(
     assert is_clean(bench, receipts[0])
     assert not (bench.sandbox.notes / "log.md").exists()
     bench.memory.write(SECRET, file="log.md", is_forced=True)
+
+
+def test_a_save_that_is_recorded_after_its_purge_is_in_no_log(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The log of changes named its key, though the purge had looked through it."""
+    real, todo = ChangeLog.add, [lambda: bench.purge("zanzibarquux")]
+    receipts = []
+
+    def add(log: ChangeLog, *args: Any, **more: Any) -> None:
+        if todo:
+            receipts.append(todo.pop()())
+        real(log, *args, **more)
+
+    monkeypatch.setattr(ChangeLog, "add", add)
+
+    bench.memory.save(NewMemory(key="zanzibarquux", content=SECRET))
+
+    assert is_clean(bench, receipts[0])
+    assert ChangeLog(bench.memory.state()).newest() == []
 
 
 def test_a_purge_that_waits_for_a_capture_keeps_no_project_from_being_moved(
