@@ -19,6 +19,7 @@ from hivemind_memory.errors import (
     NotSavedError,
     StateUnusableError,
 )
+from hivemind_memory.files.locks import LOCK_WAIT_S, exclusive
 from hivemind_memory.model.scope import FOLDERS, make_scope
 from hivemind_memory.model.value import replaced
 from hivemind_memory.notes.edge import replace_references
@@ -41,10 +42,12 @@ from hivemind_memory.state.use_days import UseDays
 from hivemind_memory.state.use_log import UseLog
 from hivemind_memory.transcripts.erase import rename_scope
 from hivemind_memory.transcripts.store import TranscriptStore
+from hivemind_memory.transcripts.target import lock_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from contextlib import AbstractContextManager
 
     from hivemind_memory.files.places import Places
     from hivemind_memory.model.changes import Change, ChangedItem
@@ -223,12 +226,22 @@ def _rename_transcripts(renaming: Renaming) -> None:
         make_scope("project", slug) for slug in (renaming.source, renaming.target)
     ]
     try:
-        with store.opened() as connection:
+        # Who reads them has looked some projects up already, and writes these names.
+        with _no_reading(renaming.places), store.opened() as connection:
             rename_scope(connection, *scopes)
     except IndexUnusableError as error:
         raise NotSavedError(str(error), hint=error.hint) from error
     finally:
         store.close()
+
+
+def _no_reading(places: Places) -> AbstractContextManager[None]:
+    """Return a context in which no process reads transcripts."""
+    return exclusive(
+        lock_of(places),
+        wait_s=LOCK_WAIT_S,
+        refused=lambda why, hint: NotSavedError(why, hint=hint),
+    )
 
 
 class Follower(NamedTuple):

@@ -10,12 +10,15 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from hivemind_memory.curation import project_followers
+from hivemind_memory.errors import NotSavedError
 from hivemind_memory.model.activity import ActivityQuery
 from hivemind_memory.transcripts import line_file
 from hivemind_memory.transcripts.store import MAPPED_BYTES, TranscriptStore
@@ -418,3 +421,33 @@ def test_a_large_file_of_messages_is_not_mapped_whole(sandbox: Sandbox) -> None:
     store.close()
 
     assert 0 < mapped == MAPPED_BYTES < 100_000_000
+
+
+def test_sessions_get_the_new_name_of_a_project_that_is_renamed_while_they_are_read(
+    sandbox: Sandbox, user: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They kept the old one, which another repository may take later."""
+    put_claude(user, [claude_line("The lamp is on.")])
+    renaming = project_followers.Renaming(
+        places=sandbox.places, source="lamp", target="light", moves={}
+    )
+    monkeypatch.setattr(project_followers, "LOCK_WAIT_S", 0.0)
+    refused: list[bool] = []
+
+    def rename() -> None:
+        refused.append(True)
+        with suppress(NotSavedError):  # the next command goes on with the move
+            project_followers._rename_transcripts(renaming)
+            refused.pop()
+
+    def find_scope(_folder: str) -> str:
+        rename()
+        return "projects/lamp"
+
+    read_all(sandbox, user, find_scope=find_scope)
+    if refused:
+        rename()
+
+    with sqlite3.connect(sandbox.places.transcripts_file) as connection:
+        found = connection.execute("SELECT scope FROM files").fetchall()
+    assert found == [("projects/light",)]
