@@ -50,6 +50,8 @@ def memory_filter(values: Mapping[str, Any]) -> MemoryFilter:
 
 def suggest_filter(memory: Memory, values: Mapping[str, Any]) -> str:
     """Return a scope or writer that the filter may have meant, to end a sentence."""
+    from shlex import quote
+
     from hivemind_memory.files.near_scope import nearest_scope
     from hivemind_memory.model.keys import closest
     from hivemind_memory.model.listing import MemoryFilter
@@ -62,7 +64,7 @@ def suggest_filter(memory: Memory, values: Mapping[str, Any]) -> str:
         return ""
     writers = {change.by for change in memory.curation.log(MemoryFilter())} - {""}
     near = () if values["agent"] in writers else closest(values["agent"], writers)
-    return f"; did you mean --agent {near[0]}?" if near else ""
+    return f"; did you mean --agent {quote(near[0])}?" if near else ""
 
 
 def first_line(text: str) -> str:

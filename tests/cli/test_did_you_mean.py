@@ -69,3 +69,12 @@ def test_a_letter_with_a_dash_inside_a_question_is_asked_about(hm: Hm) -> None:
 def test_an_option_of_config_that_is_near_is_named_alone(hm: Hm) -> None:
     """`max_result` was also taken for `ollama_url`."""
     assert "Did you mean max_results?\n" in hm("config", "set", "max_result", "5").err
+
+
+def test_the_name_of_a_writer_that_is_suggested_is_one_word_for_a_shell(hm: Hm) -> None:
+    """Clients of MCP name themselves as they like, with blanks."""
+    hm("write", "--by", "Visual Studio Code", "Tea is at four.")
+
+    said = hm("log", "--agent", "Visual Studio Cod").err
+
+    assert "did you mean --agent 'Visual Studio Code'?" in said
