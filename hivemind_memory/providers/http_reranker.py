@@ -14,6 +14,8 @@ from hivemind_memory.errors import RerankError, RerankNotReadyError
 from hivemind_memory.providers.addresses import parse_address
 from hivemind_memory.providers.json_connection import AnswerTooLongError, JsonConnection
 from hivemind_memory.providers.remote import is_usable_address, run_within
+from hivemind_memory.redaction import mask
+from hivemind_memory.redaction.redact import without_known
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,7 +93,8 @@ class HttpReranker:
         limit_s = min(timeout_s, self._timeout_s)
         if limit_s <= 0:
             raise RerankError("there was no time left")
-        cut = [_cut(text) for text in (query, *texts)]
+        # The index has the texts masked; the vault may have got a value since.
+        cut = [_cut(mask(query)), *(_cut(without_known(text)) for text in texts)]
         end_s = self._stopwatch() + limit_s
         try:
             status, body = run_within(limit_s, lambda: self._ask(cut, end_s))

@@ -11,8 +11,10 @@ import pytest
 from hivemind_memory.config.resolve import load_settings
 from hivemind_memory.environment import system_clocks
 from hivemind_memory.errors import RerankError, RerankNotReadyError
+from hivemind_memory.files import places
 from hivemind_memory.providers import http_reranker
 from hivemind_memory.providers.http_reranker import HttpReranker
+from hivemind_memory.vault.vault import Vault
 from tests.support.rerank_server import FAULTS, RerankServer
 from tests.support.sandbox import Sandbox, ask, hits, paths
 
@@ -56,6 +58,30 @@ def test_scores_come_in_the_order_of_the_texts(
     assert (request["_path"], request["_key"]) == ("/v1/rerank", KEY)
     assert (request["model"], request["query"]) == ("m", "backup at night")
     assert request["texts" if server.shape == "tei" else "documents"] == TEXTS
+
+
+def test_no_secret_of_a_question_or_of_the_vault_is_sent(
+    server: RerankServer,
+    connect: Callable[..., HttpReranker],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A question is masked nowhere before; a text was when it was indexed."""
+    one = connect(rerank_url=server.url)
+    monkeypatch.setattr(places, "_vaults", {})
+    places.remember_vault(str(tmp_path), "")
+    Vault(str(tmp_path)).set("A", "plover-saddle", now_s=1, is_secret=True)
+
+    one.rerank(
+        "why is password=hunter2-Xq9zz refused",
+        ["the plover-saddle is refused", *TEXTS],
+        timeout_s=1.8,
+    )
+
+    sent = repr(server.requests[-1])
+    assert "is refused" in sent
+    assert "hunter2-Xq9zz" not in sent
+    assert "plover-saddle" not in sent
 
 
 def test_how_a_server_calls_the_texts_is_found_out_once(
