@@ -6,6 +6,7 @@ and so does a program that sees every scope.
 
 from __future__ import annotations
 
+from hivemind_memory.model.memories import FORGOTTEN, STATUSES
 from hivemind_memory.model.value import replaced
 
 TYPE_CHECKING = False
@@ -20,16 +21,21 @@ if TYPE_CHECKING:
 def memories_for(
     caller: Caller, memories: Iterable[StoredMemory]
 ) -> tuple[StoredMemory, ...]:
-    """Return memories as a caller may see them: only the owner sees secrets."""
+    """Return memories as a caller may see them.
+
+    Only their owner sees secrets, and the text of what is forgotten: to all others a
+    note has blank lines there.
+    """
     if caller.sees_secrets:
         return tuple(memories)
     from hivemind_memory.redaction import mask
 
+    forgotten = STATUSES[FORGOTTEN]
     return tuple(
         replaced(
             memory,
             key=mask(memory.key),
-            text=mask(memory.text),
+            text="" if memory.status == forgotten else mask(memory.text),
             supersedes=tuple(map(mask, memory.supersedes)),
             superseded_by=mask(memory.superseded_by),
             expires=mask(memory.expires),

@@ -473,3 +473,19 @@ def test_it_does_not_count_the_notes_of_others_by_watching(
 
     assert said.code == 2
     assert "hm watch covers the whole memory" in said.err
+
+
+@pytest.mark.parametrize("variable", ["CLAUDECODE", "HIVEMIND_PROJECT"])
+def test_a_list_of_what_is_forgotten_has_no_texts_for_it(
+    hm: Hm, shell: Path, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    """A person forgets what no agent shall read; the note shows it blank lines."""
+    hm("forget", "price")
+    assert "green" in hm("list", "--forgotten").out
+    monkeypatch.setenv(variable, "shop")
+
+    for json in ((), ("--json",)):
+        said = hm("list", "--forgotten", *json)
+
+        assert "price" in said.out
+        assert "green" not in said.out
