@@ -183,12 +183,12 @@ class Curation:
         with self._lock:
             return says_already(self._context, key, content, scope, self._find_similar)
 
-    def accept(self, ref: str) -> AcceptedClaim:
+    def accept(self, ref: str, version: str = "") -> AcceptedClaim:
         """Accept a pending claim or a proposed link; see ``inbox.accept``."""
         from hivemind_memory.curation.inbox import accept
 
         with self._context.changing():
-            return accept(self._context, ref)
+            return accept(self._context, ref, version)
 
     def pending(self) -> tuple[StoredMemory, ...]:
         """Return the claims and proposed links that wait, newest first."""

@@ -30,6 +30,7 @@ from hivemind_memory.curation.lookup import (
 )
 from hivemind_memory.curation.lookup_errors import names_near, not_found
 from hivemind_memory.curation.own_name import free_own_name
+from hivemind_memory.curation.read_version import refuse_other_text
 from hivemind_memory.curation.supersede import (
     create_note,
     find_active,
@@ -181,18 +182,23 @@ def _claims_in(context: CurationContext, path: NotePath) -> Iterator[PendingClai
             yield PendingClaim(entry_memory(path, entry), entry)
 
 
-def accept(context: CurationContext, ref: str) -> AcceptedClaim:
+def accept(context: CurationContext, ref: str, version: str = "") -> AcceptedClaim:
     """Move a pending claim out of the inbox, and record that it can be undone.
 
     A proposed link is made.
+
+    Args:
+        context: Of the caller.
+        ref: Id, key or path of the claim, or id of the proposed link.
+        version: Of the text that was read, by ``text_version``; empty: any.
 
     Raises:
         HivemindError: As ``accept_claim``.
     """
     if proposal := find_proposal(context, ref):
-        newer, older = accept_proposal(context, proposal)
+        newer, older = accept_proposal(context, proposal, version)
         return AcceptedClaim(newer, newer.text, LINK_ITEM, updated=older)
-    accepted = accept_claim(context, ref)
+    accepted = accept_claim(context, ref, version)
     claim = accepted.dropped or accepted.memory
     change = record_accepted(context, claim, accepted.kind, text=accepted.text)
     return accepted._replace(change=change)
@@ -211,7 +217,9 @@ def reject(context: CurationContext, ref: str) -> ForgetResult:
     return record_forgotten(context, forget(context, MemorySelector(name=name)))
 
 
-def accept_claim(context: CurationContext, ref: str) -> AcceptedClaim:
+def accept_claim(
+    context: CurationContext, ref: str, version: str = ""
+) -> AcceptedClaim:
     """Move a pending claim out of the inbox.
 
     The new file is on disk before the old one is removed, so a process that is killed
@@ -223,9 +231,11 @@ def accept_claim(context: CurationContext, ref: str) -> AcceptedClaim:
         MemoryNotFoundError: There is no such claim.
         NotSavedError: The caller may not write there, or the disk refused.
         UsageError: Several claims have the key.
+        VersionChangedError: It has another text by now; see ``accept``.
     """
     check_person(context.caller, "Accepting a claim")
     pending = find_pending(context, ref)
+    refuse_other_text(pending.memory, version)
     row, path = pending.memory, pending.memory.path
     check_writable(context.caller, path, "Nothing was changed")
     if pending.entry is not None:
@@ -238,6 +248,7 @@ def accept_claim(context: CurationContext, ref: str) -> AcceptedClaim:
             raise not_found(ref, " in the inbox")
         data, signature = context.folder.read(path)
         claim = read_memory_file(context.folder, path)
+        refuse_other_text(parse_memory(path, claim.text, context), version)
         if claim.signature != signature:
             raise NotSavedError(
                 f"{path} was changed just now.",

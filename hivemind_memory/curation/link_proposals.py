@@ -11,6 +11,7 @@ from hivemind_memory.curation.links import link
 from hivemind_memory.curation.lookup import load_memory
 from hivemind_memory.curation.lookup_errors import not_found
 from hivemind_memory.curation.model_links import active_row
+from hivemind_memory.curation.read_version import refuse_other_text
 from hivemind_memory.curation.refused_links import refuse_link
 from hivemind_memory.errors import StateUnusableError
 from hivemind_memory.model.curation import (
@@ -72,15 +73,21 @@ def find_proposal(context: CurationContext, ref: str) -> Found | None:
 
 
 def accept_proposal(
-    context: CurationContext, found: Found
+    context: CurationContext, found: Found, version: str = ""
 ) -> tuple[StoredMemory, StoredMemory]:
     """Make a proposed link; return the memory that it starts at, and the other.
+
+    Args:
+        context: Of the caller.
+        found: The proposal.
+        version: Of the text that was read; empty: any.
 
     Raises:
         HivemindError: Nothing was changed; the message says why.
     """
     check_person(context.caller, "Accepting a link")
     proposal, start, end = found
+    refuse_other_text(_as_claim(context, *found), version)
     linked = link(
         context,
         start.memory_id or start.path,

@@ -106,6 +106,20 @@ def check_text(
         )
 
 
+def refuse_other_text(claim: StoredMemory, version: str) -> None:
+    """Raise if a claim says something else than what was read.
+
+    Args:
+        claim: As it is now.
+        version: Of the text then, by ``text_version``; empty: any.
+
+    Raises:
+        VersionChangedError: It does.
+    """
+    if version not in {"", text_version(claim.text)}:
+        raise _changed(claim)
+
+
 def _as_seen(
     context: CurationContext, target: CurationTarget, path: NotePath
 ) -> StoredMemory | None:

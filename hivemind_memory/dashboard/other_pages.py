@@ -33,15 +33,17 @@ pages = PageGroup()
 @pages.get("/inbox")
 def inbox(call: PageCall) -> Page:
     """List what waits for a person."""
-    waiting = unless_missing(call.memory.curation.pending, ())
-    values = {"claims": [without_secrets(claim) for claim in waiting]}
-    return Page(template="inbox.html", values=values)
+    return _inbox(call)
 
 
 @pages.post("/inbox/accept")
-def accept(call: PageCall) -> Redirect:
-    """Make a pending claim a memory."""
-    accepted = call.memory.curation.accept(call.form.get("ref", ""))
+def accept(call: PageCall) -> Page | Redirect:
+    """Make a pending claim a memory, if it says what the page showed."""
+    ref, version = call.form.get("ref", ""), call.form.get("version", "")
+    try:
+        accepted = call.memory.curation.accept(ref, version)
+    except VersionChangedError:
+        return _inbox(call, changed=ref)
     text = "Accepted."
     if not is_trusted(accepted.memory.source):
         text = "Accepted. It keeps its source, so agents see it marked as untrusted."
@@ -103,6 +105,18 @@ def health(call: PageCall) -> Page:
     values: dict[str, Any] = {"status": status, "findings": findings}
     values["model"] = read_model_status(call.memory)
     return Page(template="health.html", values=values)
+
+
+def _inbox(call: PageCall, changed: str = "") -> Page:
+    """Return the inbox; *changed* names a claim that was shown with another text."""
+    waiting = unless_missing(call.memory.curation.pending, ())
+    values = {
+        "claims": [
+            (without_secrets(claim), text_version(claim.text)) for claim in waiting
+        ],
+        "changed": changed,
+    }
+    return Page(template="inbox.html", values=values, status=409 if changed else 200)
 
 
 def _claim_form(

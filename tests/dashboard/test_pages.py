@@ -301,6 +301,27 @@ def test_a_claim_is_accepted_by_a_person_only(reader: Reader) -> None:
     assert "Nothing is waiting" in accepted.text
 
 
+def test_a_claim_that_has_changed_since_the_page_was_loaded_is_not_accepted(
+    reader: Reader, home: Path
+) -> None:
+    """A text from outside got in that no person had seen."""
+    claim = save("port", "The port is 1.", type="fact", source="external")
+    page = reader.page("/inbox").text
+    [version] = re.findall(r'name="version" value="(\w+)"', page)
+    (note,) = (home / "memory").rglob("port*.md")
+    note.write_text(note.read_text().replace("port is 1", "port is 2 at night"))
+
+    fields = {"ref": claim, "version": version}
+    refused = reader.send("/inbox/accept", on="/inbox", **fields)
+
+    assert refused.status_code == 409
+    assert "It has changed since the page was loaded" in refused.text
+    assert "The port is 2 at night." in refused.text
+    [newer] = re.findall(r'name="version" value="(\w+)"', refused.text)
+    done = reader.send("/inbox/accept", on="/inbox", ref=claim, version=newer)
+    assert "Accepted." in done.text
+
+
 @pytest.mark.parametrize(
     ("fields", "headers", "status"),
     [
