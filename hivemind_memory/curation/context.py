@@ -67,8 +67,8 @@ class CurationContext:
     limit_chars: int = 4_000
     """Characters that a memory may have: the option ``memory_chars``."""
 
-    configured_projects: frozenset[str] = frozenset()
-    """Projects to which config.json gives a repository."""
+    projects: Mapping[str, object] = NO_ITEMS
+    """What config.json says of projects."""
 
     is_enabled: bool = True
     """The option ``enabled``: nothing is saved while it is off."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from shlex import quote
 
+from hivemind_memory.access.visibility import PRIVATE
 from hivemind_memory.errors import UsageError
 from hivemind_memory.model.keys import closest, folded_key, operand
 from hivemind_memory.model.memories import ACTIVE, PENDING
@@ -14,7 +16,7 @@ from hivemind_memory.redaction import holds_known
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from hivemind_memory.curation.context import CurationContext
 
@@ -31,6 +33,37 @@ def _meant(name: str, names: Iterable[str]) -> str:
     """Return the question whether another project was meant; empty: none is near."""
     near = closest(name, names)
     return f"Did you mean {near[0]}? " if near else ""
+
+
+def check_options(projects: Mapping[str, object], source: str, target: str) -> None:
+    """Raise if config.json says of a project what would not hold for its new name.
+
+    Args:
+        projects: The option ``projects``.
+        source: The project that gets another name.
+        target: The other name.
+
+    Raises:
+        UsageError: It says which repository it is, or that it is private: under another
+            name, models and visitors would get what is in it.
+    """
+    named = (projects.get(name) for name in (source, target))
+    own, other = (found if isinstance(found, dict) else {} for found in named)
+    effect = "Nothing was moved"
+    if own.get("visibility") == PRIVATE != other.get("visibility"):
+        value = json.dumps({**other, "visibility": PRIVATE})
+        option = quote(f"projects.{target}")
+        raise UsageError(
+            f"config.json says that {source} is private, and not that {target} is.",
+            hint=f"`hm config set {option} {quote(value)}` first.",
+            effect=effect,
+        )
+    if own.get("identity"):
+        raise UsageError(
+            f"config.json says which repository is {source}.",
+            hint=f"`hm config unset {quote(f'projects.{source}')}` first.",
+            effect=effect,
+        )
 
 
 def check_names(names: list[str], source: str, target: str, *, is_merge: bool) -> None:

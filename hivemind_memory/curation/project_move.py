@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
-from shlex import quote
 
 from hivemind_memory.access.rules import check_owner
 from hivemind_memory.curation.project_checks import (
     check_keys,
     check_names,
+    check_options,
     check_records,
 )
 from hivemind_memory.curation.project_followers import Renaming, check_state, follow
@@ -23,7 +23,6 @@ from hivemind_memory.errors import (
     HivemindError,
     NotSavedError,
     StateUnusableError,
-    UsageError,
 )
 from hivemind_memory.files.atomic import write_file
 from hivemind_memory.files.descriptors import (
@@ -102,12 +101,7 @@ def move_project(
     check_owner(context.caller, "hm project")
     for name in (source, target):
         make_scope("project", name)
-    if source in context.configured_projects:
-        raise UsageError(
-            f"config.json says which repository is {source}.",
-            hint=f"`hm config unset {quote(f'projects.{source}')}` first.",
-            effect="Nothing was moved",
-        )
+    check_options(context.projects, source, target)
     finish_move(context.places, context.folder)
     names = listed_projects(os.path.join(context.places.notes, _ABOVE))
     check_names(names, source, target, is_merge=is_merge)

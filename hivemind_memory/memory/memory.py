@@ -283,7 +283,7 @@ class Memory:
             state=self.state,
             types=self.types,
             limit_chars=self.settings.memory_chars,
-            configured_projects=self.settings.configured_projects(),
+            projects=self.settings.projects,
             is_enabled=self.settings.enabled,
             why_read_only=self.settings.why_read_only(),
             actor=actor_of(self.caller, self.origin),

@@ -66,6 +66,31 @@ def test_references_follow_a_renamed_project(sandbox: Sandbox, memory: Memory) -
     assert read_record(str(sandbox.notes / "projects"), "shop").identities
 
 
+@pytest.mark.parametrize("is_merge", [False, True])
+def test_what_is_private_does_not_get_a_name_that_is_not(
+    sandbox: Sandbox, is_merge: bool
+) -> None:
+    """Under it, a language model and visitors got what config.json keeps from them."""
+    sandbox.flags["projects"] = {"legal": {"visibility": "private"}}
+    sandbox.save("projects/legal/tide.md", TEXT)
+    if is_merge:
+        make(sandbox, "law")
+    for is_dry_run in (True, False):
+        with sandbox.memory() as memory, pytest.raises(UsageError) as refused:
+            memory.curation.projects.move(
+                "legal", "law", is_merge=is_merge, is_dry_run=is_dry_run
+            )
+    assert refused.value.hint == (
+        """`hm config set projects.law '{"visibility": "private"}'` first."""
+    )
+    assert list(files(sandbox)) == ["projects/legal/tide.md"]
+
+    sandbox.flags["projects"] |= {"law": {"visibility": "private"}}
+    with sandbox.memory() as memory:
+        move(memory, "legal", "law", merge=is_merge)
+    assert list(files(sandbox)) == ["projects/law/tide.md"]
+
+
 @pytest.mark.parametrize(
     "related",
     [
