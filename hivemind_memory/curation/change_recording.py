@@ -9,11 +9,17 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import NamedTuple
 
-from hivemind_memory.errors import StateUnusableError
-from hivemind_memory.markdown.entry import new_ulid
+from hivemind_memory.errors import (
+    HivemindError,
+    NoteNotFoundError,
+    StateUnusableError,
+)
+from hivemind_memory.markdown.entry import entry_ids, new_ulid
 from hivemind_memory.model.changes import (
     ACCEPT,
+    DONE,
     FORGET,
+    LINK,
     RESTORE,
     SAVE,
     WRITE,
@@ -23,6 +29,7 @@ from hivemind_memory.model.changes import (
 from hivemind_memory.model.curation import ENTRY, MEMORY
 from hivemind_memory.model.display import not_indexed_text
 from hivemind_memory.model.memories import ACTIVE, STATUSES
+from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.value import replaced, value
 from hivemind_memory.notes.memory_file import fit_content
 from hivemind_memory.state.change_log import ChangeLog
@@ -67,6 +74,8 @@ class SavedText(NamedTuple):
 
 
 _NO_TEXT = SavedText()
+_STAYING = frozenset((FORGET, RESTORE, LINK, DONE))
+"""Changes after which a memory is where it was."""
 
 
 def actor_of(caller: Caller, origin: str) -> str:
@@ -120,10 +129,34 @@ def record(
         is_undo=is_undo,
     )
     try:
-        ChangeLog(context.state()).add(change, [saved.superseded], text=saved.text)
+        ChangeLog(context.state()).add(
+            change,
+            [saved.superseded],
+            text=saved.text,
+            is_gone=lambda: _is_gone(context, change),
+        )
     except StateUnusableError:
         return ""
     return change.id
+
+
+def _is_gone(context: CurationContext, change: Change) -> bool:
+    """Return whether nothing is left of what a change leaves where it was."""
+    if change.kind not in _STAYING or not change.items:
+        return False
+    return not any(_is_there(context, item) for item in change.items)
+
+
+def _is_there(context: CurationContext, item: ChangedItem) -> bool:
+    """Return whether a memory or an entry is in its note; in doubt, it is."""
+    try:
+        if item.kind != ENTRY:
+            return context.folder.signature(NotePath(item.path)) is not None
+        return item.id in entry_ids(context.folder.read(NotePath(item.path))[0])
+    except NoteNotFoundError:
+        return False
+    except HivemindError:
+        return True
 
 
 def record_written(

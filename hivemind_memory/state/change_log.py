@@ -59,7 +59,12 @@ class ChangeLog:
         self._state = state
 
     def add(
-        self, change: Change, replaced: Collection[str] = (), *, text: str = ""
+        self,
+        change: Change,
+        replaced: Collection[str] = (),
+        *,
+        text: str = "",
+        is_gone: Callable[[], bool] = lambda: False,
     ) -> None:
         """Add a change; what it undoes is marked in the same transaction.
 
@@ -70,13 +75,15 @@ class ChangeLog:
             replaced: Ids of memories that a save superseded.
             text: What was saved. If it was purged since then, nothing is added: the
                 purge has looked through the log already.
+            is_gone: Whether a purge has removed all that the change is about since
+                then, asked when no other process writes.
         """
         scopes = {scope_of(item.path) for item in change.items} if text else set()
         hidden = {*_hidden_by(change), *replaced} - {""}
 
         def insert(connection: apsw.Connection) -> None:
             with write_transaction(connection):
-                if any(
+                if is_gone() or any(
                     self._state.lists_purged(connection, text, scope)
                     for scope in scopes
                 ):

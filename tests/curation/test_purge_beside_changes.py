@@ -243,11 +243,24 @@ def test_an_entry_that_waited_while_its_text_was_purged_is_refused(
     bench.memory.write(SECRET, file="log.md", is_forced=True)
 
 
-def test_a_save_that_is_recorded_after_its_purge_is_in_no_log(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("kind", ["save", "forget", "link", "entry"])
+def test_a_change_that_is_recorded_after_its_purge_is_in_no_log(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     """The log of changes named its key, though the purge had looked through it."""
-    real, todo = ChangeLog.add, [lambda: bench.purge("zanzibarquux")]
+    name, selected = "zanzibarquux", "zanzibarquux"
+    wanted = NewMemory(key=name, content=SECRET)
+    if kind == "entry":
+        file = f"{name}.md"
+        name = selected = bench.memory.write(SECRET, file=file).id
+    elif kind != "save":
+        bench.memory.save(wanted)
+        bench.memory.save(NewMemory(key="other", content=NEW))
+    change = {
+        "save": lambda: bench.memory.save(wanted),
+        "link": lambda: bench.memory.curation.link(name, "other", "related_to"),
+    }.get(kind, lambda: bench.memory.forget(MemorySelector(name=name)))
+    real, todo = ChangeLog.add, [lambda: bench.purge(selected)]
     receipts = []
 
     def add(log: ChangeLog, *args: Any, **more: Any) -> None:
@@ -257,10 +270,13 @@ def test_a_save_that_is_recorded_after_its_purge_is_in_no_log(
 
     monkeypatch.setattr(ChangeLog, "add", add)
 
-    bench.memory.save(NewMemory(key="zanzibarquux", content=SECRET))
+    change()
 
-    assert is_clean(bench, receipts[0])
-    assert ChangeLog(bench.memory.state()).newest() == []
+    assert receipts[0].is_complete
+    left = traces(bench.sandbox.home, words_of(SECRET), bench.sandbox.index_file)
+    assert left == []
+    kinds = {made.kind for made in ChangeLog(bench.memory.state()).newest()}
+    assert kinds <= {"save"}
 
 
 def test_a_purge_that_waits_for_a_capture_keeps_no_project_from_being_moved(
