@@ -205,7 +205,8 @@ class _CommandLine:
         if not equals and name not in self._flags:  # -n5
             name, text = word[:2], word[2:]
         elif not equals:
-            text = _next_word(name, flag, rest, (*self._flags, *HELP, "--"))
+            known = (*self._flags, *HELP, "--")
+            text = _next_word(name, flag, rest, known, self._effect())
         if not text.strip():
             if self._command.is_hook or self._reads == VERBATIM:
                 self._notes.append(f"`{name}` is empty and ignored")
@@ -349,14 +350,16 @@ def _request(name: str, values: dict[str, Any]) -> CommandRequest:
     return CommandRequest(load_command(name), values)
 
 
-def _next_word(name: str, flag: Flag, rest: list[str], known: Iterable[str]) -> str:
+def _next_word(
+    name: str, flag: Flag, rest: list[str], known: Iterable[str], effect: str = ""
+) -> str:
     """Take the value of an option from the words after it."""
     if not rest or rest[0] in known:
         message = f"`{name}` needs a value: {flag.metavar}."
         if rest:
             message = f"`{name}` needs a value, but the next word is `{rest[0]}`."
         hint = f"`{flag.names[-1]}={rest[0] if rest else flag.metavar}` gives it one."
-        raise UsageError(message, hint=hint)
+        raise UsageError(message, hint=hint, effect=effect)
     return rest.pop(0)
 
 

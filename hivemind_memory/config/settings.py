@@ -312,7 +312,7 @@ class Settings(ScopeSettings):
     projects: Mapping[str, object] = _option(
         {},
         "Settings of projects, by their folder name under projects/: {identity:"
-        " the identity that hm inject --json prints, visibility: public or"
+        " the identity that hm project --json prints, visibility: public or"
         ' private}, as in {"shop": {"identity": "github.com/me/shop"}}.',
         check="check_projects",
     )

@@ -312,8 +312,9 @@ def test_every_option_that_takes_words_between_commas_adds_up() -> None:
 
 def test_an_option_after_a_text_in_quotes_needs_its_value() -> None:
     """Nothing is saved without it."""
-    with pytest.raises(UsageError, match="`--tags` needs a value"):
+    with pytest.raises(UsageError, match="`--tags` needs a value") as caught:
         parse_request(["save", "k", "a b", "--tags"])
+    assert str(caught.value).endswith("Nothing was saved.")
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from hivemind_memory.config.settings import options
 from tests.cli.conftest import Hm
 
 
@@ -32,3 +35,18 @@ def test_a_shell_in_a_repository_has_its_project(
         places.append(hm("search", "session", "--explain").out.split(":")[0])
 
     assert places == ["projects/shop/rule.md", "projects/shop/rule.md", "plain.md"]
+
+
+def test_the_command_that_settings_of_projects_name_prints_an_identity(
+    hm: Hm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They sent a person to `hm inject --json`, which prints none."""
+    subprocess.run(["git", "init", "-q", tmp_path / "shop"], check=True)
+    remote = ("remote", "add", "origin", "https://github.com/me/shop")
+    subprocess.run(["git", *remote], check=True, cwd=tmp_path / "shop")
+    monkeypatch.chdir(tmp_path / "shop")
+
+    about = options()["projects"].description
+    [named] = re.findall(r"that hm (.+ --json) prints", about)
+
+    assert json.loads(hm(*named.split()).out)["identity"] == "github.com/me/shop"
