@@ -16,6 +16,7 @@ from hivemind_memory.memory.retrieve import find_similar
 from hivemind_memory.model.memories import ACTIVE, RELATED
 from hivemind_memory.model.memory_types import find_type
 from hivemind_memory.model.value import replaced
+from hivemind_memory.notes.memory_header import is_done
 from hivemind_memory.redaction import mask
 from hivemind_memory.search.similarity import (
     NEAR_DUPLICATE,
@@ -128,7 +129,11 @@ def find_doubts(memory: Memory) -> Doubts:
 
 def _find_in_index(memory: Memory, today: int) -> tuple[Doubts, list[MemoryRow]]:
     """Return what the index knows to be doubtful, and what is old, the oldest last."""
-    rows = [row for row in memory.memories() if row.status == ACTIVE and row.type]
+    rows = [
+        row
+        for row in memory.memories()
+        if row.status == ACTIVE and row.type and not is_done(row.done_day, today=today)
+    ]
     found = Doubts()
     for row in rows:
         if row.expires_day is not None and row.expires_day <= today + SOON_DAYS:
@@ -197,15 +202,67 @@ def _read_batch(memory: Memory, look: CloseLook) -> None:
     batch = look.rows[look.looked_at : look.looked_at + _BATCH]
     look.dead_links += _dead_links(memory, batch)
     for row in batch:
-        try:
-            text = memory.read(row.path).text
-        except HivemindError:
+        body = _body_of(memory, row)
+        if not body:
             continue
-        body = "\n".join(text.split("\n")[split_front_matter(text).line_count :])
-        if mask(body) != body:
+        if _has_secret(body):
             look.secrets.append(Doubt(row=row))
         look.texts.append((row, words_in(body)))
     look.looked_at += len(batch)
+
+
+def without_settled(memory: Memory, look: CloseLook, most: int) -> CloseLook:
+    """Return a close look without what was put right since it was found.
+
+    Args:
+        memory: As its caller sees it.
+        look: What was found.
+        most: Of each kind, that many are looked at again; the others stay.
+    """
+    dead = {
+        (doubt.row.path, doubt.target, doubt.kind)
+        for doubt in _dead_links(memory, {doubt.row for doubt in look.dead_links})
+    }
+    return replaced(
+        look,
+        copies=[
+            doubt
+            for at, doubt in enumerate(look.copies)
+            if at >= most or _is_copy(memory, doubt)
+        ],
+        secrets=[
+            doubt
+            for at, doubt in enumerate(look.secrets)
+            if at >= most or _has_secret(_body_of(memory, doubt.row))
+        ],
+        dead_links=[
+            doubt
+            for doubt in look.dead_links
+            if (doubt.row.path, doubt.target, doubt.kind) in dead
+        ],
+    )
+
+
+def _is_copy(memory: Memory, doubt: Doubt) -> bool:
+    """Return whether two memories still say nearly the same."""
+    if doubt.other is None:
+        return False
+    one, other = (words_in(_body_of(memory, row)) for row in (doubt.row, doubt.other))
+    return similarity(one, other) >= NEAR_DUPLICATE
+
+
+def _has_secret(body: str) -> bool:
+    """Return whether a text holds what looks like a secret."""
+    return mask(body) != body
+
+
+def _body_of(memory: Memory, row: MemoryRow) -> str:
+    """Return the text of a memory, without its front matter; empty: it is not there."""
+    try:
+        text = memory.read(row.path).text
+    except HivemindError:
+        return ""
+    return "\n".join(text.split("\n")[split_front_matter(text).line_count :])
 
 
 def copies_of_text(memory: Memory, path: str, text: str) -> list[tuple[str, float]]:
