@@ -9,7 +9,6 @@ from __future__ import annotations
 import hmac
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from urllib.parse import parse_qsl, quote
 
 import anyio.to_thread
@@ -21,12 +20,21 @@ from hivemind_memory.dashboard.page import (
     PageCall,
     PageRoute,
     Redirect,
+    address_inside,
 )
 from hivemind_memory.dashboard.render import Renderer
 from hivemind_memory.dashboard.reply import Reply, send_reply, static_reply
 from hivemind_memory.dashboard.request import cookies_of, fields_of, part_of
-from hivemind_memory.dashboard.sessions import SESSION_S, Notice, Session, Sessions
-from hivemind_memory.errors import HivemindError
+from hivemind_memory.dashboard.sessions import SESSION_S, Notice, Sessions
+from hivemind_memory.dashboard.visit import (
+    THEME_COOKIE,
+    THEMES,
+    Visit,
+    address_of,
+    cookie_of,
+    session_cookie_of,
+)
+from hivemind_memory.errors import ForgottenError, HivemindError
 from hivemind_memory.http_api.callers import CallerMemories, Client
 from hivemind_memory.http_api.event_feed import EventFeed, Listener
 from hivemind_memory.http_api.events import EventStream
@@ -39,38 +47,18 @@ from hivemind_memory.mcp_server.http_sessions import Receive, Scope, Send
 from hivemind_memory.mcp_server.http_tokens import is_visitor, token_in
 from hivemind_memory.mcp_server.open_requests import TOO_MANY, VISITORS, OpenRequests
 
-SESSION_COOKIE, THEME_COOKIE = "hm_session", "hm_theme"
-THEMES = ("light", "dark")
 LOGIN, LOGOUT, LINK = f"{ROOT}/login", f"{ROOT}/logout", f"{ROOT}/link"
 THEME, EVENTS, STATIC = f"{ROOT}/theme", f"{ROOT}/events", f"{ROOT}/static/"
 FORM_SECRET = "form_secret"  # noqa: S105 - the name of a field
+
+_LONG_FIELDS = ("content", "description")
+_FIELDS = ("key", "scope", "reason", "name", "description")
 
 NOT_FOUND = Failure(404, "There is nothing here, or you may not see it.")
 _TOO_LARGE = "The form is larger than 1 MiB. Nothing was saved."
 _NO_SESSION = Failure(401, "You are no longer logged in. Nothing was saved.")
 _WRONG_FORM = Failure(403, "The form is not from this page. Nothing was changed.")
 _READ_ONLY = Failure(403, "Your token is read-only. Nothing was changed.")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Visit:
-    """One request, and who sends it."""
-
-    session: Session | None
-    client: Client | None
-    """None: a stranger, who sees no page."""
-
-    theme: str
-    """light, dark, or empty: as the system has it."""
-
-    query: Mapping[str, str]
-    form: Mapping[str, str]
-    path: str
-    address: str = ROOT
-    """The path and the query, as they were sent."""
-
-    part: str = ""
-    """See ``PageCall``."""
 
 
 class Dashboard:
@@ -132,7 +120,12 @@ class Dashboard:
             return
         # Whatever happened, the reader gets a sentence; the log gets the traceback.
         except Exception as error:  # noqa: BLE001 - ``failure_of`` logs it
-            reply = self._failed(visit, failure_of(error))
+            failure = failure_of(error)
+            # What a reader may not know of looks like what is not there; what is
+            # forgotten, they could see before.
+            if failure.status == 404 and not isinstance(error, ForgottenError):
+                failure = NOT_FOUND
+            reply = self._failed(visit, failure)
         await send_reply(scope, send, reply)
 
     async def _send_link(self, scope: Scope, send: Send) -> None:
@@ -158,7 +151,8 @@ class Dashboard:
     def _visit(self, scope: Scope, form: Mapping[str, str]) -> Visit:
         """Return who sends a request, and what they send."""
         cookies = cookies_of(scope)
-        secret = cookies.get(SESSION_COOKIE, "")
+        session_cookie = session_cookie_of(scope)
+        secret = cookies.get(session_cookie, "")
         found = self._sessions.find(secret) if secret else None
         session, client = found or (None, None)
         if client is None and self._is_public:
@@ -172,9 +166,21 @@ class Dashboard:
             query=dict(pairs),
             form=form,
             path=scope["path"],
-            address=_address_of(scope),
+            address=address_of(scope) if self._is_page(scope) else ROOT,
             part=part_of(scope),
+            session_cookie=session_cookie,
+            shows_notice=not part_of(scope) and scope["method"] != "HEAD",
         )
+
+    def _is_page(self, scope: Scope) -> bool:
+        """Return whether a browser can read the address of a request again."""
+        if scope["method"] != "POST":
+            return True
+        try:
+            self._table.find("GET", scope["raw_path"])
+        except Failure:
+            return False
+        return True
 
     async def _stream(self, visit: Visit, receive: Receive, send: Send) -> None:
         """Send the changes that a reader may hear of, as they happen.
@@ -208,9 +214,9 @@ class Dashboard:
             self._check_form(visit)
         if visit.path == LOGOUT and visit.session is not None and method == "POST":
             self._sessions.end(visit.session.secret)
-            return _redirect(LOGIN, cookies=[_cookie(SESSION_COOKIE, "", 0)])
+            return _redirect(LOGIN, cookies=[cookie_of(visit.session_cookie, "", 0)])
         if visit.client is None:
-            return _redirect(f"{LOGIN}?next={quote(_address_of(scope), safe='')}")
+            return _redirect(f"{LOGIN}?next={quote(address_of(scope), safe='')}")
         client = visit.client
         try:
             route, named = self._table.find(method, scope["raw_path"])
@@ -273,8 +279,9 @@ class Dashboard:
                 status=403 if problem else 200,
             )
             return self._shown(visit, page, None)
-        cookie = _cookie(SESSION_COOKIE, session.secret, int(SESSION_S), is_hidden=True)
-        return _redirect(_inside(given.get("next", "")), cookies=[cookie])
+        name, age_s = visit.session_cookie, int(SESSION_S)
+        cookie = cookie_of(name, session.secret, age_s, is_hidden=True)
+        return _redirect(address_inside(given.get("next", "")), cookies=[cookie])
 
     def _shown(
         self, visit: Visit, answer: Page | Redirect, call: PageCall | None
@@ -283,10 +290,12 @@ class Dashboard:
         session = visit.session
         if isinstance(answer, Redirect):
             if session is not None and answer.notice:
-                told = Notice(text=answer.notice, undo=answer.undo)
+                told = Notice(text=answer.notice, undo=answer.undo, saved=answer.saved)
                 self._sessions.tell(session.secret, told)
             return _redirect(answer.path)
-        notice = self._sessions.take_notice(session.secret) if session else None
+        notice = None
+        if session is not None and visit.shows_notice:
+            notice = self._sessions.take_notice(session.secret)
         html = self._renderer.page(
             answer.template,
             {
@@ -312,13 +321,12 @@ class Dashboard:
 
     def _failed(self, visit: Visit, failure: Failure) -> Reply:
         """Return the page of a failure; what was typed is on it, to be copied."""
-        if failure.status == 404:
-            failure = NOT_FOUND
         page = Page(
             template="failure.html",
             values={
                 "failure": failure,
                 "typed": visit.form.get("content", ""),
+                "fields": _typed_beside(visit.form),
                 "needs_login": failure is _NO_SESSION,
             },
             status=failure.status,
@@ -329,6 +337,13 @@ class Dashboard:
             body=reply.body,
             headers=[(n.encode(), v.encode()) for n, v in failure.headers.items()],
         )
+
+
+def _typed_beside(form: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return what was typed into the smaller fields of a form, each with its name."""
+    if not any(map(form.get, _LONG_FIELDS)):
+        return []
+    return [(name.capitalize(), form[name]) for name in _FIELDS if form.get(name)]
 
 
 def _time_of(call: PageCall | None) -> PageTime | None:
@@ -349,32 +364,13 @@ def _counted_as(visit: Visit) -> str | None:
     return client.token.name if client.token else None
 
 
-def _cookie(name: str, value: str, age_s: int, *, is_hidden: bool = False) -> str:
-    """Return the header that sets a cookie; *is_hidden*: no script may read it."""
-    end = "; HttpOnly" if is_hidden else ""
-    return f"{name}={value}; Path={ROOT}; Max-Age={age_s}; SameSite=Strict{end}"
-
-
-def _address_of(scope: Scope) -> str:
-    """Return the path and the query of a request, as they were sent."""
-    path: bytes = scope["raw_path"]
-    query: bytes = scope["query_string"]
-    return (path + (b"?" + query if query else b"")).decode("latin-1")
-
-
-def _inside(address: str) -> str:
-    """Return an address of the dashboard; another one becomes its first page."""
-    is_ours = address == ROOT or address.startswith((f"{ROOT}/", f"{ROOT}?"))
-    return address if is_ours and address.isprintable() else ROOT
-
-
 def _themed(visit: Visit) -> Reply:
     """Return the page again, in another theme."""
     theme = visit.form.get("theme", "")
     is_known = theme in THEMES
     age_s = 365 * 86_400 if is_known else 0
-    cookie = _cookie(THEME_COOKIE, theme if is_known else "", age_s)
-    return _redirect(_inside(visit.form.get("next", "")), cookies=[cookie])
+    cookie = cookie_of(THEME_COOKIE, theme if is_known else "", age_s)
+    return _redirect(address_inside(visit.form.get("next", "")), cookies=[cookie])
 
 
 def _redirect(address: str, cookies: list[str] | None = None) -> Reply:

@@ -1,4 +1,4 @@
-"""The forms: save, edit, replace, link, forget, undo, purge.
+"""The forms: save, edit, replace, link, forget, undo.
 
 An edit names the version that it began with. If another one is active by then, nothing
 is saved, and the page shows both texts.
@@ -10,9 +10,11 @@ from typing import Any
 from urllib.parse import quote
 
 from hivemind_memory.curation.edited import edited
+from hivemind_memory.curation.read_version import ReadVersion
 from hivemind_memory.dashboard.memory_pages import (
     address_of,
     holds_secret,
+    seen_as,
     without_secrets,
 )
 from hivemind_memory.dashboard.page import (
@@ -21,11 +23,14 @@ from hivemind_memory.dashboard.page import (
     PageCall,
     PageGroup,
     Redirect,
+    address_inside,
     unless_missing,
 )
 from hivemind_memory.dashboard.render import sentence
+from hivemind_memory.dashboard.shown_text import masked_text
 from hivemind_memory.dashboard.word_diff import word_diff
 from hivemind_memory.errors import (
+    ForgottenError,
     HivemindError,
     KeyTakenError,
     MemoryNotFoundError,
@@ -39,7 +44,6 @@ from hivemind_memory.model.curation import (
     MemoryEdge,
     MemorySelector,
     NewMemory,
-    PurgeResult,
     StoredMemory,
 )
 from hivemind_memory.model.display import shorten
@@ -63,7 +67,13 @@ _HOLDS_SECRET = Failure(
     hint="`hm edit` opens it in your editor.",
 )
 
+_UNLINKED = "The link is removed."
 _IN_TEXT = "The link is part of the text. Edit the text to remove it."
+_NO_LINK = "There is no such link any more."
+_CHANGED = "It has changed since you opened the page, so it was not forgotten."
+
+NEW_DRAFT = "new"
+"""Name of the draft of a new memory."""
 
 pages = PageGroup()
 
@@ -94,8 +104,9 @@ def save(call: PageCall) -> Page | Redirect:
         return _form(call, typed, problem=problem, taken=where, status=409)
     except UsageError as error:
         return _form(call, typed, problem=str(error), status=400)
-    notice = " ".join(("Saved.", *map(sentence, saved.warnings)))
-    return Redirect(path=f"{ROOT}/{saved.id}", notice=notice)
+    text = "Saved." if saved.is_new else "It was saved before; nothing changed."
+    notice = " ".join((text, *map(sentence, saved.warnings)))
+    return Redirect(path=f"{ROOT}/{saved.id}", notice=notice, saved=NEW_DRAFT)
 
 
 @pages.get("/{id}/edit")
@@ -138,13 +149,20 @@ def replace_memory(call: PageCall) -> Page | Redirect:
     if saved.is_new and not typed["settled"]:
         lost = keep_links_from_others(call, details, saved.id)
     notice = " ".join((notice, *map(sentence, (*saved.warnings, *lost))))
-    return Redirect(path=f"{ROOT}/{saved.id}", notice=notice)
+    draft = _draft_of(memory)
+    return Redirect(path=f"{ROOT}/{saved.id}", notice=notice, saved=draft)
 
 
 @pages.post("/{id}/forget")
 def forget(call: PageCall) -> Redirect:
-    """Forget a memory; a button undoes that."""
-    done = call.memory.forget(MemorySelector(name=call.path["id"]))
+    """Forget a memory as the page showed it; a button undoes that."""
+    selector = MemorySelector(name=call.path["id"])
+    try:
+        done = call.memory.curation.forget(selector, read=_read_version(call))
+    except ForgottenError:
+        return Redirect(path=back_to(call), notice="It was forgotten before.")
+    except VersionChangedError:
+        return Redirect(path=back_to(call, page_of(call)), notice=_CHANGED)
     if not done.memories and done.failed:
         raise Failure(503, f"It was not forgotten: {done.failed[0].why}")
     text = "Forgotten: searches and agents no longer get it."
@@ -177,78 +195,33 @@ def link(call: PageCall) -> Redirect:
     kind = LINK_KINDS.get(call.form.get("kind", ""), RELATED)
     other = call.form.get("other", "").strip()
     if call.form.get("end"):
-        done = call.memory.curation.unlink(here, other, kind)
-        notice = "The link is removed." if done.is_changed else _IN_TEXT
-        return Redirect(path=page_of(call), notice=notice)
+        return Redirect(path=page_of(call), notice=unlinked(call, other, kind))
     call.memory.curation.show(here)  # one that is not there has no page to go back to
     try:
         call.memory.curation.link(here, other, kind)
+    except ForgottenError as error:
+        return Redirect(
+            path=page_of(call), notice=f"{error.problem} Nothing was linked."
+        )
     except MemoryNotFoundError:
         notice = f"There is no memory {shorten(other, 60)!r}. Nothing was linked."
         return Redirect(path=page_of(call), notice=notice)
     return Redirect(path=page_of(call), notice="Linked.")
 
 
-@pages.get("/{id}/purge")
-def plan_purge(call: PageCall) -> Page:
-    """Show what a purge would remove."""
-    return _purge_page(call)
-
-
-@pages.post("/{id}/purge")
-def purge(call: PageCall) -> Page:
-    """Remove a memory for good, if its key was typed."""
-    memory = call.memory.curation.show(call.path["id"]).memory
-    name, kind = _confirming(memory)
-    if call.form.get("key", "").strip() != name:
-        problem = f"That is not the {kind} of this memory. Nothing was removed."
-        return _purge_page(call, problem=problem)
-    selector = MemorySelector(name=call.path["id"])
-    plan = call.memory.curation.purge(selector, is_dry_run=True)
-    if call.form.get("shown", "") != _names_in(plan):
-        problem = (
-            "This list has changed since you opened the page. Nothing was removed."
-        )
-        return _purge_page(call, problem=problem)
-    done = call.memory.curation.purge(selector, shown=plan.memories)
-    return Page(template="purge.html", values={"plan": done, "memory": None})
-
-
-def _purge_page(call: PageCall, problem: str = "") -> Page:
-    """Return the page of a purge that was not done."""
-    memory = without_secrets(call.memory.curation.show(call.path["id"]).memory)
-    selector = MemorySelector(name=call.path["id"])
-    plan = call.memory.curation.purge(selector, is_dry_run=True)
-    name, kind = _confirming(memory)
-    values: dict[str, Any] = {
-        "plan": plan,
-        "memory": memory,
-        "confirming": name,
-        "confirming_kind": kind,
-        "problem": problem,
-        "shown": _names_in(plan),
-    }
-    return Page(
-        template="purge.html",
-        values=values,
-        status=400 if problem else 200,
+def unlinked(call: PageCall, other: str, kind: str) -> str:
+    """End a link of the memory of the path; return what became of it."""
+    here = call.path["id"]
+    done = call.memory.curation.unlink(here, other, kind)
+    if done.is_changed:
+        return _UNLINKED
+    is_there = any(
+        edge.is_outgoing
+        and edge.kind == kind
+        and (edge.id == done.to_id or edge.path == done.to_path != "")
+        for edge in call.memory.curation.show(here).edges
     )
-
-
-def _names_in(plan: PurgeResult) -> str:
-    """Return the names of what a purge would remove."""
-    names = (item.id or quote(mask(item.path)) for item in plan.memories)
-    return " ".join(sorted(names))
-
-
-def _confirming(memory: StoredMemory) -> tuple[str, str]:
-    """Return what a person types to confirm a purge, never empty, and what that is."""
-    names = (
-        (memory.key.strip(), "key"),
-        (memory.id, "id"),
-        (memory.path, "path"),
-    )
-    return next((name, kind) for name, kind in names if name)
+    return _IN_TEXT if is_there else _NO_LINK
 
 
 def links_from_others(details: MemoryDetails) -> list[MemoryEdge]:
@@ -297,6 +270,33 @@ def editable_memory(
     return memory
 
 
+def is_as_seen(call: PageCall, memory: StoredMemory) -> bool:
+    """Return whether a memory still is what the page showed, as far as its form says.
+
+    A list says only which status it had.
+    """
+    seen, now = call.form.get("seen", ""), seen_as(memory)
+    return seen in {"", now, now.partition(" ")[0]}
+
+
+def _read_version(call: PageCall) -> ReadVersion:
+    """Return the memory of the path, which must still be what the page showed.
+
+    Raises:
+        VersionChangedError: It is not.
+    """
+    memory = call.memory.curation.show(call.path["id"]).memory
+    if not is_as_seen(call, memory):
+        raise VersionChangedError(_CHANGED)
+    return ReadVersion(memory=memory, is_same=lambda now: is_as_seen(call, now))
+
+
+def _draft_of(memory: StoredMemory) -> str:
+    """Return the name of the draft of a memory: that of its next version, too."""
+    name = masked_text(memory.key) or memory.id
+    return f"{scope_text(memory.scope)} {name}"
+
+
 def _typed(call: PageCall) -> dict[str, str]:
     """Return what a form says."""
     names = ("key", "content", "type", "scope", "reason", "version", *_UNTICKED)
@@ -331,6 +331,7 @@ def _form(
         "scopes": scopes,
         "problem": problem,
         "taken": taken,
+        "draft": _draft_of(memory) if memory else NEW_DRAFT,
         "theirs": None,
     }
     return Page(template="edit.html", values=values, status=status)
@@ -370,6 +371,4 @@ def page_of(call: PageCall) -> str:
 
 def back_to(call: PageCall, otherwise: str = ROOT) -> str:
     """Return the page on which a form was, if it says so and the dashboard has it."""
-    address = call.form.get("next", "")
-    is_ours = address.startswith((f"{ROOT}/", f"{ROOT}?")) and address.isprintable()
-    return address if is_ours and address.isascii() else otherwise
+    return address_inside(call.form.get("next", ""), otherwise)

@@ -19,8 +19,10 @@ from hivemind_memory.curation.validate import MAX_KEY_CHARS
 from hivemind_memory.dashboard.change_pages import (
     back_to,
     editable_memory,
+    is_as_seen,
     links_from_others,
     page_of,
+    unlinked,
 )
 from hivemind_memory.dashboard.page import (
     ROOT,
@@ -30,6 +32,7 @@ from hivemind_memory.dashboard.page import (
     Redirect,
     unless_missing,
 )
+from hivemind_memory.dashboard.render import sentence
 from hivemind_memory.dashboard.shown_text import masked_text
 from hivemind_memory.dashboard.use import active_rows
 from hivemind_memory.errors import KeyTakenError, NotesMissingError, UsageError
@@ -41,6 +44,7 @@ from hivemind_memory.memory.doubts import (
     begin_look,
     find_doubts,
     look_on,
+    without_settled,
 )
 from hivemind_memory.model.curation import NewMemory, StoredMemory
 from hivemind_memory.model.memories import EDGE_KINDS
@@ -62,7 +66,7 @@ _IS_LINKED = Failure(
     hint="Remove the link or forget one of the two first.",
 )
 
-_UNLINKED = "The link is removed."
+_CHANGED = Failure(409, "It has changed since you opened the page. Nothing was saved.")
 
 MORE = "more"
 """As the address names the next part."""
@@ -126,7 +130,8 @@ def doubtful(call: PageCall) -> Page:
 
 
 def _still_there(call: PageCall, look: CloseLook) -> CloseLook:
-    """Return a close look without what was forgotten or replaced since."""
+    """Return a close look without what was forgotten, replaced or put right since."""
+    look = without_settled(call.memory, look, MAX_SHOWN)
     active = {row.path for row in active_rows(call)}
 
     def kept(doubts: Sequence[Doubt]) -> list[Doubt]:
@@ -187,7 +192,7 @@ def keep(call: PageCall) -> Redirect:
 def dispute(call: PageCall) -> Redirect:
     """Save what is true instead; both memories stay, and the older one is marked."""
     memory = call.memory.curation.show(call.path["id"]).memory
-    said = call.form.get("content", "").strip()
+    said, draft = call.form.get("content", "").strip(), f"dispute {memory.id}"
     if not said:
         raise UsageError("Say what is true instead. Nothing was saved.")
     for key in _dispute_keys(memory):
@@ -201,9 +206,11 @@ def dispute(call: PageCall) -> Redirect:
         )
         # Without a reason, nothing is replaced: what was said before stays, too.
         with suppress(KeyTakenError):
-            call.memory.curation.save(wanted)
+            saved = call.memory.curation.save(wanted)
             break
-    return Redirect(path=page_of(call), notice="Disputed: searches show both, marked.")
+    text = "Disputed: searches show both, marked."
+    notice = " ".join((text, *map(sentence, saved.warnings)))
+    return Redirect(path=page_of(call), notice=notice, saved=draft)
 
 
 @pages.post("/{id}/unlink")
@@ -212,8 +219,8 @@ def unlink(call: PageCall) -> Redirect:
     kind = call.form.get("kind", "")
     if kind not in EDGE_KINDS:
         raise UsageError(f"The kind of a link must be {', '.join(EDGE_KINDS)}.")
-    call.memory.curation.unlink(call.path["id"], call.form.get("other", ""), kind)
-    return Redirect(path=back_to(call, f"{ROOT}/doubtful"), notice=_UNLINKED)
+    notice = unlinked(call, call.form.get("other", "").strip(), kind)
+    return Redirect(path=back_to(call, f"{ROOT}/doubtful"), notice=notice)
 
 
 def _dispute_keys(memory: StoredMemory) -> Iterator[str]:
@@ -228,10 +235,12 @@ def _kept_memory(call: PageCall) -> StoredMemory:
     """Return the memory of the path, if it may be saved again as it is.
 
     Raises:
-        Failure: It holds a secret, is not active, or comes from outside: who saves it
-            again would vouch for it.
+        Failure: It is not what the page showed, holds a secret, is not active, or comes
+            from outside: who saves it again would vouch for it.
     """
     memory = editable_memory(call, ("active", "expired"))
+    if not is_as_seen(call, memory):
+        raise _CHANGED
     if not is_trusted(memory.source):
         raise _UNTRUSTED
     return memory

@@ -9,7 +9,7 @@ from typing import Any
 
 from hivemind_memory.dashboard.page import Page, PageCall, PageGroup, unless_missing
 from hivemind_memory.dashboard.use import active_rows, sent_of, times_of, use_of
-from hivemind_memory.model.memories import ACTIVE, MemoryRow
+from hivemind_memory.model.memories import ACTIVE, SUPERSEDED, MemoryRow
 
 DAYS = 60
 _MOST = 8
@@ -34,7 +34,9 @@ def figures(call: PageCall) -> Page:
         rows = unless_missing(lambda: active_rows(call), ())
     growth = [(day.isoformat(), by_day.get((day.isoformat(),), 0)) for day in days]
     scopes, types, sources = Counter[str](), Counter[str](), Counter[str]()
+    versions = 0
     for (scope, name, status, source), count in by_kind.items():
+        versions += count if status in {ACTIVE, SUPERSEDED} else 0
         if status == ACTIVE:
             scopes[scope] += count
             types[name] += count
@@ -48,7 +50,7 @@ def figures(call: PageCall) -> Page:
         "by_source": sources.most_common(),
         "by_scope": scopes.most_common(_MOST),
         "memories": types.total(),
-        "versions": sum(by_day.values()),
+        "versions": versions,
         # Sizes are of all notes, so only their owner is told.
         "size": unless_missing(lambda: call.memory.status(is_updated=True), None)
         if is_owner

@@ -43,7 +43,8 @@ from hivemind_memory.model.trust import SOURCES
 
 PAGE_SIZE = 50
 MAX_HITS = 20
-STATUSES = ("active", "superseded", "pending", "forgotten", "expired", "done", "all")
+ALL = "all"
+STATUSES = ("active", "superseded", "pending", "forgotten", "expired", "done", ALL)
 
 pages = PageGroup()
 
@@ -52,7 +53,9 @@ pages = PageGroup()
 def find(call: PageCall) -> Page:
     """Show the memories, or what a question finds."""
     asked = {name: call.query.get(name, "").strip() for name in ("q", *_FILTERS)}
-    status = asked["status"] or "active"
+    # A form sends what is chosen already, which is nothing else that is asked for.
+    asked |= {name: "" for name, usual in _USUAL.items() if asked[name] == usual}
+    status = asked["status"] or _USUAL["status"]
     if status not in STATUSES:
         raise UsageError(
             f"There is no status {status!r}. It must be one of {_STATUS_LIST}."
@@ -62,13 +65,19 @@ def find(call: PageCall) -> Page:
         values |= {"is_empty": False, "newest_scope": ""}
     else:
         values |= _choices(call)
-    values |= _hits(call, asked) if asked["q"] else _list(call, asked, status)
+        values["is_empty"] &= not any(asked.values())
+    # A search ranks what is active; what is not is listed if it has all the words.
+    is_search = bool(asked["q"]) and status in {_USUAL["status"], ALL}
+    values |= _hits(call, asked) if is_search else _list(call, asked, status)
     values["briefing"] = _briefing(call, asked, values["newest_scope"])
     values["is_typed"] = call.part == TYPED
     return Page(template="results.html" if call.part else "find.html", values=values)
 
 
 _FILTERS = ("type", "scope", "status", "source", "since", "page")
+_USUAL = {"status": "active", "page": "1"}
+"""What is asked for where a field is empty."""
+
 _STATUS_LIST = ", ".join(STATUSES)
 
 
@@ -137,7 +146,9 @@ def _briefing(
 def _hits(call: PageCall, asked: dict[str, str]) -> dict[str, Any]:
     """Return what a question finds."""
     names = ("scope", "source", "since")
-    narrowing = {name: asked[name] for name in names if asked[name]}
+    narrowing: dict[str, Any] = {name: asked[name] for name in names if asked[name]}
+    if asked["status"] == ALL:
+        narrowing |= {"inbox": True, "expired": True}
     if asked["type"]:
         narrowing["types"] = asked["type"]
     query = Query(
@@ -176,7 +187,8 @@ def _list(call: PageCall, asked: dict[str, str], status: str) -> dict[str, Any]:
         scope=asked["scope"],
         since=asked["since"],
         source=asked["source"],
-        statuses=STATUSES[:-1] if status == "all" else (status,),
+        statuses=STATUSES[:-1] if status == ALL else (status,),
+        words=asked["q"],
     )
     offset = min(number - 1, 1_000_000) * PAGE_SIZE
     try:
@@ -202,6 +214,7 @@ def _list(call: PageCall, asked: dict[str, str], status: str) -> dict[str, Any]:
     last = max(1, math.ceil(page.total / PAGE_SIZE))
     return {
         "hits": None,
+        "words": words_of(asked["q"]),
         "rows": rows,
         "total": page.total,
         "number": number,

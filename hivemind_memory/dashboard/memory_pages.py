@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any
-from urllib.parse import quote
 
+from hivemind_memory.dashboard.addresses import memory_address
 from hivemind_memory.dashboard.page import (
-    ROOT,
     Page,
     PageCall,
     PageGroup,
@@ -17,12 +16,14 @@ from hivemind_memory.dashboard.page import (
 from hivemind_memory.dashboard.shown_text import masked_text
 from hivemind_memory.dashboard.word_diff import word_diff
 from hivemind_memory.inject.told_worktrees import mentions_of
+from hivemind_memory.markdown.entry import own_text
 from hivemind_memory.markdown.text import decode
 from hivemind_memory.memory.doubts import copies_of_text
 from hivemind_memory.model.curation import MemoryDetails, MemoryEdge, StoredMemory
 from hivemind_memory.model.injection_words import LEFT_OUT_WORDS
 from hivemind_memory.model.memories import UPDATES
 from hivemind_memory.model.note_path import NotePath
+from hivemind_memory.model.text_version import text_version
 from hivemind_memory.model.value import replaced
 from hivemind_memory.redaction import mask
 from hivemind_memory.skills.package import why_no_skill
@@ -63,6 +64,7 @@ def show(call: PageCall) -> Page:
             "may_become_skill": memory.status == "active"
             and bool(memory.key)
             and why_no_skill(details.memory) is None,
+            "seen": seen_as(details.memory),
             "recall": details.recall,
             "edges": list(edges.values()),
             "links": _named_links(details),
@@ -114,10 +116,9 @@ def links_to(call: PageCall, paths: Iterable[str]) -> dict[str, dict[str, str]]:
     found = {}
     for path, here in rows.items():
         row = next(iter(here), None)
-        note = f"{ROOT}/notes/{quote(path)}"
-        address = f"{ROOT}/{row.memory_id}" if row and row.memory_id else note
         name = mask(row.key) if row and row.key else mask(path)
-        found[path] = {"name": name, "address": address if row else ""}
+        address = memory_address(row.memory_id, path) if row else ""
+        found[path] = {"name": name, "address": address}
     return found
 
 
@@ -145,7 +146,15 @@ def holds_secret(call: PageCall, memory: StoredMemory) -> bool:
 
 def address_of(memory: StoredMemory) -> str:
     """Return the page of a memory; of one without an id, the page of its note."""
-    return f"{ROOT}/{memory.id or 'notes/' + quote(memory.path)}"
+    return memory_address(memory.id, memory.path)
+
+
+def seen_as(memory: StoredMemory) -> str:
+    """Return what a form remembers of the memory on its page: status, and text.
+
+    The text without its secrets: a short one could be guessed from its version.
+    """
+    return f"{memory.status} {text_version(own_text(masked_text(memory.text)))}"
 
 
 def _named_links(details: MemoryDetails) -> dict[str, str]:
@@ -153,7 +162,7 @@ def _named_links(details: MemoryDetails) -> dict[str, str]:
     links: dict[str, str] = {}
     for edge in details.edges:
         if edge.is_outgoing and edge.path:
-            page = f"{ROOT}/{edge.id or 'notes/' + quote(edge.path)}"
+            page = memory_address(edge.id, edge.path)
             stem = edge.path.removesuffix(".md")
             names = (edge.key, edge.id, edge.path, stem, stem.rpartition("/")[2])
             links |= {name: page for name in names if name}

@@ -44,6 +44,7 @@ def dashboard_mount(
             memory_pages,
             note_pages,
             other_pages,
+            purge_pages,
             skill_pages,
         )
         from hivemind_memory.dashboard.app import Dashboard
@@ -54,7 +55,7 @@ def dashboard_mount(
             *(other_pages, note_pages, agent_pages, doubt_pages, job_pages),
             skill_pages,
             figure_pages,
-            *(change_pages, find_pages, memory_pages),
+            *(change_pages, find_pages, memory_pages, purge_pages),
         )
         return Dashboard(
             [route for module in modules for route in module.pages.routes],

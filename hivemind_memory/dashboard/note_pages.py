@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
+from hivemind_memory.dashboard.addresses import MAX_LINES, NOTES, memory_address
 from hivemind_memory.dashboard.note_tree import tree_of
 from hivemind_memory.dashboard.page import (
-    ROOT,
     Page,
     PageCall,
     PageGroup,
@@ -26,9 +26,7 @@ from hivemind_memory.model.scope import scope_of
 from hivemind_memory.notes.edge import links_in
 from hivemind_memory.redaction import mask
 
-NOTES = f"{ROOT}/notes"
 PAGE_SIZE = 100
-MAX_LINES = 2_000
 MAX_LINKS = 200
 _MAX_DEPTH = 4  # of an outline, so that it fits a narrow screen
 
@@ -85,6 +83,7 @@ def note(call: PageCall) -> Page:
         "is_source": is_source,
         "outline": outline_of(chunks, before),
         "chunk_count": len(chunks),
+        "before": max(1, lines.start_line - MAX_LINES) if before else 0,
         "chunk_starts": {chunk.start_line + before for chunk in chunks},
     }
     return Page(template="note.html", values=values)
@@ -138,7 +137,8 @@ def _memory_at(call: PageCall, path: str) -> str:
         lambda index: index.memories(path=path, scopes=scopes)
     )
     row = next(iter(rows), None)
-    return f"{ROOT}/{row.memory_id}" if row and row.type and row.memory_id else ""
+    is_memory = bool(row and row.type and row.memory_id)
+    return memory_address(row.memory_id, path) if row and is_memory else ""
 
 
 def _links(call: PageCall, path: str, text: str) -> dict[str, str]:
@@ -153,9 +153,7 @@ def _links(call: PageCall, path: str, text: str) -> dict[str, str]:
         }
     )
     return {
-        name: f"{ROOT}/{row.memory_id}"
-        if row.memory_id
-        else f"{NOTES}/{quote(row.path)}"
+        name: memory_address(row.memory_id, row.path)
         for name, row in rows.items()
         if row is not None and row.path != path
     }

@@ -72,7 +72,8 @@ def save_claim(call: PageCall) -> Page | Redirect:
         return _claim_form(_claim(call, claim.id), content, has_changed=True)
     text = "Saved; it still waits for you." if done.is_changed else "Nothing changed."
     notice = " ".join((text, *map(sentence, done.warnings)))
-    return Redirect(path=f"{ROOT}/inbox", notice=notice)
+    draft = _draft_of(claim)
+    return Redirect(path=f"{ROOT}/inbox", notice=notice, saved=draft)
 
 
 @pages.post("/inbox/reject")
@@ -128,6 +129,7 @@ def _claim_form(
         "claim": without_secrets(claim),
         "content": content,
         "version": text_version(text),
+        "draft": _draft_of(claim),
         "theirs": text if has_changed else "",
         "diff": word_diff(text, content) if has_changed else (),
     }
@@ -152,6 +154,11 @@ def _claim(call: PageCall, ref: str) -> StoredMemory:
             hint="`hm inbox edit` opens it in your editor.",
         )
     return claim
+
+
+def _draft_of(claim: StoredMemory) -> str:
+    """Return the name of the draft of a claim."""
+    return f"claim {claim.id}"
 
 
 def _any_day(call: PageCall) -> SearchFilter:

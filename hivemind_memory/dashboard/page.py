@@ -84,6 +84,9 @@ class Redirect:
     undo: str = ""
     """Id of the change that a button beside the notice undoes; empty: none."""
 
+    saved: str = ""
+    """Name of the draft that is saved now, so that a browser drops it; empty: none."""
+
 
 Work = Callable[[PageCall], "Page | Redirect"]
 
@@ -127,6 +130,17 @@ class PageGroup:
             return work
 
         return declare
+
+
+def address_inside(address: str, otherwise: str = ROOT) -> str:
+    """Return an address if it is one of the dashboard's, else another one.
+
+    >>> address_inside("/memory?q=tea"), address_inside("//evil.example/memory/")
+    ('/memory?q=tea', '/memory')
+    """
+    is_ours = address == ROOT or address.startswith((f"{ROOT}/", f"{ROOT}?"))
+    is_plain = address.isascii() and address.isprintable()
+    return address if is_ours and is_plain else otherwise
 
 
 def number_of(call: PageCall, name: str) -> int:

@@ -14,6 +14,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
+from hivemind_memory.curation.status_names import status_name
+from hivemind_memory.dashboard.addresses import hit_address, segment
 from hivemind_memory.dashboard.ages import PageTime, age_words, exact_time
 from hivemind_memory.dashboard.purge_words import place_text, why_text
 from hivemind_memory.dashboard.reply import static_address
@@ -49,17 +51,20 @@ class Renderer:
             count=count_text,
             day=day_of,
             highlighted=highlighted,
+            hit_address=hit_address,
             markdown=markdown,
             masked=mask,
-            minute=minute_of,
+            minute=minute,
             ms=milliseconds,
             plain=plain,
             number=lambda number: f"{number:,}",
             place=place_text,
             percent=lambda share: f"{share * 100:.0f} %",
             scope=scope_text,
+            segment=segment,
             sentence=sentence,
             short=shorten,
+            status=status_name,
             typed=lambda text: escape(str(text)),
             why=why_text,
         )
@@ -149,6 +154,18 @@ def sentence(text: str) -> str:
     'Nothing matches the filters.'
     """
     return f"{text[:1].upper()}{text[1:].removesuffix('.')}."
+
+
+@pass_context
+def minute(context: Context, moment: str) -> str:
+    """Return the minute of a moment in the time zone of the reader.
+
+    Args:
+        context: Of the page; its ``time`` is a ``PageTime``.
+        moment: ISO 8601, or a day; of what is neither, its beginning is returned.
+    """
+    made: PageTime | None = context.get("time")
+    return exact_time(moment, made) if made else minute_of(moment)
 
 
 def minute_of(moment: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qsl
 
 from hivemind_memory.dashboard.page import PARTS
@@ -36,14 +35,25 @@ def part_of(scope: Scope) -> str:
     return ""
 
 
+def port_of(scope: Scope) -> str:
+    """Return the port in the address that a browser shows; empty: the usual one."""
+    for name, value in scope["headers"]:
+        if name == b"host":
+            port: str = value.decode("latin-1").rpartition(":")[2]
+            return port if port.isascii() and port.isdigit() else ""
+    return ""
+
+
 def cookies_of(scope: Scope) -> dict[str, str]:
-    """Return the cookies of a request."""
+    """Return the cookies of a request; of several with one name, the nearest.
+
+    A browser sends those of every server on this machine along. ``http.cookies`` drops
+    all of them if one is not as RFC 6265 has it: a name in brackets, a lone quote.
+    """
     found: dict[str, str] = {}
     for name, value in scope["headers"]:
         if name == b"cookie":
-            try:
-                jar = SimpleCookie(value.decode("latin-1"))
-            except CookieError:
-                continue
-            found.update({key: morsel.value for key, morsel in jar.items()})
+            for pair in value.decode("latin-1").split(";"):
+                key, _, text = pair.partition("=")
+                found.setdefault(key.strip(), text.strip())
     return found

@@ -31,6 +31,9 @@ class Notice:
     undo: str = ""
     """Id of the change that a button beside it undoes; empty: none."""
 
+    saved: str = ""
+    """As in ``Redirect``."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:

@@ -53,9 +53,8 @@ def skills(call: PageCall) -> Page:
 def show(call: PageCall) -> Page:
     """Show a skill: its text, its copies and how each is."""
     _check_member(call)
-    scope = call.query.get("scope", "")
     skill = opening.open_skills(call.memory).show(
-        call.query.get("name", ""), scope=scope and scope_text(scope)
+        call.query.get("name", ""), scope=call.query.get("scope", "")
     )
     return Page(template="skill.html", values={"skill": skill})
 
@@ -64,10 +63,9 @@ def show(call: PageCall) -> Page:
 def demote(call: PageCall) -> Redirect:
     """Remove the files of a skill; its memory stays."""
     _check_person(call)
-    scope = call.form.get("scope", "")
     removed = opening.open_skills(call.memory).demote(
         call.form.get("name", ""),
-        scope=scope and scope_text(scope),
+        scope=call.form.get("scope", ""),
         discards_edits=bool(call.form.get("discard")),
     )
     files = ", ".join(removed) or "its files were already gone"
@@ -150,8 +148,8 @@ def _places(call: PageCall, memory: StoredMemory) -> dict[str, str]:
 
 
 def _address(name: str, scope: str) -> str:
-    """Return the page of a skill."""
-    return f"{SKILLS}/show?{urlencode({'name': name, 'scope': scope})}"
+    """Return the page of a skill; one for every project names its scope, too."""
+    return f"{SKILLS}/show?{urlencode({'name': name, 'scope': scope_text(scope)})}"
 
 
 def _check_member(call: PageCall) -> None:

@@ -231,7 +231,7 @@ def test_typed_text_survives_a_server_that_is_killed(
     page.get_by_role("textbox", name="Text").press_sequentially("A long thought. ")
     served.process.kill()
     served.process.wait()
-    kept = page.evaluate("sessionStorage.getItem('draft:deploy-day')")
+    kept = page.evaluate("sessionStorage.getItem('draft:global deploy-day')")
     assert "A long thought." in kept
     assert "A long thought." in page.get_by_role("textbox", name="Text").input_value()
 

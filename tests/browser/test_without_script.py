@@ -156,21 +156,21 @@ def restore(person: Person) -> None:
     person.open("/salt")
     person.press("Forget")
     person.open("?status=forgotten")
-    person.press("Restore")
+    person.press("Restore salt")
     person.sees("Restored.")
 
 
 def accept(person: Person) -> None:
     """A claim."""
     person.open("/inbox")
-    person.press("Accept")
+    person.press("Accept port")
     person.sees("Accepted.")
 
 
 def reject(person: Person) -> None:
     """A claim."""
     person.open("/inbox")
-    person.press("Reject")
+    person.press("Reject host")
     person.sees("Rejected.")
 
 

@@ -50,7 +50,7 @@ def test_it_starts_a_server_prints_a_link_and_stops_it(notes: Path) -> None:
             assert link.startswith(f"http://127.0.0.1:{port}/memory/login?code=")
             answer = httpx.get(link, trust_env=False)
             assert (answer.status_code, answer.headers["location"]) == (303, "/memory")
-            assert "hm_session=" in answer.headers["set-cookie"]
+            assert f"hm_session_{port}=" in answer.headers["set-cookie"]
     finally:
         stopped = finish([*HM, "dashboard", "--stop"])
     assert stopped.stdout == f"stopped the server on port {port}\n".encode()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Self
 
@@ -52,6 +53,70 @@ class Reader:
             headers={"Origin": self.served.url},
             follow_redirects=True,
         )
+
+    def press(self, page: str, action: str, **typed: str) -> httpx.Response:
+        """Fill in the first form of a page that leads to *action*, and send it.
+
+        It sends what a browser would: its hidden fields, and what is chosen already.
+        """
+        forms = [form for form in Forms(page).found if form.action == action]
+        assert forms, f"no form leads to {action}"
+        fields = {**forms[0].fields, **typed}
+        if forms[0].method == "get":
+            return self.client.get(action, params=fields, follow_redirects=True)
+        headers = {"Origin": self.served.url}
+        return self.client.post(
+            action, data=fields, headers=headers, follow_redirects=True
+        )
+
+
+@dataclass
+class Form:
+    """A form of a page."""
+
+    action: str
+    method: str
+    fields: dict[str, str] = field(default_factory=dict)
+    """What it sends if nothing is typed."""
+
+
+class Forms(HTMLParser):
+    """The forms of a page; ticks and the texts of large fields are left out."""
+
+    def __init__(self, html: str) -> None:
+        """Read a page."""
+        super().__init__()
+        self.found: list[Form] = []
+        self._select = ""
+        self._is_chosen = False
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Keep a form, or a field of the last one."""
+        given = {name: text or "" for name, text in attrs}
+        if tag == "form":
+            self.found.append(Form(given.get("action", ""), given.get("method", "get")))
+        elif tag == "select":
+            self._select = given["name"]
+        elif tag == "input" and given.get("type") != "checkbox" and self.found:
+            self.found[-1].fields[given["name"]] = given.get("value", "")
+        elif tag == "option" and self._select:
+            fields = self.found[-1].fields
+            self._is_chosen = "selected" in given or self._select not in fields
+            if self._is_chosen:
+                fields[self._select] = given.get("value", "")
+                self._is_chosen = "value" not in given
+
+    def handle_data(self, data: str) -> None:
+        """Take the text of a choice that has no value of its own."""
+        if self._is_chosen:
+            self.found[-1].fields[self._select] = data.strip()
+            self._is_chosen = False
+
+    def handle_endtag(self, tag: str) -> None:
+        """End a list of choices."""
+        if tag == "select":
+            self._select, self._is_chosen = "", False
 
 
 class Elements(HTMLParser):

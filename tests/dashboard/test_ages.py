@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
 
 import pytest
 
+from hivemind_memory import opening
 from hivemind_memory.dashboard.ages import PageTime, age_words, exact_time
+from hivemind_memory.model.clocks import in_zone
 from tests.dashboard.reader import Reader
 from tests.http_api.served import save
 
@@ -63,3 +66,17 @@ def test_a_list_shows_ages_with_the_exact_time_as_title(reader: Reader) -> None:
         today = datetime.now(UTC).year
         assert f'<time datetime="{today}-' in page, path
         assert ">just now</time>" in page or ">today</time>" in page, path
+
+
+def test_the_minute_is_that_of_the_reader_too(reader: Reader, home: Path) -> None:
+    """It was that of whoever wrote it, beside an age and a title that were not."""
+    moment = "2020-01-01T23:30:00-11:00"
+    head = f"id: 01K{'E' * 23}\ntype: fact\nkey: tea\ncreated: {moment}\n"
+    (home / "memory" / "tea.md").write_text(f"---\n{head}---\nTea.\n", encoding="utf-8")
+    with opening.open_memory() as memory:
+        here = in_zone(moment, memory.clocks.local_iso)
+
+    page = reader.page("/tea").text
+
+    assert here[:10] != moment[:10]
+    assert f"<td>{here[:16].replace('T', ' ')}</td>" in page

@@ -328,3 +328,28 @@ def test_a_long_look_is_shown_while_it_goes_on() -> None:
     page = Renderer().page("doubtful.html", {**frame, **roles, **values})
     assert "19 %: looked at 100 of 400 memories." in page
     assert "Nothing here is doubtful" not in page
+
+
+def test_no_button_on_doubtful_is_sure_to_fail(reader: Reader, home: Path) -> None:
+    """What is done is not in doubt; what is untrusted cannot be kept or pinned."""
+    old = {"created": "2020-01-01T10:00:00+00:00", "id": "01K" + "A" * 23}
+    over = {"type": "todo", "expires": "2020-01-01", "done": "2019-12-01"}
+    put(home, "renew", "Renew the certificate.", **{**old, **over})
+    assert "Nothing here is doubtful." in reader.page("/doubtful").text
+
+    put(home, "moon", "The moon is cheese.", type="fact", source="external", **old)
+    (home / "memory" / "renew.md").unlink()
+    page = reader.page("/doubtful").text
+    assert 'id="stale"' in page
+    assert "/forget" in page
+    assert "/pin" not in page
+
+
+def test_a_dispute_says_what_became_of_its_text(reader: Reader) -> None:
+    """That a secret in it was hidden, for one: nobody was told."""
+    old = save("token", "The token is in the vault.", type="fact")
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    said = reader.send(f"/{old}/dispute", on=f"/{old}", content=f"It is {secret}.")
+    assert "Disputed" in said.text
+    notice = said.text.partition('role="status"')[2].partition("</div>")[0]
+    assert "secret" in notice or "redacted" in notice, notice

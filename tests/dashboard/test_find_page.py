@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from hivemind_memory import opening
 from tests.dashboard.reader import Elements, Reader
-from tests.http_api.served import save
+from tests.http_api.served import save, serving
 
 
 def results(reader: Reader, part: str, question: str = "q=deploy") -> str:
@@ -75,3 +77,65 @@ def test_a_web_clipping_is_untrusted_on_every_page(reader: Reader, home: Path) -
     for question in ("", "?source=external", "?q=cheese", "?q=cheese&source=external"):
         assert 'mark-word">untrusted' in reader.page(question).text, question
     assert "cheese" not in results(reader, "settled", "source=human")
+
+
+def test_the_form_itself_shows_the_briefing_of_a_scope(reader: Reader) -> None:
+    """It sends the status that is chosen already, and then there was none."""
+    save("day", "We deploy on Mondays. Never later.", type="decision")
+    save("tea", "The shop sells tea.", "project/shop", type="fact")
+
+    page = reader.press(reader.page("").text, "/memory", scope="global").text
+
+    assert 'data-part="bulletin"' in page
+    assert "We deploy on Mondays.</a>" in page
+
+
+@pytest.mark.parametrize("status", ["superseded", "forgotten", "expired"])
+def test_a_search_obeys_the_status(reader: Reader, status: str) -> None:
+    """It found what is active, below a field that said otherwise."""
+    save("rota", "The zebra of Ann.", type="fact")
+    save("rota", "The zebra of Ben.", type="fact", reason="holidays")
+    gone = save("gone", "The zebra of Cem.", type="fact")
+    save("over", "The zebra of Dan.", type="fact", expires="2020-01-01")
+    save("horse", "The horse of Eve.", type="fact", expires="2020-01-01")
+    reader.send(f"/{gone}/forget", on="/new")
+    names = {"superseded": "Ann", "forgotten": "Cem", "expired": "Dan"}
+
+    page = reader.press(reader.page("").text, "/memory", q="zebra", status=status).text
+
+    shown = page.replace("<mark>", "").replace("</mark>", "")
+    found = {
+        name for name in ("Ann", "Ben", "Cem", "Dan", "Eve") if f"of {name}" in shown
+    }
+    assert found == {names[status]}
+
+
+def test_a_search_of_every_status_finds_what_is_over(reader: Reader) -> None:
+    """And what waits in the inbox."""
+    save("over", "The zebra of Dan.", type="fact", expires="2020-01-01")
+    save("claim", "The zebra of Eve.", type="fact", source="external")
+
+    def found(**fields: str) -> set[str]:
+        page = reader.press(reader.page("").text, "/memory", q="zebra", **fields).text
+        shown = page.replace("<mark>", "").replace("</mark>", "")
+        return {name for name in ("Dan", "Eve") if f"of {name}" in shown}
+
+    assert found() == set()
+    assert found(status="all") == {"Dan", "Eve"}
+
+
+def test_a_visitor_who_narrows_a_list_is_not_told_that_it_is_empty(home: Path) -> None:
+    """Whoever sees what is public was told to connect an agent."""
+    assert home
+    save("open", "The lion is public.", type="fact")
+    with serving("--public") as public, Reader(public) as visitor:
+        page = visitor.page("?type=lesson").text
+    assert "No memory fits these filters." in page
+    assert "Nothing has been saved yet." not in page
+
+
+def test_what_was_saved_before_is_not_saved_again(reader: Reader) -> None:
+    """The page said that it was."""
+    save("tea", "Tea.", type="fact")
+    done = reader.send("/new", key="tea", content="Tea.", type="fact")
+    assert "It was saved before; nothing changed." in done.text

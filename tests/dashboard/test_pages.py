@@ -350,11 +350,13 @@ def test_a_form_of_another_page_changes_nothing(
 def test_what_was_typed_is_shown_when_the_session_is_over(served: Served) -> None:
     """As when the server was restarted meanwhile."""
     with Reader(served) as stranger:
-        data = {"content": "A long text.", "key": "x"}
+        data = {"content": "A long text.", "key": "tea-time", "scope": "projects/shop"}
         answer = stranger.client.post("/memory/new", data=data)
 
     assert answer.status_code == 401
     assert "A long text.</textarea>" in answer.text
+    assert "<td>tea-time</td>" in answer.text
+    assert "<td>projects/shop</td>" in answer.text
     assert "Nothing was saved" in answer.text
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from hivemind_memory import opening
+from hivemind_memory.model.skills import SkillRequest
 from hivemind_memory.state.jobs import Jobs
-from tests.dashboard.reader import Reader
+from tests.dashboard.reader import Elements, Reader
 from tests.http_api.served import Served, add_token, save, serving
 
 STEPS = "How we release:\n\n1. Tag the commit.\n2. Push the tag.\n"
@@ -213,3 +215,29 @@ def test_a_search_and_a_list_are_narrowed_to_a_source(
 def _plain(page: str) -> str:
     """Return a page without the marks of found words."""
     return page.replace("<mark>", "").replace("</mark>", "")
+
+
+def test_two_skills_of_one_name_are_opened_from_their_list(
+    reader: Reader, home: Path
+) -> None:
+    """That for every project was not: its page asked which of the two was meant."""
+    save("release", STEPS, type="lesson")
+    shop = "How the shop is released:\n\n1. Ask Ann.\n2. Push the tag.\n"
+    save("release", shop, "projects/shop", type="lesson")
+    repository = home.parent / "shop"
+    repository.mkdir()
+    subprocess.run(["git", "init", "-q"], cwd=repository, check=True)
+    with opening.open_memory() as memory:
+        # The other way around, the second one is refused: the first would hide it.
+        for row in sorted(memory.memories(), key=lambda row: row.scope == ""):
+            request = SkillRequest(ref=row.memory_id, is_for_user=not row.scope)
+            folder = str(repository) if row.scope else ""
+            opening.open_skills(memory, folder).promote(request)
+
+    found = Elements(reader.page("/skills").text).found
+    links = [at["href"] for tag, at in found if at.get("class") == "open"]
+    pages = [reader.page(link.removeprefix("/memory")) for link in links]
+
+    assert [page.status_code for page in pages] == [200, 200]
+    assert sum("Tag the commit." in page.text for page in pages) == 1
+    assert sum("Ask Ann." in page.text for page in pages) == 1

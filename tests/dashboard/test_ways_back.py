@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from tests.dashboard.reader import Elements, Reader
 from tests.http_api.served import save
 
@@ -81,3 +83,50 @@ def test_the_theme_keeps_the_search(reader: Reader) -> None:
         if tag == "input" and attributes.get("name") == "next"
     ]
     assert fields == ["/memory?q=deploy&type=fact"]
+
+
+def test_a_link_that_was_removed_meanwhile_is_not_said_to_be_in_the_text(
+    reader: Reader,
+) -> None:
+    """As in two tabs; and a button on Doubtful says what one on the page says."""
+    day = save("day", "We deploy on Mondays.", type="decision")
+    known = save("port", "The port is 5432.", type="fact", related=(day,))
+    text = save("text", "See [[nowhere]].", type="fact")
+    fields = {"other": day, "end": "1", "kind": "related_to"}
+    told = [reader.send(f"/{known}/link", on="/port", **fields).text for _ in range(2)]
+    assert "The link is removed." in told[0]
+    assert "There is no such link any more." in told[1]
+
+    fields = {"other": "nowhere", "kind": "related_to"}
+    kept = reader.send(f"/{text}/unlink", on="/port", **fields).text
+    assert "The link is removed." not in kept
+    assert "The link is part of the text." in kept
+
+
+def test_what_was_put_right_is_no_longer_listed(reader: Reader, home: Path) -> None:
+    """The button led back to the same look, which still had it."""
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    folder = home / "memory"
+    for letter, name, text, more in (
+        ("A", "token", f"It is {secret}.", ""),
+        ("B", "lost", "See.", "related: [nowhere]\n"),
+        ("C", "one", "The payment service answers within 8 seconds, or never.", ""),
+        ("D", "two", "The payment service answers within 8 seconds or never!", ""),
+    ):
+        head = f"id: 01K{letter * 23}\nkey: {name}\ntype: fact\n{more}"
+        (folder / f"{name}.md").write_text(f"---\n{head}---\n{text}\n")
+    page = reader.page("/doubtful?look=1").text
+    for name in ("copies", "secrets", "dead-links"):
+        assert f'id="{name}"' in page, name
+
+    done = reader.press(page, f"/memory/01K{'B' * 23}/unlink")
+    for name, text in (("token", "It is gone."), ("two", "Another one entirely.")):
+        note = folder / f"{name}.md"
+        note.write_text(note.read_text().rpartition("---\n")[0] + f"---\n{text}\n")
+    after = reader.page("/doubtful?look=more").text
+
+    assert "The link is removed." in done.text
+    assert 'id="dead-links"' not in done.text
+    for name in ("copies", "secrets", "dead-links"):
+        assert f'id="{name}"' not in after, name
+    assert "Looked at 4 memories." in after

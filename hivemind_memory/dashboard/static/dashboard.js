@@ -17,7 +17,8 @@ if (form) {
       const answer = await fetch(address, {
         credentials: "same-origin", signal: stop.signal, headers: { "Hivemind-Part": part },
       });
-      if (!answer.ok) return;
+      if (answer.redirected) location.href = address; // the session is over: log in again
+      if (!answer.ok || answer.redirected) return;
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       const fresh = page.getElementById(id);
       if (fresh && current === mine) use(fresh);
@@ -25,10 +26,14 @@ if (form) {
       if (current === mine) current = null;
     }
   };
+  const say = (count) => { // to who does not see the results
+    document.getElementById("found").textContent = count === 1 ? "1 result" : `${count} results`;
+  };
   const show = (address, part) => asked(address, part, (fresh) => {
     const old = document.getElementById(id);
     // What a person reads by now stays as it is.
     const isRead = old.contains(document.activeElement) || old.querySelector("details[open]");
+    if (part === "settled") say(fresh.querySelectorAll("[data-part=row]").length);
     if (part !== "typed" && isRead) return;
     old.replaceWith(fresh);
     history.replaceState(null, "", address);
@@ -70,12 +75,13 @@ if (form) {
   }, true);
 }
 
-// What is typed survives a server that ends, until it is saved.
-const edit = document.querySelector("form[data-draft]");
-if (edit) {
+// What is typed survives a server that ends, until a page says that it is saved.
+const saved = document.querySelector("[data-saved]");
+if (saved) sessionStorage.removeItem("draft:" + saved.dataset.saved);
+for (const edit of document.querySelectorAll("form[data-draft]")) {
   const name = "draft:" + edit.dataset.draft, field = edit.elements.content;
   const kept = sessionStorage.getItem(name);
-  if (kept !== null && kept !== field.value) {
+  if (kept && kept !== field.value) {
     const note = document.createElement("p");
     const button = document.createElement("button");
     note.className = "notice";
@@ -86,13 +92,9 @@ if (edit) {
     button.addEventListener("click", () => { field.value = kept; note.remove(); field.focus(); });
     note.append(button);
     edit.before(note);
+    edit.closest("details")?.setAttribute("open", "");
   }
   field.addEventListener("input", () => sessionStorage.setItem(name, field.value));
-  edit.addEventListener("submit", () => sessionStorage.setItem("sent", name));
-  addEventListener("pageshow", () => sessionStorage.removeItem("sent"));
-} else if (document.getElementById("memory-show") && sessionStorage.getItem("sent")) {
-  sessionStorage.removeItem(sessionStorage.getItem("sent"));
-  sessionStorage.removeItem("sent");
 }
 
 // Keys.
@@ -127,22 +129,43 @@ document.addEventListener("keydown", (event) => {
 
 if (location.hash === "#q") document.getElementById("q")?.focus();
 
-// What another program changes.
+// What another program changes. One page listens and tells the others: a browser keeps
+// six connections to a server at most, so six listening pages would block the seventh.
 const onChange = (use) => {
-  const events = new EventSource("/memory/events");
-  for (const kind of ["saved", "superseded", "forgotten"]) events.addEventListener(kind, use);
+  const others = new BroadcastChannel("memory");
+  others.addEventListener("message", ({ data }) => use(data));
+  const tell = (change) => { use(change); others.postMessage(change); };
+  const listen = (isFirst) => new Promise((leave) => {
+    const events = new EventSource("/memory/events");
+    for (const kind of ["saved", "superseded", "forgotten"]) {
+      events.addEventListener(kind, ({ data }) => tell({ kind, id: JSON.parse(data).id }));
+    }
+    // Nobody was told what happened while no page listened.
+    events.addEventListener("open", () => {
+      if (!isFirst) tell({ kind: "unknown" });
+      isFirst = false;
+    });
+    events.addEventListener("error", () => { if (events.readyState === EventSource.CLOSED) leave(); });
+  });
+  const { locks } = navigator, name = "memory events";
+  const wait = () => locks.request(name, () => listen(false));
+  if (locks) locks.request(name, { ifAvailable: true }, (lock) => lock ? listen(true) : wait());
+  else listen(true);
 };
 
 // Changes appear by themselves where nothing is typed, else a line tells of them.
-if (document.getElementById("memory-index") || document.getElementById("memory-show")) {
+const showLine = () => { document.getElementById("changed").hidden = false; };
+if (document.getElementById("memory-index")) {
   onChange(() => {
     const list = document.getElementById("results");
     const isAtRest = !document.activeElement?.closest("input, textarea, select, details");
     if (showAgain && list && isAtRest && !list.querySelector("details[open]")) {
       showAgain();
-    } else document.getElementById("changed").hidden = false;
+    } else showLine();
   });
 }
+const shown = document.getElementById("memory-show")?.dataset.id;
+if (shown) onChange(({ kind, id }) => { if (id === shown && kind !== "saved") showLine(); });
 
 // Health is read again when a memory changes, and while long work is under way.
 if (document.getElementById("state")) {
@@ -151,7 +174,9 @@ if (document.getElementById("state")) {
   const plan = (wait) => { clearTimeout(planned); planned = setTimeout(read, wait); };
   const read = async () => {
     try {
-      const answer = await fetch("/memory/health", { credentials: "same-origin" });
+      const answer = await fetch("/memory/health", {
+        credentials: "same-origin", headers: { "Hivemind-Part": "changed" },
+      });
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       const old = document.getElementById("state"), fresh = page.getElementById("state");
       if (fresh && !old.contains(document.activeElement)) old.replaceWith(fresh);

@@ -1,0 +1,75 @@
+"""The page of a purge: what it would remove, the question, what was removed."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+from hivemind_memory.dashboard.memory_pages import without_secrets
+from hivemind_memory.dashboard.page import Page, PageCall, PageGroup
+from hivemind_memory.model.curation import MemorySelector, PurgeResult, StoredMemory
+from hivemind_memory.redaction import mask
+
+pages = PageGroup()
+
+
+@pages.get("/{id}/purge")
+def plan_purge(call: PageCall) -> Page:
+    """Show what a purge would remove."""
+    return _purge_page(call)
+
+
+@pages.post("/{id}/purge")
+def purge(call: PageCall) -> Page:
+    """Remove a memory for good, if its key was typed."""
+    memory = call.memory.curation.show(call.path["id"]).memory
+    name, kind = _confirming(memory)
+    if call.form.get("key", "").strip() != name:
+        problem = f"That is not the {kind} of this memory. Nothing was removed."
+        return _purge_page(call, problem=problem)
+    selector = MemorySelector(name=call.path["id"])
+    plan = call.memory.curation.purge(selector, is_dry_run=True)
+    if call.form.get("shown", "") != _names_in(plan):
+        problem = (
+            "This list has changed since you opened the page. Nothing was removed."
+        )
+        return _purge_page(call, problem=problem)
+    done = call.memory.curation.purge(selector, shown=plan.memories)
+    return Page(template="purge.html", values={"plan": done, "memory": None})
+
+
+def _purge_page(call: PageCall, problem: str = "") -> Page:
+    """Return the page of a purge that was not done."""
+    memory = without_secrets(call.memory.curation.show(call.path["id"]).memory)
+    selector = MemorySelector(name=call.path["id"])
+    plan = call.memory.curation.purge(selector, is_dry_run=True)
+    name, kind = _confirming(memory)
+    values: dict[str, Any] = {
+        "plan": plan,
+        "memory": memory,
+        "confirming": name,
+        "confirming_kind": kind,
+        "problem": problem,
+        "shown": _names_in(plan),
+    }
+    return Page(
+        template="purge.html",
+        values=values,
+        status=400 if problem else 200,
+    )
+
+
+def _names_in(plan: PurgeResult) -> str:
+    """Return the names of what a purge would remove."""
+    names = (item.id or quote(mask(item.path)) for item in plan.memories)
+    return " ".join(sorted(names))
+
+
+def _confirming(memory: StoredMemory) -> tuple[str, str]:
+    """Return what a person types to confirm a purge, never empty, and what that is."""
+    names = (
+        (memory.key.strip(), "key"),
+        (memory.id, "id"),
+        (memory.path, "path"),
+    )
+    return next((name, kind) for name, kind in names if name)

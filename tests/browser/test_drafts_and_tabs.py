@@ -1,0 +1,130 @@
+"""What is typed is kept until it is saved, and many tabs are open at once."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from hivemind_memory import opening
+from hivemind_memory.model.curation import MemorySelector
+from tests.browser.conftest import OpenPage
+from tests.http_api.served import Served, save, serving
+
+TEXT = "We deploy on Saturdays."
+
+
+def log_in(page: Page, served: Served) -> None:
+    """Log in as ``hm dashboard`` does."""
+    code = served.ask("POST", "/memory/link").json()["code"]
+    page.goto(f"/memory/login?code={code}")
+
+
+def test_a_text_that_was_not_saved_outlives_the_page_of_a_memory(
+    open_page: OpenPage, served: Served
+) -> None:
+    """The script took the next page of any memory for a sign that it was saved."""
+    save("deploy-day", "We deploy on Mondays.", type="decision")
+    save("rollback", "Run rollback.sh.", type="lesson")
+    page = open_page()
+    page.goto("/memory/deploy-day/edit")
+    page.get_by_role("textbox", name="Text").fill(TEXT)
+    port = served.url.rpartition(":")[2]
+    served.process.kill()
+    served.process.wait()
+    with serving("--port", port) as again:
+        page.get_by_role("button", name="Save").click()
+        expect(page.locator("#failure")).to_contain_text("no longer logged in")
+        log_in(page, again)
+        page.goto("/memory/rollback")
+        page.goto("/memory/deploy-day")
+        page.get_by_role("link", name="Edit").click()
+        page.get_by_role("button", name="Use it").click()
+        page.get_by_role("button", name="Save").click()
+        expect(page.locator("#memory-show .prose")).to_contain_text("Saturdays")
+        assert page.evaluate("sessionStorage.length") == 0
+
+
+def test_a_claim_that_was_saved_has_no_draft(open_page: OpenPage) -> None:
+    """It leads to the inbox, where the draft was kept, and offered as not saved."""
+    claim = save("port", "The prot is 1.", type="fact", source="external")
+    page = open_page()
+    page.goto(f"/memory/inbox/edit?ref={claim}")
+    page.get_by_role("textbox", name="Text").fill("The port is 1. ")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator("#main")).to_contain_text("it still waits for you")
+    assert page.evaluate("sessionStorage.length") == 0
+
+
+def test_what_disputes_a_memory_is_kept_too(open_page: OpenPage) -> None:
+    """Its field was the only large one whose text was lost."""
+    save("port", "The port is 5432.", type="fact")
+    page = open_page()
+    page.goto("/memory/port")
+    page.get_by_text("Dispute it").click()
+    page.get_by_label("What is true instead").fill("The port is 5433.")
+    page.goto("/memory/log")
+    page.goto("/memory/port")
+    page.get_by_role("button", name="Use it").click()
+    page.get_by_role("button", name="Dispute", exact=True).click()
+    expect(page.locator("#main")).to_contain_text("Disputed")
+    assert page.evaluate("sessionStorage.length") == 0
+
+
+def test_ten_tabs_can_be_open(open_page: OpenPage) -> None:
+    """Each kept a connection, of which a browser has six: the seventh never came."""
+    save("deploy-day", "We deploy on Mondays.", type="decision")
+    first = open_page()
+    tabs = [first]
+    for _ in range(9):
+        tab = first.context.new_page()
+        tab.goto("/memory", timeout=20_000)
+        tabs.append(tab)
+    tab.goto("/memory/log", timeout=20_000)
+
+    save("new-one", "Just learned.")
+
+    for tab in tabs[:-1]:
+        expect(tab.locator("#results")).to_contain_text("new-one")
+    # The one that listened is closed, and another one takes over.
+    first.close()
+    save("newer-one", "Learned later.")
+    for tab in tabs[1:-1]:
+        expect(tab.locator("#results")).to_contain_text("newer-one")
+
+
+def test_a_memory_is_said_to_have_changed_only_if_it_has(open_page: OpenPage) -> None:
+    """Any change of any memory was told on the page of each."""
+    known = save("deploy-day", "We deploy on Mondays.", type="decision")
+    listening = open_page()
+    page = listening.context.new_page()
+    page.goto("/memory/deploy-day")
+    changed = page.locator("#changed")
+    save("other", "Nothing of this.")
+    expect(listening.locator("#results")).to_contain_text("other")
+    expect(changed).to_be_hidden()
+
+    page.get_by_role("button", name="Pin").click()
+    expect(page.get_by_role("button", name="Unpin")).to_be_visible()
+    expect(listening.locator("#results")).to_contain_text("pinned")
+    expect(changed).to_be_hidden()
+
+    with opening.open_memory() as memory:
+        memory.curation.forget(MemorySelector(name="deploy-day"))
+    expect(changed).to_be_visible()
+    assert known
+
+
+def test_a_search_after_the_session_asks_for_a_login(open_page: OpenPage) -> None:
+    """The field was dead: nothing came, and nothing said why."""
+    save("deploy-day", "We deploy on Mondays.", type="decision")
+    page = open_page()
+    page.context.clear_cookies()
+    page.get_by_label("Search").press_sequentially("deploy")
+    expect(page.get_by_role("heading", name="Log in")).to_be_visible()
+
+
+def test_how_many_results_there_are_is_said(open_page: OpenPage) -> None:
+    """To a person who does not see them appear."""
+    save("deploy-day", "We deploy on Mondays.", type="decision")
+    page = open_page()
+    page.get_by_label("Search").press_sequentially("deploy")
+    expect(page.locator("#found")).to_have_text("1 result")
