@@ -36,6 +36,7 @@ from hivemind_memory.model.results import (
     Finding,
 )
 from hivemind_memory.model.snapshot import IndexedFiles, compare_files
+from hivemind_memory.projects.private_names import private_name_findings
 from hivemind_memory.projects.twins import project_findings
 from hivemind_memory.providers.provider import PROBE_TEXT, PROBE_TIMEOUT_S
 
@@ -76,6 +77,9 @@ def diagnose(
             *leftover_findings(places, now),
             *_recovered(places),
             *project_findings(places.notes),
+            *private_name_findings(
+                places.notes, settings.private_scopes(), settings.projects
+            ),
             *(above.findings if above is not None else ()),
             _journal(places, now),
             _state(places),

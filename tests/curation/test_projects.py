@@ -85,7 +85,9 @@ def test_what_is_private_does_not_get_a_name_that_is_not(
     )
     assert list(files(sandbox)) == ["projects/legal/tide.md"]
 
-    sandbox.flags["projects"] |= {"law": {"visibility": "private"}}
+    sandbox.flags["projects"] = {
+        name: {"visibility": "private"} for name in ("legal", "law")
+    }
     with sandbox.memory() as memory:
         move(memory, "legal", "law", merge=is_merge)
     assert list(files(sandbox)) == ["projects/law/tide.md"]
@@ -324,6 +326,28 @@ def test_doctor_names_twins_and_orphans(sandbox: Sandbox, memory: Memory) -> Non
     listed = {one.name: one for one in memory.curation.projects.list()}
     assert listed["shop"].twins == ("github.com--ann--shop",)
     assert listed["gone"].is_orphan
+
+
+def test_doctor_names_a_private_project_whose_folder_has_another_name(
+    sandbox: Sandbox,
+) -> None:
+    """Misspelt, or renamed by hand, it was private no more, and nothing said so."""
+    sandbox.flags["projects"] = {
+        name: {"visibility": "private"} for name in ("shpo", "legal", "law")
+    }
+    make(sandbox, "shop")
+    make(sandbox, "law")
+
+    with sandbox.memory() as owner:
+        findings = owner.diagnose().findings
+    found = [one for one in findings if one.name == "private projects"]
+
+    assert [(one.is_ok, one.detail.split(",")[0]) for one in found] == [
+        (True, "config.json says that legal is private"),
+        (False, "config.json says that shpo is private"),
+    ]
+    value = """'{"visibility": "private"}'"""
+    assert f"`hm config set projects.shop {value}`" in found[1].hint
 
 
 def test_a_person_can_say_that_two_projects_are_two(
