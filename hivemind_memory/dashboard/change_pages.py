@@ -66,6 +66,11 @@ _HOLDS_SECRET = Failure(
     "This memory holds what looks like a secret, so it cannot be edited here.",
     hint="`hm edit` opens it in your editor.",
 )
+_UNTYPED = Failure(
+    409,
+    "Its note has no id or no known type, so it cannot be edited here.",
+    hint="`hm edit` opens it in your editor.",
+)
 
 _UNLINKED = "The link is removed."
 _IN_TEXT = "The link is part of the text. Edit the text to remove it."
@@ -259,12 +264,14 @@ def editable_memory(
     """Return the memory of the path, if it can be edited here.
 
     Raises:
-        Failure: It holds a secret, or is not the active version.
+        Failure: It holds a secret, has no id or type, or is not the active version.
     """
     memory = call.memory.curation.show(call.path["id"]).memory
     if holds_secret(call, memory):
         raise _HOLDS_SECRET
-    if memory.status not in statuses or not memory.id:
+    if not (memory.id and memory.type):
+        raise _UNTYPED
+    if memory.status not in statuses:
         message = f"This memory is {memory.status}, so it cannot be edited."
         raise Failure(409, message)
     return memory

@@ -124,3 +124,25 @@ def test_entries_below_stay_as_they_are(reader: Reader, home: Path, way: str) ->
     with opening.open_memory() as memory:
         hits = memory.search(Query(text="port is 1")).hits
         assert {hit.source for hit in hits if "is 1" in hit.snippet} == {"external"}
+
+
+def test_a_note_of_no_known_type_has_no_form_that_cannot_be_saved(
+    reader: Reader, home: Path
+) -> None:
+    """Its form had another type chosen, and ended with "The key is blank"."""
+    with opening.open_memory() as memory:
+        entry = memory.write("The staging database is walrus.", file="n.md").id
+    known = f"01K{'A' * 23}"
+    head = f"---\nid: {known}\nkey: tea\ntype: gizmo\n---\n"
+    (home / "memory" / "tea.md").write_text(f"{head}Tea.\n", encoding="utf-8")
+    (home / "memory" / "no.md").write_text("---\nkey: no\ntype: fact\n---\nNo.\n")
+
+    page = reader.page(f"/{known}").text
+    assert "/edit" not in page
+    assert "/pin" not in page
+    assert "/forget" in page
+    for name in (entry, known, "no"):
+        refused = reader.page(f"/{name}/edit")
+        assert refused.status_code == 409
+        assert "no id or no known type" in refused.text
+        assert "This memory is active" not in refused.text
