@@ -15,7 +15,11 @@ from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
 from hivemind_memory.curation.status_names import status_name
-from hivemind_memory.dashboard.addresses import hit_address, segment
+from hivemind_memory.dashboard.addresses import (
+    hit_address,
+    memory_address,
+    segment,
+)
 from hivemind_memory.dashboard.ages import PageTime, age_words, exact_time
 from hivemind_memory.dashboard.purge_words import place_text, why_text
 from hivemind_memory.dashboard.reply import static_address
@@ -54,6 +58,7 @@ class Renderer:
             hit_address=hit_address,
             markdown=markdown,
             masked=mask,
+            memory_address=memory_address,
             minute=minute,
             ms=milliseconds,
             plain=plain,

@@ -80,3 +80,25 @@ def test_no_page_after_the_last_says_that_nothing_fits(
         assert "There is no page 99." in page, path
         assert "No memory fits these filters." not in page
         assert "page=1" in page
+
+
+def test_an_id_of_a_person_is_one_part_of_each_address(
+    reader: Reader, home: Path
+) -> None:
+    """Its slash led to no page, and its question mark to another one."""
+    head = "id: plan/2026?\ntype: fact\nkey: tea\ncontradicts: [rota]\n"
+    (home / "memory" / "tea.md").write_text(f"---\n{head}---\nTea.\n", encoding="utf-8")
+    save("rota", "Ann.", type="fact")
+    base = "/memory/plan%2F2026%3F"
+    for path in ("", "?q=tea", "/log", "/doubtful", "/rota"):
+        found = Elements(reader.page(path).text).found
+        assert base in {at.get("href") for _, at in found}, path
+
+    page = reader.page(base.removeprefix("/memory"))
+    assert page.status_code == 200
+    assert reader.press(page.text, f"{base}/pin").status_code == 200
+    (home / "memory" / "tea.md").write_text(f"---\n{head}---\nTea.\n", encoding="utf-8")
+    edit = reader.page(f"{base}/edit".removeprefix("/memory")).text
+    assert f'href="{base}">Cancel' in edit
+    saved = reader.press(edit, f"{base}/edit", content="More tea.")
+    assert (saved.status_code, "More tea." in saved.text) == (200, True)
