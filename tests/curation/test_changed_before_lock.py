@@ -5,7 +5,6 @@ Another process may change it after it was read, and before the lock is taken.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -17,29 +16,16 @@ from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import MemorySelector, NewMemory
 from hivemind_memory.model.memories import ACTIVE
 from hivemind_memory.notes.journal import Journal
+from tests.support.before_lock import Meanwhile
 from tests.support.sandbox import Sandbox, ask, paths
 
 CLAIM = "We deploy on Fridays."
 NEWER = "We deploy on Mondays."
 
-Meanwhile = Callable[[type, str, Callable[[Memory], object]], None]
-"""Has another process act right before a lock is taken: its class, its method, what."""
-
 
 @pytest.fixture
 def meanwhile(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Meanwhile:
-    def before(owner: type, lock: str, act: Callable[[Memory], object]) -> None:
-        real = getattr(owner, lock)
-
-        def late(*given: Any, **more: Any) -> Any:
-            monkeypatch.setattr(owner, lock, real)
-            with sandbox.memory() as other:
-                act(other)
-            return real(*given, **more)
-
-        monkeypatch.setattr(owner, lock, late)
-
-    return before
+    return Meanwhile(sandbox, monkeypatch)
 
 
 def save(memory: Memory, key: str, content: str, **more: Any) -> str:

@@ -22,6 +22,7 @@ from hivemind_memory.http_api.routes import Call
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import MemorySelector, NewMemory
 from hivemind_memory.notes.journal import Journal
+from tests.support.before_lock import Meanwhile
 from tests.support.sandbox import Sandbox
 
 TOKEN = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
@@ -41,23 +42,8 @@ def memory(sandbox: Sandbox) -> Iterator[Memory]:
 
 
 @pytest.fixture
-def meanwhile(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> Callable[[type, str, Callable[[Memory], object]], None]:
-    """Has another process act right before a lock is taken."""
-
-    def before(owner: type, lock: str, act: Callable[[Memory], object]) -> None:
-        real = getattr(owner, lock)
-
-        def late(*given: Any, **more: Any) -> Any:
-            monkeypatch.setattr(owner, lock, real)
-            with sandbox.memory() as other:
-                act(other)
-            return real(*given, **more)
-
-        monkeypatch.setattr(owner, lock, late)
-
-    return before
+def meanwhile(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Meanwhile:
+    return Meanwhile(sandbox, monkeypatch)
 
 
 def save(memory: Memory, content: str, **more: Any) -> str:
@@ -106,7 +92,7 @@ def forget_and_save(other: Memory) -> None:
 @pytest.mark.parametrize("name", ["key", "id"])
 @pytest.mark.parametrize("how", ["edit", "replace", "save again"])
 def test_a_version_that_was_changed_meanwhile_is_not_forgotten(
-    memory: Memory, sandbox: Sandbox, meanwhile: Any, how: str, name: str
+    memory: Memory, sandbox: Sandbox, meanwhile: Meanwhile, how: str, name: str
 ) -> None:
     """It was hidden, though nobody had read it."""
     known = {"key": "deploy", "id": save(memory, OLD)}
@@ -129,7 +115,7 @@ def test_a_version_that_was_changed_meanwhile_is_not_forgotten(
 
 
 def test_the_older_versions_stay_if_the_active_one_was_changed(
-    memory: Memory, sandbox: Sandbox, meanwhile: Any
+    memory: Memory, sandbox: Sandbox, meanwhile: Meanwhile
 ) -> None:
     """A key means all of them; they were hidden before it was looked at."""
     save(memory, "We never deploy.")
@@ -145,7 +131,7 @@ def test_the_older_versions_stay_if_the_active_one_was_changed(
 
 
 def test_an_entry_that_was_edited_meanwhile_is_not_forgotten(
-    memory: Memory, sandbox: Sandbox, meanwhile: Any
+    memory: Memory, sandbox: Sandbox, meanwhile: Meanwhile
 ) -> None:
     entry = memory.write(OLD, file="deploy.md").id
     version = etag_of(memory, entry)

@@ -17,14 +17,16 @@ from hivemind_memory.git.repository import run_git
 from hivemind_memory.inject.injector import Injector
 from tests.inject.repos import absent, edited, git, ignored, tracked, untracked
 from tests.support.killed_injection import kill_injections
+from tests.support.tiers import one_in
 from tests.support.waiting import wait_until, without_hanging
 
 KINDS = (tracked, edited, untracked, ignored, absent)
-EVERY = 25
-"""Each kind of file starts at another call, so that together they are killed at every
-fifth; ``benchmarks.kill_each_call`` kills each at every one."""
+EVERY = one_in(25, usual=50)
+"""Each kind of file starts at another call, so that together a thorough run kills at
+every fifth; ``benchmarks.kill_each_call`` kills each at every one."""
 
 
+@pytest.mark.sampled
 @pytest.mark.usefixtures("environ")
 @pytest.mark.parametrize("make", KINDS)
 @pytest.mark.parametrize("is_eject", [False, True], ids=["inject", "eject"])

@@ -23,6 +23,7 @@ from hivemind_memory.model.note import Provenance
 from hivemind_memory.model.own_forms import is_own_name
 from hivemind_memory.notes.slug import name_with_id
 from hivemind_memory.redaction import find_secrets, mask
+from tests.support.tiers import mostly_thorough
 from tests.support.typed_memory import Shelf
 
 TOPICS = (
@@ -77,7 +78,7 @@ def all_masked(root: Path) -> list[str]:
     return masked
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", mostly_thorough(range(6), every=3))
 def test_no_byte_of_a_note_that_the_writer_wrote_is_masked(
     tmp_path: Path, seed: int
 ) -> None:

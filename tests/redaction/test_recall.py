@@ -9,8 +9,9 @@ import pytest
 from hivemind_memory.redaction import find_secrets, scrub
 from tests.redaction.harmless import made_lines, own_lines
 from tests.redaction.samples import Sample, is_left, samples
+from tests.support.tiers import examples
 
-EACH = 25
+EACH = examples(25)
 
 
 def missed(seed: int) -> list[Sample]:
@@ -28,6 +29,7 @@ def alarms_of(lines: list[str]) -> list[str]:
     return [line for line in lines if is_alarm[line]]
 
 
+@pytest.mark.sampled
 def test_secrets_of_forty_kinds_and_more_are_found_in_what_people_write() -> None:
     """Each is written into prose, configuration, code, tables and addresses."""
     kinds = Counter(sample.kind for sample in samples(seed=1, each=EACH))

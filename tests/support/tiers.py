@@ -70,6 +70,11 @@ def part(cases: Sequence[T], place: int, *, of: int = _PART) -> Sequence[T]:
     return cases if _chosen["is_thorough"] else cases[place % of :: of]
 
 
+def one_in(thorough: int, *, usual: int) -> int:
+    """Return of how many moments, in a ``sampled`` test, this run tries one."""
+    return thorough if _chosen["is_thorough"] else usual
+
+
 def mostly_thorough(
     cases: Iterable[T], *, every: int, are_rows: bool = False
 ) -> list[Any]:
