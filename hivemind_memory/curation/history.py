@@ -6,6 +6,8 @@ is still found. A chain may be broken or circular; it is shown as far as it goes
 
 from __future__ import annotations
 
+from bisect import insort
+
 from hivemind_memory.curation.certainty import check_certain
 from hivemind_memory.curation.locate import find_entry
 from hivemind_memory.curation.lookup import (
@@ -88,6 +90,8 @@ def history(context: CurationContext, ref: str, *, scope: str | None = None) -> 
     if scope is None:
         check_certain(context, index, ref, row)
     found = _history_of(context, index, row)
+    if found.is_cut:
+        warning = "; ".join(filter(None, (warning, "older versions are not shown")))
     return replaced(found, memories=_shown(context, found.memories), warning=warning)
 
 
@@ -230,13 +234,15 @@ class _Chain:
         self.is_cut = False
 
     def gather(self) -> None:
-        """Follow all ids, as long as they lead to something new."""
+        """Follow all ids, as long as they lead to something new, the newest first."""
         start = self._start
-        waiting = [start]
+        waiting: list[MemoryRow] = []
         if start.key and start.status != PENDING:
             waiting += self._index.memories(
                 key=start.key, scopes=frozenset({start.scope}), statuses=_IN_CHAIN
             )
+        waiting.sort(key=_age)
+        waiting.append(start)
         while waiting:
             row = waiting.pop()
             is_part = row.status in _IN_CHAIN or row.path == start.path
@@ -252,8 +258,8 @@ class _Chain:
                 self.missing[row.path] = None  # deleted this moment, or unreadable
             else:
                 self.found[row.path] = memory
-                waiting += self._named_by(memory)
-                waiting += self._joined_to(memory)
+                for other in (*self._named_by(memory), *self._joined_to(memory)):
+                    insort(waiting, other, key=_age)
 
     def _named_by(self, memory: StoredMemory) -> Iterator[MemoryRow]:
         """Yield the predecessors and the successor that a note names."""
@@ -274,6 +280,11 @@ class _Chain:
                 self.older.setdefault(edge.from_path, []).append(edge.to_path)
                 for path in (edge.from_path, edge.to_path):
                     yield from self._index.memories(path=path, scopes=self._scopes)
+
+
+def _age(row: MemoryRow) -> tuple[bool, str]:
+    """Return by what rows are ordered so that the newest is the last."""
+    return row.status == ACTIVE, row.created
 
 
 def _newest_first(

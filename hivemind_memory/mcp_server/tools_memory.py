@@ -264,8 +264,6 @@ def _shape_history(history: History) -> HistoryOut:
     if rest:
         after = history.memories[len(versions)].path
         continuation = f"{rest} older versions are left out; memory_get reads {after}"
-    elif history.is_cut:
-        continuation = "there are older versions than these"
     continuation = "; ".join(filter(None, (history.warning, continuation)))
     return HistoryOut(
         key=one_line(history.key, _FACT_CHARS),

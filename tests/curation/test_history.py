@@ -102,6 +102,25 @@ def test_an_endless_chain_is_cut_and_says_so(
     told = history(shelf.context(), "k")
 
     assert (len(told.memories), told.is_cut) == (2, True)
+    assert told.warning == "older versions are not shown"
+
+
+@pytest.mark.parametrize("asked", range(6))
+def test_of_a_chain_that_is_too_long_the_newest_versions_are_told(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch, asked: int
+) -> None:
+    """They were left out, the active one with them, and the oldest were told."""
+    monkeypatch.setattr(history_module, "MAX_CHAIN", 3)
+    words = ("one", "two", "three", "four", "five", "six")
+    ids = [shelf.save("k", word, word).id for word in words]
+
+    told = history(shelf.context(), ids[asked])
+
+    by_key = history(shelf.context(), "k")
+    assert texts(by_key) == ["six", "five", "four"]
+    assert by_key.memories[0].status == "active"
+    assert texts(told)[:2] == ["six", "five"]
+    assert words[asked] in texts(told)
 
 
 def test_what_was_forgotten_and_what_waits_is_no_part_of_a_history(

@@ -104,8 +104,7 @@ def _print_history(history: History, *, as_json: bool) -> None:
             text = escape_text(memory.text).rstrip("\n").replace("\n", "\n    ")
             write_stdout(f"    {text}\n")
     missing = (f"{path} is named in the chain but missing" for path in history.missing)
-    cut = ("older versions are not shown",) if history.is_cut else ()
-    return print_notices((*missing, *cut))
+    return print_notices(missing)
 
 
 def _terminal_versions(versions: Sequence[StoredMemory]) -> str:
