@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
 _ABOVE = FOLDERS["project"]
-_VALUE = quote('{"visibility": "private"}')
+_VALUE = '{"visibility": "private"}'
 
 
 def private_name_findings(
@@ -41,7 +41,7 @@ def private_name_findings(
         hint = "`hm project list` shows which there are"
         if near:
             option = quote(f"projects.{near[0]}")
-            hint = f"`hm config set {option} {_VALUE}` if {near[0]} is meant"
+            hint = f"`hm config set {option} {quote(_VALUE)}` if {near[0]} is meant"
         yield Finding(
             name="private projects",
             is_ok=not near,
