@@ -48,7 +48,7 @@ def cookies_of(scope: Scope) -> dict[str, str]:
     """Return the cookies of a request; of several with one name, the nearest.
 
     A browser sends those of every server on this machine along. The standard library
-    drops all of them if one is not as RFC 6265 has it: a name in brackets, a lone quote.
+    drops all of them if one is not as RFC 6265 has it: a name in brackets, a quote.
     """
     found: dict[str, str] = {}
     for name, value in scope["headers"]:
