@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from playwright.sync_api import Page, expect
 
 from hivemind_memory import opening
@@ -19,9 +21,12 @@ def log_in(page: Page, served: Served) -> None:
 
 
 def test_a_text_that_was_not_saved_outlives_the_page_of_a_memory(
-    open_page: OpenPage, served: Served
+    open_page: OpenPage, served: Served, home: Path
 ) -> None:
-    """The script took the next page of any memory for a sign that it was saved."""
+    """A new server takes it, though pages of memories are read in between.
+
+    The script took the next page of any memory for a sign that it was saved.
+    """
     save("deploy-day", "We deploy on Mondays.", type="decision")
     save("rollback", "Run rollback.sh.", type="lesson")
     page = open_page()
@@ -33,6 +38,7 @@ def test_a_text_that_was_not_saved_outlives_the_page_of_a_memory(
     with serving("--port", port) as again:
         page.get_by_role("button", name="Save").click()
         expect(page.locator("#failure")).to_contain_text("no longer logged in")
+        expect(page.get_by_label("What you typed")).to_have_value(TEXT)
         log_in(page, again)
         page.goto("/memory/rollback")
         page.goto("/memory/deploy-day")
@@ -41,6 +47,8 @@ def test_a_text_that_was_not_saved_outlives_the_page_of_a_memory(
         page.get_by_role("button", name="Save").click()
         expect(page.locator("#memory-show .prose")).to_contain_text("Saturdays")
         assert page.evaluate("sessionStorage.length") == 0
+    [saved] = (home / "memory").rglob("deploy-day.md")
+    assert "Saturdays" in saved.read_text()
 
 
 def test_a_claim_that_was_saved_has_no_draft(open_page: OpenPage) -> None:

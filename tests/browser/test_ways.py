@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -12,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from hivemind_memory import opening
 from hivemind_memory.model.curation import NewMemory
 from tests.browser.conftest import OpenPage
-from tests.http_api.served import Served, save, serving
+from tests.http_api.served import Served, save
 from tests.support.hostile_texts import XSS_TEXTS
 from tests.support.tiers import mostly_thorough, part
 
@@ -396,28 +395,3 @@ def test_nothing_moves_after_it_is_shown(open_page: OpenPage) -> None:
     for path in ("", "?q=deploy", "/deploy-day", "/doubtful?look=1", "/figures"):
         page.goto(f"/memory{path}")
         assert page.evaluate(shifted) < 0.01, path
-
-
-def test_a_text_is_saved_after_the_server_was_killed(
-    open_page: OpenPage, served: Served, home: Path
-) -> None:
-    """A new server takes it: the draft is offered again after the next login."""
-    fill_memory()
-    page = open_page()
-    page.goto("/memory/deploy-day/edit")
-    page.get_by_role("textbox", name="Text").fill("We deploy on Saturdays.")
-    port = served.url.rpartition(":")[2]
-    served.process.kill()
-    served.process.wait()
-    with serving("--port", port) as again:
-        page.get_by_role("button", name="Save").click()
-        expect(page.locator("#failure")).to_contain_text("no longer logged in")
-        typed = page.get_by_label("What you typed")
-        expect(typed).to_have_value("We deploy on Saturdays.")
-        code = again.ask("POST", "/memory/link").json()["code"]
-        page.goto(f"/memory/login?code={code}")
-        page.goto("/memory/deploy-day/edit")
-        page.get_by_role("button", name="Use it").click()
-        page.get_by_role("button", name="Save").click()
-        expect(page.locator("#memory-show .prose")).to_contain_text("Saturdays")
-    assert "Saturdays" in (home / "memory" / "deploy-day.md").read_text()
