@@ -218,6 +218,21 @@ def terminal_session() -> str:
     return f"{leader}-{_start_of(leader)}" if is_in_front else ""
 
 
+def processes_above() -> list[int]:
+    """Return the process that started this command, and the one above it.
+
+    Between an agent and its hook there may be a shell. Where there is no ``/proc``,
+    only the first.
+    """
+    above: list[int] = []
+    try:
+        above.append(int(_status_of(asked_by)[1]) if asked_by else os.getppid())
+        above.append(int(_status_of(above[0])[1]))
+    except (OSError, ValueError, IndexError):
+        return above
+    return above
+
+
 def _terminal_session_of(process: int) -> str:
     """Return what ``terminal_session`` does in another process."""
     try:

@@ -21,7 +21,9 @@ that needs the server must fail; with a web server that says `{}` to everything,
 over HTTP; and with /bin/true as `hm`, which injects and connects nothing, each that
 looks for what was injected or connected. With ``--starts N`` nothing is checked: Claude
 Code, Codex and Qwen Code are started N times each on a busy machine, and it is counted
-how often their first request holds our tools; exits 1 if one did not.
+how often their first request holds our tools; exits 1 if one did not. Claude Code is
+started with ``-p``, and in a terminal without and with our hooks; without them, it is
+counted only.
 """
 
 from __future__ import annotations
@@ -119,7 +121,7 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="name the checks only")
     given = parser.parse_args()
     chosen = [one for one in all_checks() if given.only in one.name]
-    if given.list or not chosen:
+    if given.list or not (chosen or given.starts):
         print("\n".join(one.name for one in chosen) or "no such check")
         return 0 if chosen else 2
     setting = Setting(
@@ -128,7 +130,7 @@ def main() -> int:
         folders=folders_of(given.clients),
     )
     if given.starts:
-        return _count_first_requests(setting, given.starts)
+        return _count_first_requests(setting, given.starts, given.only)
     verdicts = Counter[str]()
     run = proofs if given.prove_checks else outcomes
     for outcome in run(chosen, setting):
@@ -138,10 +140,10 @@ def main() -> int:
     return 1 if verdicts[FAILED] else 0
 
 
-def _count_first_requests(setting: Setting, starts: int) -> int:
+def _count_first_requests(setting: Setting, starts: int, only: str) -> int:
     """Print how often the first request holds our tools; return the exit code."""
     is_good = True
-    for is_always, line in first_requests.lines(setting, starts):
+    for is_always, line in first_requests.lines(setting, starts, only):
         is_good &= is_always
         print(line, flush=True)
     return 0 if is_good else 1

@@ -53,6 +53,20 @@ def is_connected_over_http(
     return not all(map(is_for_program, entries))
 
 
+def starts_server(
+    name: str, root: str, user_home: str, environ: Mapping[str, str]
+) -> bool:
+    """Return whether an agent starts a server of hm with each of its sessions.
+
+    Args:
+        name: As for ``is_connected``, and so are the others.
+        root: Folder of the worktree.
+        user_home: Home folder of the user.
+        environ: The agent's environment.
+    """
+    return any(map(is_for_program, _our_entries(name, root, user_home, environ)))
+
+
 def _our_entries(
     name: str, root: str, user_home: str, environ: Mapping[str, str]
 ) -> Iterator[dict[str, Any]]:

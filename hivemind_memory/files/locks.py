@@ -146,6 +146,15 @@ class KernelLock:
                 _write_text(fd, "")
             os.close(fd)
 
+    def add(self, text: str) -> None:
+        """Say more in the file than who holds the lock, if this object holds it.
+
+        Args:
+            text: One line.
+        """
+        if self._fd is not None:
+            _write_text(self._fd, f"pid {os.getpid()}\n{text}\n")
+
     @property
     def is_held(self) -> bool:
         """This object holds the lock."""
@@ -158,6 +167,8 @@ class KernelLock:
 
     def holder(self) -> str:
         """Return who holds the lock, like ``pid 123``; empty when it is free.
+
+        What the holder has added is on a second line.
 
         It has to touch the lock for a moment, and only reads: a dead holder's name in
         the file is not believed.

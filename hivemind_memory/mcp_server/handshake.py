@@ -72,6 +72,7 @@ def shake_hands(
     reader: LineReader,
     sink: int,
     load_sdk: Callable[[], None],
+    tools_listed: Callable[[], None],
     more_scopes: Sequence[str] = (),
     toolsets: tuple[str, ...] = (),
     *,
@@ -86,6 +87,7 @@ def shake_hands(
         reader: Reads the client's lines.
         sink: Descriptor for the answers.
         load_sdk: Imports everything that the SDK's side needs.
+        tools_listed: Called when the client has the list, or the SDK takes over.
         more_scopes: Offered for the argument ``scope``; see ``offered_scopes``.
         toolsets: Those of the server.
         has_activity: Whether there is activity to search, with a tool of its own.
@@ -105,6 +107,8 @@ def shake_hands(
                 break
             if answer:
                 write_all(sink, json.dumps(answer).encode() + b"\n")
+            if _lists_tools(answer):
+                tools_listed()
             if not is_loading and (line is None or _lists_tools(answer)):
                 loading.start()
                 is_loading = True
@@ -115,6 +119,7 @@ def shake_hands(
         return done
     if is_loading:
         loading.join()
+    tools_listed()
     return done
 
 

@@ -7,17 +7,24 @@ from hivemind_memory.mcp_server.streams import LineReader, claimed_streams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from hivemind_memory.mcp_server.server_state import ServerState
 
 
 def serve_standard_streams(
-    server_state: ServerState, session: str, *, asks_for_roots: bool
+    server_state: ServerState,
+    session: str,
+    tools_listed: Callable[[], None],
+    *,
+    asks_for_roots: bool,
 ) -> None:
     """Serve until the client leaves or the process is told to end.
 
     Args:
         server_state: Opens the memory; starts watching after the first answer.
         session: Name of this process, recorded in the entries that it writes.
+        tools_listed: Called once the client has the list of tools.
         asks_for_roots: Whether the client's roots say more than the server's folder.
 
     Raises:
@@ -29,6 +36,7 @@ def serve_standard_streams(
             reader,
             sink,
             _load_sdk,
+            tools_listed,
             more_scopes=server_state.more_scopes,
             toolsets=server_state.toolsets,
             has_activity=server_state.has_activity,

@@ -5,15 +5,29 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from hivemind_memory.cli.commands import hook
+from hivemind_memory.files import server_start
 from tests.connect.conftest import Machine
 from tests.support.waiting import HANG_S
 
 HEADING = "## Hivemind Memory (auto-injected, do not edit)"
+
+CLIENT = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "claude-code", "version": "2.1.332"},
+}
+OPENING = (
+    {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": CLIENT},
+    {"jsonrpc": "2.0", "method": "notifications/initialized"},
+    {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+)
+"""What Claude Code sends first."""
 
 
 @pytest.fixture
@@ -356,3 +370,82 @@ def test_an_agent_of_config_json_is_known_to_the_hook(
     machine.put(".hivemind/config.json", '{"memory": {"agents": {"nobody": "true"}}}')
 
     assert "> Tabs are four spaces." in said(machine, worktree, "--agent", "nobody")
+
+
+def test_the_hook_of_claude_ends_when_the_tools_are_listed(
+    machine: Machine, worktree: Path
+) -> None:
+    """Its first request to the model waits for its hooks, but not for its servers."""
+    entry = {"type": "stdio", "command": str(machine.hm), "args": ["mcp"]}
+    machine.put(".claude.json", json.dumps({"mcpServers": {"hivemind": entry}}))
+    payload = {"hook_event_name": "SessionStart", "cwd": str(worktree)}
+    server, asked = (
+        subprocess.Popen(
+            [*prefix, str(machine.hm), *words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=machine.env,
+            cwd=worktree,
+        )
+        for prefix, words in (
+            ((), ("mcp",)),
+            # As an agent does it: there may be a shell between them.
+            (("sh", "-c", '"$0" "$@"; exit $?'), ("hook", "session-start")),
+        )
+    )
+    with server, asked:
+        assert server.stdin
+        assert server.stdout
+        assert asked.stdin
+        assert asked.stdout
+        asked.stdin.write(json.dumps(payload | {"source": "startup"}).encode())
+        asked.stdin.close()
+        section = json.loads(asked.stdout.readline())
+        time.sleep(0.1)
+        is_waiting = asked.poll() is None
+        server.stdin.write(
+            b"".join(json.dumps(one).encode() + b"\n" for one in OPENING)
+        )
+        server.stdin.flush()
+        listed = [json.loads(server.stdout.readline()) for _ in range(2)][1]
+        asked.wait(HANG_S)
+        server.stdin.close()
+
+    assert section["hookSpecificOutput"]["additionalContext"].startswith(HEADING)
+    assert is_waiting
+    assert len(listed["result"]["tools"]) > 3
+    assert (server.returncode, asked.returncode) == (0, 0)
+    assert not [*(machine.home / ".hivemind" / "locks").glob("server-*")]
+
+
+def refuse_to_wait(*_: object) -> None:
+    """Take the place of what must not be called."""
+    raise AssertionError
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [("compact", ()), ("startup", ("--agent", "codex")), ("startup", ())],
+    ids=["no start", "another agent", "not connected"],
+)
+def test_a_hook_waits_for_no_server_that_does_not_start(
+    machine: Machine,
+    worktree: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    source: str,
+    words: tuple[str, ...],
+) -> None:
+    """Nobody is kept waiting for nothing."""
+    is_connected = bool(words) or source != "startup"
+    entry = {"type": "stdio", "command": str(machine.hm), "args": ["mcp"]}
+    servers = {"hivemind": entry} if is_connected else {}
+    machine.put(".claude.json", json.dumps({"mcpServers": servers}))
+    payload = {"hook_event_name": "SessionStart", "cwd": str(worktree)}
+    monkeypatch.setattr(server_start, "wait_until_listed", refuse_to_wait)
+
+    ran = machine.run(
+        "hook", "session-start", *words, stdin=json.dumps(payload | {"source": source})
+    )
+
+    assert ran.code == 0
+    assert ran.err == ""

@@ -73,7 +73,8 @@ def shake(
     lines = [json.dumps(message).encode() + b"\n" for message in messages]
     os.write(to_server, b"".join(lines))
     os.close(to_server)
-    done = shake_hands(LineReader(source, sink), sink, lambda: None)
+    reader = LineReader(source, sink)
+    done = shake_hands(reader, sink, lambda: None, lambda: None)
     os.close(sink)
     with open(from_server, "rb", closefd=False) as answers:
         return done, [json.loads(line) for line in answers]

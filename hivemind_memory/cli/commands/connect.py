@@ -7,7 +7,7 @@ import shlex
 
 from hivemind_memory.cli.command import PLAIN, Argument, CommandRequest, Flag, command
 from hivemind_memory.cli.options import DRY_RUN, JSON, PORT, YES
-from hivemind_memory.cli.output import print_notices, write_stderr
+from hivemind_memory.cli.output import print_notices
 from hivemind_memory.cli.own_command import is_on_path, own_command
 from hivemind_memory.errors import HivemindError, NotConnectedError, UsageError
 from hivemind_memory.model.agents import (
@@ -19,12 +19,9 @@ from hivemind_memory.model.agents import (
     list_names,
     meant_agent,
 )
-from hivemind_memory.model.display import listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from hivemind_memory.connect.agents import ConnectableAgent
     from hivemind_memory.connect.connector import Connector
     from hivemind_memory.connect.plans import (
@@ -107,6 +104,7 @@ _PROJECT = Flag(
 def connect(request: CommandRequest) -> int:
     """Register the server with agents."""
     from hivemind_memory.cli.agent_server import require_sdk
+    from hivemind_memory.cli.connect_advice import print_advice
     from hivemind_memory.cli.connect_plans import PlanRunner
     from hivemind_memory.connect.connector import Connector
 
@@ -130,7 +128,10 @@ def connect(request: CommandRequest) -> int:
     runner = PlanRunner(request, connector, plan, prepare)
     code = runner.run()
     if not values["dry_run"] and not values["json"] and not code:
-        _print_advice(request, runner.changed)
+        is_portable = _is_portable(request)
+        print_advice(
+            values, request.memory_dir, runner.changed, is_portable=is_portable
+        )
     return code
 
 
@@ -146,33 +147,6 @@ def disconnect(request: CommandRequest) -> int:
         return [connector.plan_disconnect(agent) for agent in agents]
 
     return PlanRunner(request, connector, plan, lambda: None).run()
-
-
-def _print_advice(request: CommandRequest, changed: Sequence[ConnectionPlan]) -> None:
-    """Say what is left to do after connecting."""
-    values = request.values
-    if values["http"]:
-        command = ["hm", "mcp", "--http"]
-        if values["port"] is not None:
-            command += ["--port", str(values["port"])]
-        if request.memory_dir:
-            command += ["--memory-dir", os.path.abspath(request.memory_dir)]
-        server = shlex.join(command)
-        write_stderr(f"Agents can connect while this is running: {server}\n")
-    if values["hooks"] and any(plan.agent.name == "codex" for plan in changed):
-        write_stderr(
-            "Codex runs the new hook only after you trust it: type /hooks in Codex.\n"
-        )
-    if values["project"] and changed:
-        files = [os.path.relpath(plan.path) for plan in changed]
-        it, name = ("it", "it names") if len(files) == 1 else ("them", "they name")
-        excluded = f"list {it} in .git/info/exclude to keep {it} to yourself"
-        advice = (
-            f"commit {it}, and everyone who has hm is connected here; or {excluded}"
-        )
-        if not _is_portable(request):
-            advice = f"{name} a path on this machine, so don't commit {it}; {excluded}"
-        print_notices([f"git sees {listed(files)}: {advice}."])
 
 
 def _is_portable(request: CommandRequest) -> bool:

@@ -28,6 +28,9 @@ _COMPRESSION, _PROMPT = "PreCompress", "BeforeAgent"
 _EVENTS = ("SessionStart", "SubagentStart", _PROMPT)
 """What is answered by its own name; anything else by the first."""
 
+_BEFORE_SERVER = ("startup", "resume")
+"""Sources of a session with which Claude Code starts its servers, too."""
+
 _END, _STOP = "SessionEnd", "Stop"
 
 
@@ -38,7 +41,9 @@ _END, _STOP = "SessionEnd", "Stop"
         " event that hm connect --hooks registers: the start of a session and of a"
         " subagent, and the first prompt after Gemini CLI has compressed a session."
         " Prints nothing if injection is off, or if a file that the agent reads already"
-        " has the section. An option that this version does not know is ignored, and"
+        " has the section. When Claude Code starts, it then waits until the server that"
+        " Claude Code starts as well has listed its tools, for three seconds at most."
+        " An option that this version does not know is ignored, and"
         " named on standard error. Always exits with 0, within seconds."
     ),
     flags=(
@@ -57,7 +62,10 @@ def session_start(request: CommandRequest) -> int:
     import threading
 
     answers: list[tuple[str, str]] = []
-    asking = threading.Thread(target=_ask, args=(request, answers), daemon=True)
+    payload: dict[str, object] = {}
+    asking = threading.Thread(
+        target=_ask, args=(request, payload, answers), daemon=True
+    )
     asking.start()
     asking.join(TIMEOUT_S)
     if asking.is_alive():
@@ -65,11 +73,14 @@ def session_start(request: CommandRequest) -> int:
         _leave()
     if answers:
         _print(*answers[0])
+    _wait_for_server(request, payload)
     return 0
 
 
-def _ask(request: CommandRequest, answers: list[tuple[str, str]]) -> None:
-    """Put the event and the section into *answers*."""
+def _ask(
+    request: CommandRequest, payload: dict[str, object], answers: list[tuple[str, str]]
+) -> None:
+    """Put what the agent sent into *payload*, and event and section into *answers*."""
     from hivemind_memory import opening
     from hivemind_memory.inject import session_hook
     from hivemind_memory.model.agents import check_agent, check_known_agent, guess_of
@@ -77,7 +88,7 @@ def _ask(request: CommandRequest, answers: list[tuple[str, str]]) -> None:
     try:
         agent = request.values["agent"] or "claude"
         check_agent(agent)
-        payload = _payload()
+        payload.update(_payload())
         event = _text(payload, "hook_event_name")
         if event and event not in (*_EVENTS, _COMPRESSION):
             write_stderr(
@@ -103,6 +114,28 @@ def _ask(request: CommandRequest, answers: list[tuple[str, str]]) -> None:
     except Exception as error:  # noqa: BLE001
         problem = str(error) or type(error).__name__
         _report(f"{problem} {guess_of(error)}".strip())
+
+
+def _wait_for_server(request: CommandRequest, payload: dict[str, object]) -> None:
+    """Wait until Claude Code knows our tools, if it has just started their server.
+
+    Its first request to the model waits for its hooks, but not for its servers.
+    """
+    is_start = (
+        (request.values["agent"] or "claude") == "claude"
+        and _text(payload, "hook_event_name") == _EVENTS[0]
+        and _text(payload, "source") in _BEFORE_SERVER
+    )
+    if not is_start:
+        return
+    from hivemind_memory import environment
+    from hivemind_memory.connect.connection import starts_server
+    from hivemind_memory.files.server_start import wait_until_listed
+
+    folder = _text(payload, "cwd") or os.curdir
+    if starts_server("claude", folder, os.path.expanduser("~"), os.environ):
+        home = environment.resolve_home(None)
+        wait_until_listed(home, environment.processes_above())
 
 
 def _payload() -> dict[str, object]:

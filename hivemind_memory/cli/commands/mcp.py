@@ -86,11 +86,15 @@ def mcp(request: CommandRequest) -> int:
         toolsets_of,
         warn_of_new_project,
     )
+    from hivemind_memory.files.server_start import ServerStart
 
     values = request.values
     is_http = values["http"]
     if not is_http and (values["port"] is not None or values["token_file"]):
         raise UsageError("--port and --token-file need --http.")
+    start = ServerStart(environment.resolve_home(None), os.getppid())
+    if not is_http:
+        start.begin()
     # Before the SDK, whose own handler would draw boxes.
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
     require_sdk()
@@ -156,10 +160,17 @@ def mcp(request: CommandRequest) -> int:
                     "This is for agents, which speak JSON-RPC here. Ctrl-C stops it.\n"
                 )
             is_nowhere = bool(own_folder) and not find_above(own_folder, ".git")
-            serve_standard_streams(server_state, session, asks_for_roots=is_nowhere)
+            serve_standard_streams(
+                server_state,
+                session,
+                start.tools_listed,
+                asks_for_roots=is_nowhere,
+            )
     except BaseException:
+        start.end()
         server_state.close(CLOSE_S)
         raise
+    start.end()
     leave(server_state)
     return 0
 
