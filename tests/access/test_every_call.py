@@ -22,14 +22,14 @@ __all__ = ["environ", "seed"]
 
 SHARES = 4 * len(PAIRS)
 """Each pair makes one of so many shares of the calls, another one in each run, and the
-usual run a fourth of it; python -m benchmarks.access_matrix makes all."""
+usual run an eighth of it; python -m benchmarks.access_matrix makes all."""
 
 
 def share_of(calls: list[Any], seed: str, pair: tuple[str, str]) -> list[Any]:
     """Return a pair's share of the calls of a run."""
     drawn = random.Random(f"every {seed}").randrange(SHARES)
     share = calls[(PAIRS.index(pair) + drawn) % SHARES :: SHARES]
-    return list(part(share, drawn, of=4))
+    return list(part(share, drawn, of=8))
 
 
 @pytest.mark.sampled

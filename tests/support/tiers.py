@@ -4,8 +4,8 @@ The usual run has to be short, on a busy machine too. So it leaves out tests tha
 marked ``thorough``: they take long, and faster ones would notice most faults of their
 rule. Of those that are marked ``sampled`` it tries a part of the cases, and of a
 property a tenth of the examples. ``pytest --thorough`` runs all these, whole.
-``scripts/check`` does both. ``.ci/run`` has 20 minutes, and runs a sixth of them,
-another one for each commit.
+``scripts/check`` does both. ``.ci/run`` has 20 minutes, and runs a twelfth of
+them, another one for each commit.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from hypothesis import is_hypothesis_test, settings
 
 _OPTION = "--thorough"
 _DRAW = "--draw"
-_DRAWN = 6
+_DRAWN = 12
 """Of so many tests, a run with a draw tries one."""
 
 _SHARE = 10
@@ -192,7 +192,7 @@ class _Tiers:
         reporter.write_line(
             f"Left out: {left_out} tests that take long, and some cases of {partial} "
             "others. scripts/check runs all of that, and so does: "
-            f"pytest -n 2 {_OPTION}"
+            f"pytest -n 3 {_OPTION}"
         )
 
 
