@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -9,6 +10,7 @@ from pydantic import Field
 from hivemind_memory.curation.edited import edited
 from hivemind_memory.curation.read_version import ReadVersion
 from hivemind_memory.errors import (
+    HivemindError,
     KeyTakenError,
     MemoryNotFoundError,
     NotesMissingError,
@@ -28,6 +30,7 @@ from hivemind_memory.http_api.schemas import (
     rows_of,
     version_of,
 )
+from hivemind_memory.http_api.versions import changed, is_match
 from hivemind_memory.model.curation import (
     MemoryDetails,
     MemorySelector,
@@ -236,7 +239,7 @@ def change_memory(call: Call, body: ChangeFields) -> SavedRow:
         return _saved(call, new)
     except VersionChangedError as error:
         current = _details(call, memory.key, memory.scope).memory
-        raise _changed(call, row_of(call, current)) from error
+        raise changed(call, row_of(call, current)) from error
 
 
 @routes.delete(
@@ -256,7 +259,7 @@ def forget_memory(call: Call) -> Forgotten:
         try:
             forgotten = call.memory.curation.forget(selector, read=read)
         except VersionChangedError as error:
-            raise _changed(call, _found_row(call, _details(call))) from error
+            raise changed(call, _found_row(call, _details(call))) from error
     except (MemoryNotFoundError, NotesMissingError):
         return Forgotten(deleted=False)
     except Failure as failure:
@@ -327,12 +330,12 @@ def _details(call: Call, name: str = "", scope: str | None = None) -> MemoryDeta
     try:
         return call.memory.curation.show(name or call.path["id"], scope=where)
     except (MemoryNotFoundError, NotesMissingError):
-        raise _not_found(call) from None
+        raise _not_found(call, name) from None
 
 
-def _not_found(call: Call) -> Failure:
+def _not_found(call: Call, name: str = "") -> Failure:
     """Return the failure of a memory that is not there, or not for the caller."""
-    return Failure(404, f"Memory '{call.path['id']}' not found")
+    return Failure(404, f"Memory '{name or call.path['id']}' not found")
 
 
 def _found_row(call: Call, details: MemoryDetails) -> Row:
@@ -350,29 +353,10 @@ def _read_version(call: Call) -> ReadVersion:
     """
     details = _details(call)
     row = _found_row(call, details)
-    if not _is_match(call, row):
-        raise _changed(call, row)
+    if not is_match(call, row):
+        raise changed(call, row)
     return ReadVersion(
-        memory=details.memory, is_same=lambda now: _is_match(call, row_of(call, now))
-    )
-
-
-def _is_match(call: Call, row: Row) -> bool:
-    """Return whether ``If-Match`` names the version that a row is."""
-    given = [version.strip() for version in call.headers["if-match"].split(",")]
-    return "*" in given or version_of(row) in given
-
-
-def _changed(call: Call, row: Row) -> Failure:
-    """Return the failure of a version that is no longer the active one."""
-    return Failure(
-        412,
-        f"Memory '{call.path['id']}' has changed since you read it",
-        more={
-            "expected": call.headers["if-match"],
-            "current": version_of(row),
-            "entry": row.model_dump(by_alias=True),
-        },
+        memory=details.memory, is_same=lambda now: is_match(call, row_of(call, now))
     )
 
 
@@ -380,18 +364,26 @@ def _saved(call: Call, new: NewMemory) -> SavedRow:
     """Save a memory and return its row.
 
     Raises:
-        Failure: Its key is taken, and no reason is given.
+        Failure: Its key is taken, and no reason is given; or it has been removed since.
     """
     try:
         saved = call.memory.curation.save(new)
     except KeyTakenError as error:
         more = {}
         if isinstance(error.current, StoredMemory):
-            entry = _details(call, error.current.path).memory
-            more["entry"] = row_of(call, entry).model_dump(by_alias=True)
+            with suppress(Failure):  # it is gone by now
+                entry = _details(call, error.current.path).memory
+                more["entry"] = row_of(call, entry).model_dump(by_alias=True)
         message = f'Active entry exists for key "{new.key}", supersede_reason required'
         raise Failure(409, message, more=more) from error
-    row = _found_row(call, _details(call, saved.id or saved.path))
+    try:
+        row = _found_row(call, _details(call, saved.id or saved.path))
+    except Failure:
+        message = f"Memory '{saved.id}' was saved, but it has been removed since"
+        raise Failure(409, message) from None
+    except HivemindError as error:
+        message = f"Memory '{saved.id}' was saved, but cannot be read now: {error}"
+        raise Failure(503, message) from error
     return SavedRow(
         **row.model_dump(),
         is_new=saved.is_new,

@@ -7,11 +7,13 @@ the index.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from functools import partial
 
 from hivemind_memory.access.read_only import check_not_read_only
 from hivemind_memory.access.rules import check_person, check_source, check_writable
 from hivemind_memory.errors import (
+    HivemindError,
     NotePathError,
     NotSavedError,
     ScopeError,
@@ -259,7 +261,9 @@ def _why_later(folder: NotesFolder, path: NotePath) -> str:
     """Return when an entry is indexed that is not indexed yet."""
     from hivemind_memory.memory.note_indexer import LARGE_NOTE_BYTES
 
-    signature = folder.signature(path)
+    signature = None
+    with suppress(HivemindError):  # the entry is saved, so nothing may fail any more
+        signature = folder.signature(path)
     if signature is not None and signature[2] > LARGE_NOTE_BYTES:
         return f"{path} is large and not indexed yet; the next search indexes it"
     return "the next search indexes it"

@@ -93,21 +93,6 @@ class Journal:
             for entry in self.entries()
         )
 
-    def forget(self, entry_ids: Collection[str], now_s: float) -> None:
-        """Take entries out, text and all, so that they neither remain nor come back.
-
-        Raises:
-            NotSavedError: The journal could not be rewritten and is as it was.
-        """
-        if not self.may_need_recovery():
-            return
-        with self.session() as session:
-            kept = session.entries().keys() - set(entry_ids)
-            try:
-                session.keep(kept, now_s)
-            except OSError as error:
-                raise self.write_error(error) from error
-
     @contextmanager
     def session(self, *, wait_s: float = LOCK_WAIT_S) -> Iterator[JournalFile]:
         """Hold the lock and the file; every write to a note happens inside.

@@ -36,7 +36,8 @@ def set_aside(path: str) -> bool:
     """Set the file aside if it is damaged beyond doubt; return whether to try again.
 
     What can still be read of it is copied into a new file. It is deleted if that has
-    every tombstone: it would be one more file for a purge to look through.
+    every tombstone: it would be one more file for a purge to look through. An earlier
+    damaged file stays until a later one takes its place: it says that some are lost.
 
     What another process may have repaired meanwhile is left as it is.
     """
@@ -46,11 +47,15 @@ def set_aside(path: str) -> bool:
             return False
         if is_sound(path):
             return True
-        move_aside(path, damaged_name(path))
-        if _copy_rows(damaged_name(path), path):
+        kept = damaged_name(path)
+        aside = f"{kept}-again" if os.path.exists(kept) else kept
+        move_aside(path, aside)
+        if _copy_rows(aside, path):
             for suffix in ("", "-wal", "-shm"):
                 with suppress(FileNotFoundError):
-                    os.unlink(damaged_name(path) + suffix)
+                    os.unlink(aside + suffix)
+        elif aside != kept:
+            move_aside(aside, kept)
     except (OSError, apsw.Error, StateUnusableError):
         return False
     finally:

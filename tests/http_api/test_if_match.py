@@ -10,17 +10,21 @@ import pytest
 
 from hivemind_memory.access.rules import Caller
 from hivemind_memory.curation.context import CurationContext
+from hivemind_memory.curation.curation import Curation
+from hivemind_memory.errors import HivemindError
 from hivemind_memory.http_api.event_feed import EventFeed
 from hivemind_memory.http_api.failures import Failure
 from hivemind_memory.http_api.memories import (
     ChangeFields,
+    SaveFields,
     change_memory,
     forget_memory,
     read_memory,
+    save_memory,
 )
 from hivemind_memory.http_api.routes import Call
 from hivemind_memory.memory.memory import Memory
-from hivemind_memory.model.curation import MemorySelector, NewMemory
+from hivemind_memory.model.curation import MemoryDetails, MemorySelector, NewMemory
 from hivemind_memory.notes.journal import Journal
 from tests.support.before_lock import Meanwhile
 from tests.support.sandbox import Sandbox
@@ -186,3 +190,41 @@ def test_a_change_of_something_else_keeps_a_secret_that_the_caller_does_not_see(
     assert "importance: 0.9" in note.read_text()
     assert TOKEN not in changed.content
     assert agent.curation.undo("").forgotten
+
+
+def remove_all(sandbox: Sandbox) -> None:
+    """Remove the notes, as another program does."""
+    for note in sandbox.notes.rglob("*.md"):
+        note.unlink()
+
+
+def refuse_to_list(sandbox: Sandbox) -> None:
+    """Have no descriptor left."""
+    raise HivemindError("The notes folder cannot be listed.")
+
+
+@pytest.mark.parametrize(
+    ("happens", "status"), [(remove_all, 409), (refuse_to_list, 503)]
+)
+def test_a_memory_that_cannot_be_read_back_is_said_to_be_saved(
+    sandbox: Sandbox,
+    memory: Memory,
+    monkeypatch: pytest.MonkeyPatch,
+    happens: Callable[[Sandbox], None],
+    status: int,
+) -> None:
+    """The answer was an unexpected error, and a client would save it again."""
+    real = Curation.show
+
+    def show(self: Curation, *words: Any, **more: Any) -> MemoryDetails:
+        happens(sandbox)
+        return real(self, *words, **more)
+
+    monkeypatch.setattr(Curation, "show", show)
+    call = call_of(memory, "")
+    del call.path["id"]
+
+    with pytest.raises(Failure, match="was saved") as caught:
+        save_memory(call, SaveFields(key="deploy", content=OLD))
+
+    assert caught.value.status == status

@@ -227,6 +227,33 @@ def test_what_can_be_read_of_a_damaged_file_is_kept(
     assert damage_report(path) == ""
 
 
+@pytest.mark.parametrize("is_emptied", [False, True], ids=["damaged", "deleted"])
+def test_a_second_damage_does_not_hide_that_tombstones_were_lost(
+    state: StateFile, path: str, *, is_emptied: bool
+) -> None:
+    """The repair of the second deleted the record of the first."""
+    state.add_tombstones(["secret"])
+    state.close()
+    if is_emptied:
+        os.unlink(path)
+    else:
+        damage(path)
+    for number in range(2_000):
+        RecallLog(state).count([(f"ref {number}", "a")], NOW_S)
+    assert state.has_lost_tombstones()
+    state.close()
+    other = apsw.Connection(path)
+    other.pragma("wal_checkpoint(TRUNCATE)")
+    other.close()
+    damage_counters(path)
+
+    RecallLog(state).count([A], NOW_S)
+
+    assert state.has_lost_tombstones()
+    assert "purged before may be written again" in damage_report(path)
+    assert not [*Path(path).parent.glob("*-again*")]
+
+
 def test_the_log_of_a_damaged_file_is_kept_though_another_process_opens_it_meanwhile(
     state: StateFile, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
