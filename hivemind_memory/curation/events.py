@@ -49,14 +49,6 @@ class ChangeEvents:
         """
         return self._log.last_number()
 
-    def number_of(self, change_id: str) -> int | None:
-        """Return the number of a change, also if it was purged; None: it is no id.
-
-        Raises:
-            StateUnusableError: The log cannot be read now.
-        """
-        return self._log.number_of(change_id)
-
 
 def _events_of(
     context: CurationContext, number: int, change: Change
@@ -77,7 +69,6 @@ def _events_of(
             for old in memory.supersedes:
                 yield MemoryEvent(
                     number=number,
-                    change_id=change.id,
                     kind=SUPERSEDED,
                     at=change.at,
                     path="",
@@ -99,7 +90,6 @@ def _item(
     """Return what a change did to one of its items."""
     return MemoryEvent(
         number=number,
-        change_id=change.id,
         kind=kind,
         at=change.at,
         path=item.path,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from hivemind_memory.curation.entry_memory import entry_memory
 from hivemind_memory.curation.lookup import load_memory
 from hivemind_memory.curation.status_names import as_of
-from hivemind_memory.curation.without_secrets import memories_for
+from hivemind_memory.curation.without_secrets import masked, memories_for
 from hivemind_memory.errors import HivemindError, VersionChangedError
 from hivemind_memory.markdown.entry import own_text
 from hivemind_memory.model.curation import ENTRY
@@ -116,8 +116,13 @@ def refuse_other_text(claim: StoredMemory, version: str) -> None:
     Raises:
         VersionChangedError: It does.
     """
-    if version not in {"", text_version(claim.text)}:
+    if version not in {"", *versions_as_read(claim.text)}:
         raise _changed(claim)
+
+
+def versions_as_read(text: str) -> tuple[str, str]:
+    """Return the versions of a text as its owner reads it, and as all others do."""
+    return text_version(text), text_version(masked(text))
 
 
 def _as_seen(

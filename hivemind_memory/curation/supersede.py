@@ -15,7 +15,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from hivemind_memory.curation.edited import own_body, text_as_read, with_entries_below
-from hivemind_memory.curation.without_secrets import masked
+from hivemind_memory.curation.read_version import versions_as_read
 from hivemind_memory.errors import (
     HivemindError,
     NoteNotFoundError,
@@ -29,7 +29,6 @@ from hivemind_memory.markdown.front_matter import render_header, split_front_mat
 from hivemind_memory.model.memories import ACTIVE
 from hivemind_memory.model.memory_types import DEFAULT_TYPE
 from hivemind_memory.model.scope import SUPERSEDED as SUPERSEDED_FOLDER
-from hivemind_memory.model.text_version import text_version
 from hivemind_memory.model.trust import HUMAN, SOURCES, is_trusted
 from hivemind_memory.notes.memory_file import (
     compose,
@@ -101,7 +100,7 @@ def check_version(old: MemoryFile | None, new: NewMemory) -> None:
     is_edited = (
         old is not None
         and new.replaces_text
-        and new.replaces_text not in _versions_as_read(old)
+        and new.replaces_text not in versions_as_read(text_as_read(old))
     )
     if found != new.replaces or is_edited:
         raise VersionChangedError(
@@ -109,13 +108,6 @@ def check_version(old: MemoryFile | None, new: NewMemory) -> None:
             hint="Read it again, then decide.",
             effect="Nothing was saved",
         )
-
-
-def _versions_as_read(old: MemoryFile) -> Iterator[str]:
-    """Yield the versions of a text as its owner reads it, and as all others do."""
-    text = text_as_read(old)
-    yield text_version(text)
-    yield text_version(masked(text))
 
 
 def has_same_content(

@@ -24,7 +24,12 @@ from hivemind_memory.dashboard.page import (
 )
 from hivemind_memory.dashboard.render import Renderer
 from hivemind_memory.dashboard.reply import Reply, send_reply, static_reply
-from hivemind_memory.dashboard.request import cookies_of, fields_of, part_of
+from hivemind_memory.dashboard.request import (
+    cookies_of,
+    fields_of,
+    last_event_of,
+    part_of,
+)
 from hivemind_memory.dashboard.sessions import SESSION_S, Notice, Sessions
 from hivemind_memory.dashboard.visit import (
     THEME_COOKIE,
@@ -112,7 +117,7 @@ class Dashboard:
                 form = fields_of(await body_of(scope, receive, _TOO_LARGE))
             visit = await anyio.to_thread.run_sync(self._visit, scope, form)
             if path == EVENTS and method == "GET":
-                await self._stream(visit, receive, send)
+                await self._stream(scope, visit, receive, send)
                 return
             with self._open.counted(_counted_as(visit), is_stream=False) as problem:
                 reply = await self._reply(scope, visit, problem)
@@ -182,7 +187,9 @@ class Dashboard:
             return False
         return True
 
-    async def _stream(self, visit: Visit, receive: Receive, send: Send) -> None:
+    async def _stream(
+        self, scope: Scope, visit: Visit, receive: Receive, send: Send
+    ) -> None:
         """Send the changes that a reader may hear of, as they happen.
 
         Raises:
@@ -195,7 +202,8 @@ class Dashboard:
                 raise Failure(TOO_MANY, problem)
             with self._memories.lend(visit.client) as memory:
                 listener = Listener(memory.caller, visit.client.token)
-            await EventStream(self._feed, listener, "")(receive, send)
+            after = last_event_of(scope, visit.query.get("after", ""))
+            await EventStream(self._feed, listener, after)(receive, send)
 
     async def _reply(self, scope: Scope, visit: Visit, problem: str) -> Reply:
         """Return the answer to a request; *problem* says why there is none.

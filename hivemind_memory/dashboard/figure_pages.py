@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from hivemind_memory.dashboard.page import Page, PageCall, PageGroup, unless_missing
-from hivemind_memory.dashboard.use import active_rows, sent_of, times_of, use_of
+from hivemind_memory.dashboard.use import rows_in_effect, sent_of, times_of, use_of
 from hivemind_memory.model.memories import ACTIVE, SUPERSEDED, MemoryRow
 
 DAYS = 60
@@ -24,23 +24,16 @@ def figures(call: PageCall) -> Page:
     today = date.fromisoformat(clocks.local_iso(clocks.now())[:10])
     days = [today - timedelta(days=back) for back in range(DAYS - 1, -1, -1)]
     by_day: dict[tuple[Any, ...], int] = {}
-    by_kind: dict[tuple[Any, ...], int] = {}
+    by_status: dict[tuple[Any, ...], int] = {}
     rows: Sequence[MemoryRow] = ()
     if call.memory.caller.is_member:
         by_day = unless_missing(lambda: lists.count("day"), {})
-        by_kind = unless_missing(
-            lambda: lists.count("scope", "type", "status", "source"), {}
-        )
-        rows = unless_missing(lambda: active_rows(call), ())
+        by_status = unless_missing(lambda: lists.count("status"), {})
+        rows = unless_missing(lambda: rows_in_effect(call), ())
     growth = [(day.isoformat(), by_day.get((day.isoformat(),), 0)) for day in days]
-    scopes, types, sources = Counter[str](), Counter[str](), Counter[str]()
-    versions = 0
-    for (scope, name, status, source), count in by_kind.items():
-        versions += count if status in {ACTIVE, SUPERSEDED} else 0
-        if status == ACTIVE:
-            scopes[scope] += count
-            types[name] += count
-            sources[source or "unknown"] += count
+    scopes = Counter(row.scope for row in rows)
+    types = Counter(row.type for row in rows)
+    sources = Counter(row.source or "unknown" for row in rows)
     is_owner = call.memory.caller.scopes is None
     times = times_of(call)
     values = {
@@ -49,8 +42,8 @@ def figures(call: PageCall) -> Page:
         "by_type": types.most_common(),
         "by_source": sources.most_common(),
         "by_scope": scopes.most_common(_MOST),
-        "memories": types.total(),
-        "versions": versions,
+        "memories": len(rows),
+        "versions": sum(by_status.get((status,), 0) for status in (ACTIVE, SUPERSEDED)),
         # Sizes are of all notes, so only their owner is told.
         "size": unless_missing(lambda: call.memory.status(is_updated=True), None)
         if is_owner

@@ -5,6 +5,7 @@ from __future__ import annotations
 from urllib.parse import parse_qsl
 
 from hivemind_memory.dashboard.page import PARTS
+from hivemind_memory.http_api.events import known_id
 from hivemind_memory.http_api.failures import Failure
 from hivemind_memory.mcp_server.http_sessions import Scope
 
@@ -33,6 +34,20 @@ def part_of(scope: Scope) -> str:
             part: str = value.decode("latin-1")
             return part if part in PARTS else ""
     return ""
+
+
+def last_event_of(scope: Scope, after: str) -> str:
+    """Return the id of the last event that a browser has got; empty: none.
+
+    Args:
+        scope: Its request.
+        after: What the address says: a page that takes over from another one can not
+            set the header.
+    """
+    for name, value in scope["headers"]:
+        if name == b"last-event-id":
+            after = value.decode("latin-1")
+    return known_id(after)
 
 
 def port_of(scope: Scope) -> str:

@@ -11,11 +11,12 @@ from typing import Any
 
 from hivemind_memory import opening
 from hivemind_memory.access.activity_rules import visible_activity
+from hivemind_memory.curation.status_names import status_name
 from hivemind_memory.dashboard.page import PageCall
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.model.activity import ActivityQuery, SessionRow
 from hivemind_memory.model.agents import own_name
-from hivemind_memory.model.memories import ACTIVE, MemoryRow
+from hivemind_memory.model.memories import ACTIVE, STATUSES, MemoryRow
 from hivemind_memory.state.recall_log import RecallLog
 from hivemind_memory.state.use_days import UseDays, percentile_ms
 
@@ -44,6 +45,23 @@ def active_rows(call: PageCall) -> Sequence[MemoryRow]:
     lists = call.memory.lists
     return lists.kept(
         "active", lambda: [row for row in lists.memories() if row.status == ACTIVE]
+    )
+
+
+def rows_in_effect(call: PageCall) -> Sequence[MemoryRow]:
+    """Return those of the active memories that are neither expired nor done.
+
+    Raises:
+        NotesMissingError: There is no notes folder.
+    """
+    today = call.memory.clocks.today()
+    return call.memory.lists.kept(
+        ("in effect", today),
+        lambda: [
+            row
+            for row in active_rows(call)
+            if status_name(row, today) == STATUSES[ACTIVE]
+        ],
     )
 
 

@@ -16,6 +16,7 @@ import anyio.to_thread
 
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.files.descriptors import signature_at
+from hivemind_memory.http_api.recent_events import RecentEvents
 from hivemind_memory.model.events import INDEXED, MemoryEvent
 from hivemind_memory.model.scope import scope_of
 from hivemind_memory.model.value import replaced
@@ -37,7 +38,8 @@ POLL_S = 0.4
 """How long a change may go unnoticed."""
 
 MAX_WAITING = 1_000
-"""Events that may wait for one client. With more, its stream ends: it is too slow."""
+"""Events that may wait for one client. With more, its stream ends: it is too slow. As
+many are kept for those who connect again."""
 
 
 class Listener:
@@ -111,30 +113,44 @@ class EventFeed:
         self._task: asyncio.Task[None] | None = None
         self._signatures: _Signatures = ()
         self._last = 0
+        self._recent = RecentEvents(MAX_WAITING)
         self._notes: dict[str, tuple[object, ...]] = {}
         self._tokens: frozenset[Token] = frozenset()
 
-    async def add(self, listener: Listener, after: str) -> None:
+    async def add(self, listener: Listener, after: str) -> tuple[str, bool]:
         """Give a listener the changes from now on.
 
         Args:
             listener: Of a client that connects.
-            after: Id of the last change that it knows; it gets the later ones first.
-                Empty, or no id of a change: it knows none.
+            after: Id of the last event that it knows; it gets the later ones first.
+                Empty: it knows none.
+
+        Returns:
+            The id that its stream begins with, and whether what it missed is unknown.
 
         Raises:
             HivemindError: The memory cannot be read now.
         """
         async with self._lock:
             if self._task is None:
-                await anyio.to_thread.run_sync(self._begin)
-            if after:
-                missed = await anyio.to_thread.run_sync(self._changes_after, after)
-                listener.offer(item for item in missed if item.number <= self._last)
+                found = await anyio.to_thread.run_sync(self._catch_up)
+                self._recent.add(found)
+            place = self._recent.place_of(after)
+            missed = None if place is None else self._recent.after(place)
+            if missed:
+                told = await anyio.to_thread.run_sync(self._without_purged, missed)
+                listener.offer(told)
             self._listeners.add(listener)
             # The last of the others may have left meanwhile, and ended the watch.
             if self._task is None:
                 self._task = asyncio.get_running_loop().create_task(self._watch())
+            if place is None or missed is None:
+                return self.id_of(self._recent.last), bool(after)
+            return self.id_of(place), False
+
+    def id_of(self, place: int) -> str:
+        """Return an id of a place in the stream, for a client."""
+        return self._recent.id_of(place)
 
     def remove(self, listener: Listener) -> None:
         """Give a listener nothing more; without any, nothing is watched."""
@@ -169,6 +185,7 @@ class EventFeed:
             logger.exception("cannot look for changes, trying again")
             return
         if events:
+            events = self._recent.add(events)
             for listener in self._listeners:
                 if listener.is_outdated(self._tokens):
                     listener.end()
@@ -182,12 +199,26 @@ class EventFeed:
             self._last = memory.curation.events.last_number()
             self._notes = _notes_of(memory)
 
-    def _changes_after(self, change_id: str) -> tuple[MemoryEvent, ...]:
-        """Return what the log has after a change, though it may have been purged."""
+    def _catch_up(self) -> list[MemoryEvent]:
+        """Return what has changed while no client listened, unless it is too much."""
         with self._lend() as memory:
-            events = memory.curation.events
-            number = events.number_of(change_id)
-            return () if number is None else events.after(number)
+            last = memory.curation.events.last_number()
+        # The log is shorter where a backup was restored.
+        if self._signatures and 0 <= last - self._last <= MAX_WAITING:
+            return self._changed()
+        self._begin()
+        self._recent.start_over()
+        return []
+
+    def _without_purged(self, events: list[MemoryEvent]) -> list[MemoryEvent]:
+        """Return those of some events that the log still has, or never had."""
+        numbers = [item.number for item in events if item.number]
+        if not numbers:
+            return events
+        with self._lend() as memory:
+            logged = memory.curation.events.after(min(numbers) - 1)
+        known = {0, *(item.number for item in logged)}
+        return [item for item in events if item.number in known]
 
     def _changed(self) -> list[MemoryEvent]:
         """Return what has changed since the last time."""

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 SAVED, SUPERSEDED, FORGOTTEN, INDEXED = "saved", "superseded", "forgotten", "indexed"
 """Kinds of events."""
 
+RESET = "reset"
+"""Kind of what a client is told that cannot be told what it missed."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryEvent:
@@ -17,11 +20,11 @@ class MemoryEvent:
     path: str
     """Empty: of what was superseded, only the id is told."""
 
+    place: int = 0
+    """In the stream of this process; 0: it is not told yet."""
+
     number: int = 0
     """Of the change in the log; 0: it is not from the log."""
-
-    change_id: str = ""
-    """Id of that change, which says nothing of how many there are."""
 
     at: str = ""
     """ISO 8601."""

@@ -13,7 +13,6 @@ import json
 from hivemind_memory.files.descriptors import is_there
 from hivemind_memory.model.changes import LINK, Change, ChangedItem
 from hivemind_memory.model.memories import UPDATES
-from hivemind_memory.model.own_forms import is_ulid
 from hivemind_memory.model.scope import scope_of
 from hivemind_memory.model.value import as_dict, replaced, value
 from hivemind_memory.notes.edge import FIELDS, links_in
@@ -135,29 +134,6 @@ class ChangeLog:
     def since(self, change_id: str) -> list[Change]:
         """Return the changes with an id from *change_id* on, in any order."""
         return list(self._select("AND id >= ?", change_id))
-
-    def number_of(self, change_id: str) -> int | None:
-        """Return the number that the changes after one have passed; None: it is no id.
-
-        A change that was purged or is too old has no number any more. Ids begin with
-        their time, so those after it are known all the same.
-        """
-        if not is_ulid(change_id) or not is_there(self._state.path):
-            return None
-        sql = """
-            SELECT coalesce(
-              (SELECT number FROM changes WHERE notes = :notes AND id = :id),
-              (SELECT min(number) - 1 FROM changes WHERE notes = :notes AND id > :id),
-              (SELECT max(number) FROM changes)
-            )
-        """
-        bindings = {"notes": self._state.notes, "id": change_id}
-
-        def read(connection: apsw.Connection) -> int | None:
-            number = connection.execute(sql, bindings).fetchall()[0][0]
-            return None if number is None else int(str(number))
-
-        return self._state.run(read, PROMISE_WAIT_MS)
 
     def last_number(self) -> int:
         """Return the number of the newest change; 0: there is none."""

@@ -6,7 +6,7 @@ import re
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from hivemind_memory import opening
 from hivemind_memory.model.curation import NewMemory
@@ -182,7 +182,7 @@ def test_what_agents_save_appears_by_itself(open_page: OpenPage) -> None:
     fill_memory()
     page = open_page()
     expect(page.locator("#results")).to_contain_text("deploy-day")
-    with page.expect_response("**/memory/events"):
+    with page.expect_response("**/memory/events*"):
         page.reload()
     save("new-one", "Just learned.")
     expect(page.locator("#results")).to_contain_text("new-one")
@@ -192,13 +192,83 @@ def test_health_keeps_itself_up_to_date(open_page: OpenPage) -> None:
     """By events; and what the check has found stays on the page."""
     fill_memory()
     page = open_page()
-    with page.expect_response("**/memory/events"):
+    with page.expect_response("**/memory/events*"):
         page.goto("/memory/health?check=1")
     state = page.locator("#state")
     expect(state).to_contain_text("4 in")
     save("new-one", "Just learned.")
     expect(state).to_contain_text("5 in")
     expect(page.get_by_role("heading", name="Findings")).to_be_visible()
+
+
+def test_other_pages_keep_themselves_up_to_date(open_page: OpenPage) -> None:
+    """They were as old as their last reload. What is being read stays, with a line."""
+    fill_memory()
+    page = open_page(viewport={"width": 800, "height": 800})
+    tabs = {}
+    for name in ("log", "inbox", "sessions", "figures", "notes"):
+        tabs[name] = page.context.new_page()
+        tabs[name].goto(f"/memory/{name}")
+    tabs["notes"].get_by_role("link", name="deploy-day.md").focus()
+    save("learned", "Just learned.", session="5e55", source="external")
+    save("known", "Known by now.", session="5e56")
+
+    expect(tabs["log"].locator("#log")).to_contain_text("known")
+    expect(tabs["inbox"].locator("#inbox")).to_contain_text("learned")
+    expect(tabs["sessions"].locator("#sessions")).to_contain_text("known")
+    expect(tabs["figures"].locator("#figures")).to_contain_text("3 active memories")
+    expect(tabs["notes"].locator("#changed")).to_be_visible()
+    expect(tabs["notes"].locator("#notes")).not_to_contain_text("known.md")
+    for name in ("log", "inbox", "figures"):
+        expect(tabs[name].locator("#changed")).to_be_hidden()
+
+
+def test_a_memory_that_changed_while_its_stream_was_cut_says_so(
+    open_page: OpenPage,
+) -> None:
+    """After a restart nobody knows what was missed: each page looks for itself."""
+    fill_memory()
+    page = open_page()
+    other = page.context.new_page()
+    is_cut = [True]
+
+    def answer(route: Route) -> None:
+        if is_cut[0]:
+            kind = {"Content-Type": "text/event-stream"}
+            route.fulfill(body="retry: 100\nid: 0\n\n", headers=kind)
+        else:
+            route.continue_()
+
+    page.context.route("**/memory/events*", answer)
+    page.goto("/memory/deploy-day")
+    other.goto("/memory/rollback")
+    save("deploy-day", "We deploy on Fridays.", type="decision", reason="new rota")
+    with other.expect_response("**/memory/rollback"):
+        is_cut[0] = False
+
+    expect(page.locator("#changed")).to_be_visible()
+    expect(other.locator("#changed")).to_be_hidden()
+
+
+def test_single_keys_can_be_turned_off_for_good(open_page: OpenPage) -> None:
+    """Who speaks to the machine sets them off; the list is opened by a button then."""
+    fill_memory()
+    page = open_page()
+    page.goto("/memory/deploy-day")
+    page.keyboard.press("?")
+    page.get_by_label("Use these keys").uncheck()
+    page.keyboard.press("Escape")
+    page.reload()
+    page.keyboard.press("?")
+    page.keyboard.press("e")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    assert page.url.endswith("/memory/deploy-day")
+
+    page.get_by_role("button", name="Keys").click()
+    page.get_by_label("Use these keys").check()
+    page.get_by_role("button", name="Close").click()
+    page.keyboard.press("e")
+    page.wait_for_url("**/edit")
 
 
 def test_a_change_leaves_a_person_on_their_page_of_a_list(open_page: OpenPage) -> None:
@@ -209,7 +279,7 @@ def test_a_change_leaves_a_person_on_their_page_of_a_list(open_page: OpenPage) -
                 NewMemory(key=f"memory-{at:02}", content=f"It is {at}.")
             )
     page = open_page()
-    with page.expect_response("**/memory/events"):
+    with page.expect_response("**/memory/events*"):
         page.goto("/memory?page=2")
     results = page.locator("#results")
     expect(results.locator("h2")).to_have_count(10)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,6 +13,8 @@ from hivemind_memory import opening
 from hivemind_memory.curation.access_tokens import AccessTokens
 from hivemind_memory.dashboard.render import Renderer
 from hivemind_memory.model.query import Query
+from hivemind_memory.model.text_version import text_version
+from hivemind_memory.redaction import mask
 from tests.dashboard.reader import Elements, Reader
 from tests.http_api.served import Served, add_token, save, serving
 from tests.support.hostile_texts import XSS_TEXTS
@@ -322,6 +325,37 @@ def test_a_claim_that_has_changed_since_the_page_was_loaded_is_not_accepted(
     assert "Accepted." in done.text
 
 
+def test_the_version_of_a_claim_tells_nothing_of_its_secrets(reader: Reader) -> None:
+    """It was the hash of the whole text, by which a short secret can be guessed."""
+    text = "The pin of the door: password = 'x9!kfT2#pa'"
+    claim = save("pin", text, type="fact", source="external")
+    page = reader.page("/inbox").text
+    [version] = re.findall(r'name="version" value="(\w+)"', page)
+
+    assert version == text_version(mask(text)) != text_version(text)
+    done = reader.send("/inbox/accept", on="/inbox", ref=claim, version=version)
+    assert "Accepted." in done.text
+
+
+@pytest.mark.parametrize("how", ["header", "address"])
+def test_a_page_whose_stream_was_cut_is_told_what_it_missed(
+    reader: Reader, how: str
+) -> None:
+    """A browser names the last event in a header; a page that takes over can not."""
+
+    def begin(after: str) -> Iterator[str]:
+        given = {"headers": {"Last-Event-ID": after}} if how == "header" else {}
+        query = f"?after={after}" if how == "address" else ""
+        with reader.client.stream("GET", f"/memory/events{query}", **given) as stream:
+            yield from stream.iter_lines()
+
+    known = next(line for line in begin("") if line.startswith("id: "))[4:]
+    save("deploy-day", "We deploy on Mondays.", type="fact")
+
+    assert next(line for line in begin(known) if "event" in line) == "event: saved"
+    assert next(line for line in begin("0" * 48) if "event" in line) == "event: reset"
+
+
 @pytest.mark.parametrize(
     ("fields", "headers", "status"),
     [
@@ -574,6 +608,19 @@ def test_figures_show_what_is_in_use(reader: Reader) -> None:
     page = reader.page("/figures").text
     assert '<td class="shade5" title="1">' in page
     assert "Recalled, by type" in page
+
+
+def test_figures_count_as_active_what_is_neither_expired_nor_done(
+    reader: Reader,
+) -> None:
+    """The list of memories has fewer: there they are not active."""
+    save("deploy-day", "We deploy on Mondays.", type="fact")
+    save("old", "We deployed on Sundays.", type="decision", expires="2020-01-01")
+    page = reader.page("/figures").text
+
+    assert "1 active memory; 2 with" in page
+    by_type = page.partition('id="by-type"')[2].partition("</section>")[0]
+    assert "decision" not in by_type
 
 
 def test_an_agent_of_two_names_is_one_row_of_figures(reader: Reader) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import json
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from hivemind_memory import opening
 from hivemind_memory.curation.access_tokens import AccessTokens
 from hivemind_memory.http_api import event_feed
 from hivemind_memory.http_api.event_feed import EventFeed, Listener
+from hivemind_memory.http_api.recent_events import RecentEvents
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import MemorySelector
 from hivemind_memory.model.events import MemoryEvent
@@ -45,16 +46,19 @@ def listening(served: Served, token: str = "", **headers: str) -> Iterator[Event
         assert stream.status_code == 200, stream.read()
         assert stream.headers["content-type"] == "text/event-stream"
         lines = stream.iter_lines()
-        assert (next(lines), next(lines)) == ("retry: 2000", "")
-        yield Events(lines)
+        assert next(lines) == "retry: 2000"
+        first = next(lines)
+        assert first.startswith("id: ")
+        assert next(lines) == ""
+        yield Events(lines, first[4:])
 
 
 class Events:
     """What a client receives."""
 
-    def __init__(self, lines: Iterator[str]) -> None:
+    def __init__(self, lines: Iterator[str], first: str) -> None:
         self._lines = lines
-        self.id = ""
+        self.id = first
 
     def next(self, kind: str) -> dict[str, str]:
         """Return the next event of a kind."""
@@ -107,15 +111,21 @@ def test_only_what_a_client_may_read_is_told(home: Path) -> None:
 
 
 def test_a_client_that_connects_again_misses_nothing(served: Served) -> None:
-    """It names the last event that it has."""
+    """It names the last event that it has, or the place where its stream began."""
     with listening(served) as events:
-        save("one", "The first one.")
-        events.next("saved")
-    known = events.id
+        begun = events.id
+        first = save("one", "The first one.")
+        told = events.next("saved")
+        known = events.id
     second, third = save("two", "The second."), save("three", "And a third text.")
 
     with listening(served, Last_Event_ID=known) as events:
         assert [events.next("saved")["id"] for _ in "23"] == [second, third]
+    with listening(served, Last_Event_ID=begun) as events:
+        assert [events.next("saved")["id"] for _ in "123"] == [first, second, third]
+    with listening(served, Last_Event_ID=begun) as events:
+        assert events.next("indexed")["path"] == told["path"]
+        assert events.id not in {begun, known}
 
 
 def test_the_ids_of_events_count_no_hidden_change(home: Path) -> None:
@@ -133,43 +143,87 @@ def test_the_ids_of_events_count_no_hidden_change(home: Path) -> None:
             events.next("saved")
             second = events.id
 
-    assert first != second
-    assert not first.isdigit()
-    # The first letters are the time, which the events tell anyway; the rest is random.
-    assert first[10:] != second[10:]
-    assert len(first) == len(second) == 26
+    # No part of one is a part of the other, nor of another id of the same place.
+    assert not {first[at : at + 16] for at in (0, 16, 32)} & {
+        second[at : at + 16] for at in (0, 16, 32)
+    }
+    assert len(first) == len(second) == 48
+    recent = RecentEvents(10)
+    assert recent.id_of(7)[16:] != recent.id_of(7)[16:]
 
 
-def test_an_id_of_no_change_brings_nothing_of_the_past(served: Served) -> None:
-    """A number, as earlier versions sent, is none."""
+def test_a_client_whose_id_is_not_known_is_told_to_read_everything_anew(
+    served: Served,
+) -> None:
+    """It was met with silence, and kept what it had read for ever.
+
+    A number, as earlier versions sent, is no id, nor is one of another process.
+    """
     save("old", "From before.")
-    for given in ("0", "1", "z" * 26, "x" * 100):
+    for given in ("0", "z" * 26, "9" * 5_000, "a" * 48, RecentEvents(1).id_of(1)):
         with listening(served, Last_Event_ID=given) as events:
+            assert events.next("reset") == {}
             new = save(f"new-{given[:5].lower()}", f"A text of its own {given[:5]}.")
-
             assert events.next("saved")["id"] == new
 
 
-def test_after_the_id_of_a_purged_change_comes_what_was_changed_since(
+def feed_told(memory: Memory, then: Callable[[], object]) -> tuple[bool, list[str]]:
+    """Return what a client is told that connects again after *then*: whether it must
+    read everything anew, and which memories were saved."""
+
+    async def told() -> tuple[bool, list[str]]:
+        feed = EventFeed(lambda: nullcontext(memory))
+        listener = Listener(memory.caller)
+        known, _ = await feed.add(listener, "")
+        feed.remove(listener)
+        then()
+        _, is_reset = await feed.add(listener, known)
+        feed.remove(listener)
+        told = listener.take()
+        return is_reset, [item.path for item in told if item.kind == "saved"]
+
+    return asyncio.run(told())
+
+
+def test_a_client_that_missed_too_much_is_told_to_read_everything_anew(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While others listened, and while nobody did."""
+    assert home.is_dir()
+    recent = RecentEvents(3)
+    recent.add(MemoryEvent(kind="saved", scope="", path=f"{at}.md") for at in range(5))
+    assert [item.path for item in recent.after(2) or ()] == ["2.md", "3.md", "4.md"]
+    assert recent.after(1) is None
+    monkeypatch.setattr(event_feed, "MAX_WAITING", 2)
+    with opening.open_memory() as memory:
+
+        def save_three() -> None:
+            for key in ("first", "second", "third"):
+                save(key, f"It is the {key}.")
+
+        assert feed_told(memory, save_three) == (True, [])
+
+
+def test_what_was_purged_meanwhile_is_not_told_to_who_connects_again(
     home: Path,
 ) -> None:
-    """It was taken for no id: the client never learned of what came after it."""
+    """Nor is what came after it lost."""
     assert home.is_dir()
-    save("before", "Long before.")
-    save("secret", "To be purged.")
     with opening.open_memory() as memory:
-        log = memory.curation.events
-        purged = log.after(0)[-1].change_id
-        save("later", "After it.")
-        memory.curation.purge(MemorySelector(name="secret"))
-        assert purged not in {item.change_id for item in log.after(0)}
 
         async def told() -> list[str]:
             feed = EventFeed(lambda: nullcontext(memory))
             listener = Listener(memory.caller)
-            await feed.add(listener, purged)
+            known, _ = await feed.add(listener, "")
+            save("secret", "To be purged.")
+            save("later", "After it.")
+            await feed._look()
             feed.remove(listener)
-            return [item.path for item in listener.take() if item.kind == "saved"]
+            memory.curation.purge(MemorySelector(name="secret"))
+            late = Listener(memory.caller)
+            assert not (await feed.add(late, known))[1]
+            feed.remove(late)
+            return [item.path for item in late.take() if item.kind == "saved"]
 
         assert asyncio.run(told()) == ["later.md"]
 
@@ -213,65 +267,58 @@ def test_the_server_ends_while_clients_listen(served: Served) -> None:
     assert served.process.stderr.read() == ""
 
 
-def test_a_last_event_id_that_is_too_long_is_none(served: Served) -> None:
-    """Python refuses to read so many digits: that is no defect of the server."""
-    with listening(served, Last_Event_ID="9" * 5_000) as events:
-        known = save("later", "Told as to a client that knows nothing.")
-        assert events.next("saved")["id"] == known
-
-
 def test_a_change_while_a_client_is_added_is_told_it_once(home: Path) -> None:
     """The feed looked for changes while it read what the client had missed."""
     assert home.is_dir()
-    save("known", "Long before.")
-    first = save("first", "Before.")
     with opening.open_memory() as memory:
-        known = memory.curation.events.after(0)[0].change_id
 
         async def told() -> list[str]:
             feed = EventFeed(lambda: nullcontext(memory))
-            await feed.add(Listener(memory.caller), "")
-            changes_after = feed._changes_after
+            known, _ = await feed.add(Listener(memory.caller), "")
+            save("first", "Before.")
+            async with feed._lock:
+                await feed._look()
+            without_purged = feed._without_purged
 
-            def slow(after: str) -> tuple[MemoryEvent, ...]:
-                missed = changes_after(after)
+            def slow(missed: list[MemoryEvent]) -> list[MemoryEvent]:
+                missed = without_purged(missed)
                 save("second", "Meanwhile.")
                 time.sleep(3 * event_feed.POLL_S)
                 return missed
 
-            feed._changes_after = slow  # type: ignore[method-assign]
+            feed._without_purged = slow  # type: ignore[method-assign]
             late = Listener(memory.caller)
-            feed._last = memory.curation.events.last_number()
             await feed.add(late, known)
             await asyncio.sleep(3 * event_feed.POLL_S)
             for listener in list(feed._listeners):
                 feed.remove(listener)
             return [item.path for item in late.take() if item.kind == "saved"]
 
-        assert first
         assert asyncio.run(told()) == ["first.md", "second.md"]
 
 
 def test_who_connects_while_the_last_one_leaves_is_still_told(home: Path) -> None:
     """The watch ended with the one that left: the new stream was silent for good."""
     assert home.is_dir()
-    save("known", "Long before.")
     with opening.open_memory() as memory:
-        known = memory.curation.events.after(0)[0].change_id
 
         async def told() -> list[str]:
             feed = EventFeed(lambda: nullcontext(memory))
             old, new = Listener(memory.caller), Listener(memory.caller)
-            await feed.add(old, "")
-            loop, changes_after = asyncio.get_running_loop(), feed._changes_after
+            known, _ = await feed.add(old, "")
+            save("missed", "Before the new one.")
+            async with feed._lock:
+                await feed._look()
+            loop, without_purged = asyncio.get_running_loop(), feed._without_purged
 
-            def leave(after: str) -> tuple[MemoryEvent, ...]:
+            def leave(missed: list[MemoryEvent]) -> list[MemoryEvent]:
                 loop.call_soon_threadsafe(feed.remove, old)
                 time.sleep(event_feed.POLL_S / 4)
-                return changes_after(after)
+                return without_purged(missed)
 
-            feed._changes_after = leave  # type: ignore[method-assign]
+            feed._without_purged = leave  # type: ignore[method-assign]
             await feed.add(new, known)
+            assert [item.path for item in new.take() if item.number] == ["missed.md"]
             save("later", "After both.")
             await asyncio.wait_for(new.woken.wait(), 60)
             feed.remove(new)

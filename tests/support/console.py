@@ -61,6 +61,7 @@ _DIFFERS = (
     (re.compile(r"\bsource=(?:human|agent)\b"), "SOURCE"),
     (re.compile(r"\(\d+\.\d\d s\)|\(\d+ ms\)"), "(TOOK)"),
     (re.compile(r"\(\d+\.\d [kM]B\)"), "(SIZE)"),
+    (re.compile(r"^id: [0-9a-f]{48}$"), "id: PLACE"),
     (re.compile(r'\\?"[0-9a-f]{20}\\?"'), '"VERSION"'),
     (re.compile(r"^(\s*)id: \d+$"), r"\1id: NUMBER"),
     (re.compile(r"\bhm_[\w-]{43}"), "hm_TOKEN"),

@@ -97,7 +97,12 @@ for (const edit of document.querySelectorAll("form[data-draft]")) {
   field.addEventListener("input", () => sessionStorage.setItem(name, field.value));
 }
 
-// Keys.
+// Keys. Who speaks to the machine, or hits keys by accident, turns them off.
+const help = document.getElementById("help"), keysOn = document.getElementById("keys-on");
+const areKeysOn = () => localStorage.getItem("keys") !== "off";
+keysOn.checked = areKeysOn();
+keysOn.addEventListener("change", () => localStorage.setItem("keys", keysOn.checked ? "on" : "off"));
+document.getElementById("keys").addEventListener("click", () => help.showModal());
 let chosen = -1;
 const move = (step) => {
   const rows = [...document.querySelectorAll("[data-part=row]")];
@@ -109,20 +114,21 @@ const move = (step) => {
   rows[chosen].querySelector("a.open")?.focus({ preventScroll: true });
 };
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
   if (event.target.closest("input, textarea, select")) {
     if (event.key !== "Escape") return;
     event.preventDefault(); // some browsers empty a search field
     event.target.blur();
     return;
   }
+  if (!areKeysOn()) return;
   const target = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
   if (target?.matches("input")) target.focus();
   else if (target) target.click();
   else if (event.key === "/") location.href = "/memory#q";
   else if (event.key === "j") move(1);
   else if (event.key === "k") move(-1);
-  else if (event.key === "?") document.getElementById("help").showModal();
+  else if (event.key === "?") help.showModal();
   else return;
   event.preventDefault();
 });
@@ -131,20 +137,23 @@ if (location.hash === "#q") document.getElementById("q")?.focus();
 
 // What another program changes. One page listens and tells the others: a browser keeps
 // six connections to a server at most, so six listening pages would block the seventh.
+// Who is cut off, or takes over, names the last event, and gets those that it missed, or
+// a `reset` if nobody knows them any more.
+const KINDS = ["saved", "superseded", "forgotten", "indexed", "reset"];
 const onChange = (use) => {
   const others = new BroadcastChannel("memory");
-  others.addEventListener("message", ({ data }) => use(data));
-  const tell = (change) => { use(change); others.postMessage(change); };
+  let last = "";
+  const hear = (change) => { last = change.event || last; use(change); };
+  others.addEventListener("message", ({ data }) => hear(data));
+  const tell = (change) => { hear(change); others.postMessage(change); };
   const listen = (isFirst) => new Promise((leave) => {
-    const events = new EventSource("/memory/events");
-    for (const kind of ["saved", "superseded", "forgotten"]) {
-      events.addEventListener(kind, ({ data }) => tell({ kind, id: JSON.parse(data).id }));
+    if (!isFirst && !last) tell({ kind: "reset" });
+    const events = new EventSource(`/memory/events?after=${last}`);
+    for (const kind of KINDS) {
+      events.addEventListener(kind, ({ data, lastEventId }) => {
+        tell({ kind, event: lastEventId, id: JSON.parse(data).id });
+      });
     }
-    // Nobody was told what happened while no page listened.
-    events.addEventListener("open", () => {
-      if (!isFirst) tell({ kind: "unknown" });
-      isFirst = false;
-    });
     events.addEventListener("error", () => { if (events.readyState === EventSource.CLOSED) leave(); });
   });
   const { locks } = navigator, name = "memory events";
@@ -152,11 +161,19 @@ const onChange = (use) => {
   if (locks) locks.request(name, { ifAvailable: true }, (lock) => lock ? listen(true) : wait());
   else listen(true);
 };
+const read = async (address, id) => { // a part of a page, as it is now; nothing if it is gone
+  const answer = await fetch(address, {
+    credentials: "same-origin", headers: { "Hivemind-Part": "changed" },
+  });
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  return page.getElementById(id);
+};
 
-// Changes appear by themselves where nothing is typed, else a line tells of them.
+// Changes appear by themselves where nothing is typed or read, else a line tells of them.
 const showLine = () => { document.getElementById("changed").hidden = false; };
 if (document.getElementById("memory-index")) {
-  onChange(() => {
+  onChange(({ kind }) => {
+    if (kind === "indexed") return;
     const list = document.getElementById("results");
     const isAtRest = !document.activeElement?.closest("input, textarea, select, details");
     if (showAgain && list && isAtRest && !list.querySelector("details[open]")) {
@@ -164,27 +181,36 @@ if (document.getElementById("memory-index")) {
     } else showLine();
   });
 }
-const shown = document.getElementById("memory-show")?.dataset.id;
-if (shown) onChange(({ kind, id }) => { if (id === shown && kind !== "saved") showLine(); });
+const shown = document.getElementById("memory-show");
+if (shown) {
+  const { id, seen } = shown.dataset;
+  onChange(async (change) => {
+    if (change.kind === "reset") {
+      const now = await read(location.href, "memory-show").catch(() => shown);
+      if (now?.dataset.id !== id || now.dataset.seen !== seen) showLine();
+    } else if (change.id === id && change.kind !== "saved") showLine();
+  });
+}
 
-// Health is read again when a memory changes, and while long work is under way.
-if (document.getElementById("state")) {
+// Other pages are read again when a memory changes, and while long work is under way.
+const fresh = document.querySelector("[data-fresh]");
+if (fresh) {
   const BUSY_MS = 3000, CHANGED_MS = 500;
-  let planned = 0;
-  const plan = (wait) => { clearTimeout(planned); planned = setTimeout(read, wait); };
-  const read = async () => {
-    try {
-      const answer = await fetch("/memory/health", {
-        credentials: "same-origin", headers: { "Hivemind-Part": "changed" },
-      });
-      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-      const old = document.getElementById("state"), fresh = page.getElementById("state");
-      if (fresh && !old.contains(document.activeElement)) old.replaceWith(fresh);
-    } catch { /* the next change asks again */ }
-    if ("busy" in document.getElementById("state").dataset) plan(BUSY_MS);
+  const { id } = fresh, address = fresh.dataset.fresh || location.href;
+  let block = fresh, planned = 0;
+  const plan = (wait) => { clearTimeout(planned); planned = setTimeout(readAgain, wait); };
+  const isUsed = () => block.contains(document.activeElement) || block.querySelector("details[open]")
+    || block.getBoundingClientRect().top < 0; // further down, all would move
+  const readAgain = async () => {
+    const now = await read(address, id).catch(() => null); // the next change asks again
+    if (now && now.outerHTML !== block.outerHTML) {
+      if (isUsed()) showLine();
+      else { block.replaceWith(now); block = now; }
+    }
+    if ("busy" in block.dataset) plan(BUSY_MS);
   };
   onChange(() => plan(CHANGED_MS));
-  if ("busy" in document.getElementById("state").dataset) plan(BUSY_MS);
+  if ("busy" in block.dataset) plan(BUSY_MS);
 }
 
 // On a narrow screen the line of pages is longer than the screen.
