@@ -29,7 +29,6 @@ if TYPE_CHECKING:
         AffectedItem,
         ForgetResult,
         History,
-        LinkResult,
         MemoryDetails,
         MemorySelector,
         NewMemory,
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
         TextCandidate,
         UnfinishedPurge,
     )
+    from hivemind_memory.model.link_results import LinkResult
     from hivemind_memory.model.listing import MemoryFilter, MemoryPage, WrittenItem
     from hivemind_memory.model.relations import Comparison
 
@@ -239,8 +239,8 @@ class Curation:
             is_indexed = self._context.update_index(linked.changed_paths)
             return replaced(linked, is_indexed=is_indexed)
 
-    def unlink(self, start: str, end: str, kind: str) -> LinkResult:
-        """Remove a link between two memories; see ``links.unlink``."""
+    def unlink(self, start: str, end: str, kind: str = "") -> LinkResult:
+        """Remove links between two memories; see ``links.unlink``."""
         from hivemind_memory.curation.links import unlink
 
         with self._context.changing():

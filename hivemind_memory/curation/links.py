@@ -7,22 +7,23 @@ search that finds both shows the newer one. To replace a memory, save one under 
 
 from __future__ import annotations
 
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 
-from hivemind_memory.access.rules import check_writable
+from hivemind_memory.access.rules import check_writable, may_write
 from hivemind_memory.curation.change_recording import ChangedList, record
 from hivemind_memory.curation.lookup import find_memory
 from hivemind_memory.curation.lookup_one import find_one
 from hivemind_memory.curation.read_version import check_text
 from hivemind_memory.curation.refused_links import refuse_link
 from hivemind_memory.curation.validate import validate_fraction
-from hivemind_memory.errors import MemoryNotFoundError, UsageError
+from hivemind_memory.errors import MemoryNotFoundError, NotWritableError, UsageError
 from hivemind_memory.files.paths import parse_note_path
 from hivemind_memory.model.changes import DONE, LINK, ChangedItem
-from hivemind_memory.model.curation import MEMORY, LinkResult
+from hivemind_memory.model.curation import MEMORY
 from hivemind_memory.model.keys import closest
+from hivemind_memory.model.link_results import LeftLink, LinkResult
 from hivemind_memory.model.memories import EDGE_KINDS, UPDATES
-from hivemind_memory.model.value import NO_ITEMS
+from hivemind_memory.model.value import NO_ITEMS, replaced
 from hivemind_memory.notes.edge import FIELDS, MAX_EDGES, targets
 from hivemind_memory.notes.memory_file import read_memory_file
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.model.memories import MemoryRow
+    from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.ports import MemoryIndex
 
     Items = list[object]
@@ -107,23 +109,83 @@ def link(
     return _result(context, kind, row, other, end, weight=share, lists=lists)
 
 
-def unlink(context: CurationContext, start: str, end: str, kind: str) -> LinkResult:
+def unlink(
+    context: CurationContext, start: str, end: str, kind: str = ""
+) -> LinkResult:
     """Remove an edge between two memories; one that is not there is no error.
 
-    The language model does not write or propose it again.
+    The language model does not write or propose it again. Without a kind, every edge
+    between the two goes, whichever it starts at. The result names those that stay: of
+    another kind, in a text, or at a memory that the caller may not change.
 
     Args:
         context: Of the caller.
         start: Key, id or path of the memory that the edge starts at.
         end: Key, id or path of the other, or what the edge names if that is gone.
-        kind: related_to, updates or contradicts.
+        kind: related_to, updates or contradicts; empty: all, in both directions.
 
     Raises:
         MemoryNotFoundError: The caller sees no memory of the first name.
         NotSavedError: The caller may not write there, or the disk refused.
         UsageError: The kind is not valid.
     """
-    _check_kind(kind, _NOT_UNLINKED)
+    if kind:
+        _check_kind(kind, _NOT_UNLINKED)
+    done = [_unlink(context, start, end, each) for each in _kinds(kind)]
+    here, other = done[0].from_path, done[0].to_path
+    if not kind:
+        for edge in _edges_between(context, here, other):
+            if edge.from_path == other:
+                with suppress(NotWritableError):
+                    done.append(_unlink(context, other, here, edge.kind))
+    removed = [result for result in done if result.is_changed]
+    paths = dict.fromkeys(path for result in removed for path in result.changed_paths)
+    return replaced(
+        (removed or done)[0],
+        others=tuple(removed[1:]),
+        left=_edges_between(context, here, other),
+        changed_paths=tuple(paths),
+    )
+
+
+def _kinds(kind: str) -> tuple[str, ...]:
+    """Return the kinds that a name means; empty: all."""
+    return (kind,) if kind else EDGE_KINDS
+
+
+def _edges_between(
+    context: CurationContext, path: str, other: str
+) -> tuple[LeftLink, ...]:
+    """Return the edges between two memories, of all kinds and both directions."""
+    index = context.index.fresh(is_lookup=True)
+    edges = index.edges_of(path, scopes=context.caller.scopes) if other else ()
+    return tuple(
+        LeftLink(
+            kind=kind,
+            from_path=(start := parse_note_path(text)),
+            to_path=other if text == path else path,
+            why=_why_left(context, start, kind),
+        )
+        for kind, text in sorted(
+            {
+                (edge.kind, edge.from_path)
+                for edge in edges
+                if {edge.from_path, edge.to_path} == {path, other}
+            }
+        )
+    )
+
+
+def _why_left(context: CurationContext, path: NotePath, kind: str) -> str:
+    """Return why the edges of a kind that start at a memory cannot be removed."""
+    if not may_write(context.caller, path):
+        return "scope"
+    values = read_memory_file(context.folder, path).front.values
+    return "" if values.get(FIELDS[kind]) else "text"
+
+
+def _unlink(context: CurationContext, start: str, end: str, kind: str) -> LinkResult:
+    """Remove an edge of one kind that starts at the first memory."""
     with _locked_start(context, start, kind, _NOT_UNLINKED) as (index, row):
         try:
             other = find_one(context, index, end, near=row.scope, effect=_NOT_UNLINKED)

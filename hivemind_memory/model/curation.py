@@ -154,27 +154,6 @@ class SaveResult:
 
 
 @value
-class LinkResult:
-    """What a link, or the end of one, did."""
-
-    kind: str
-    """related_to, updates or contradicts."""
-
-    from_path: NotePath
-    from_id: str
-    to_path: str
-    to_id: str
-    """As it was named when there is no such memory."""
-
-    weight: float
-    is_changed: bool
-    """False: it was so already; nothing was written."""
-
-    changed_paths: tuple[NotePath, ...] = ()
-    is_indexed: bool = False
-
-
-@value
 class History:
     """The versions of a memory."""
 

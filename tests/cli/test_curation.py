@@ -134,6 +134,22 @@ def test_link_and_unlink_say_which_they_did(hm: Hm, replaced: Path) -> None:
     ]
 
 
+def test_unlink_never_says_that_a_link_is_gone_which_is_there(
+    hm: Hm, replaced: Path
+) -> None:
+    """Without a kind it goes; with another kind, the answer names it."""
+    hm("save", "friday", "Fridays are fine.")
+    hm("link", "friday", "deploy-day", "--kind", "updates")
+
+    kept = hm("unlink", "friday", "deploy-day", "--kind", "related_to")
+    gone = hm("unlink", "deploy-day", "friday")
+
+    assert kept.out == "unchanged: no such link could be removed\n"
+    assert "`hm unlink --kind updates friday.md deploy-day.md` removes it" in kept.err
+    assert gone.out == "unlinked friday.md updates deploy-day.md\n"
+    assert gone.err == ""
+
+
 def test_a_receipt_names_each_place_and_counts_what_was_there(
     hm: Hm, replaced: Path
 ) -> None:

@@ -234,3 +234,50 @@ def test_nobody_links_from_or_to_what_is_not_theirs(tmp_path: Path) -> None:
 
     assert set(said) == {"There is no memory 'it'. Nothing was linked."}
     assert link(shelf.context(), mine.id, "global", "related_to").is_changed
+
+
+def test_unlink_without_a_kind_removes_every_link_between_the_two(
+    shelf: Shelf,
+) -> None:
+    """Of each kind, whichever of the two it starts at; others stay."""
+    shelf.save("c", "z")
+    link(shelf.context(), "a", "c", "updates")
+    before = shelf.tree()
+    for start, end, kind in (
+        ("a", "b", "contradicts"),
+        ("a", "b", "related_to"),
+        ("a", "b", "updates"),
+        ("b", "a", "related_to"),
+    ):
+        link(shelf.context(), start, end, kind)
+
+    done = unlink(shelf.context(), "a", "b")
+
+    assert {(one.kind, one.from_path) for one in (done, *done.others)} == {
+        ("contradicts", "a.md"),
+        ("related_to", "a.md"),
+        ("updates", "a.md"),
+        ("related_to", "b.md"),
+    }
+    assert (done.left, sorted(done.changed_paths)) == ((), ["a.md", "b.md"])
+    assert shelf.tree() == before
+
+
+def test_a_link_that_unlink_leaves_is_named_with_what_removes_it(
+    tmp_path: Path,
+) -> None:
+    """Of another kind, or a reference in a text, which only an editor removes."""
+    shelf = Shelf(tmp_path / "home", is_scanned=False)
+    for key, text in (("a", "x"), ("b", "y"), ("c", "See [[a]].")):
+        shelf.save(key, text)
+    link(shelf.context(), "a", "b", "updates")
+
+    other_kind = unlink(shelf.context(), "a", "b", "related_to")
+    in_text = unlink(shelf.context(), "a", "c")
+
+    assert not other_kind.is_changed
+    assert not in_text.is_changed
+    assert [one.remedy for one in (*other_kind.left, *in_text.left)] == [
+        "`hm unlink --kind updates a.md b.md` removes it",
+        "it is in the text: `hm edit c.md`",
+    ]
