@@ -67,9 +67,27 @@ def test_a_secret_is_replaced_and_nothing_beside_it(text: str, expected: str) ->
     assert shown == expected
 
 
+# In parts, so that no scanner of repositories takes them for real.
+@pytest.mark.parametrize(
+    "value",
+    [
+        "xoxb-" + "123456789012-1234567890123-7f2m7UlPA54oaMQzRDSjzQS7",
+        "sk-ant-" + "api03-AbCdEfGhq7Zp2LxV9rTb4Nw8u3KfJm6Yc0123456789WsXe5Rd-AA",
+    ],
+)
+def test_a_sequence_in_a_token_that_its_beginning_gives_away_is_no_excuse(
+    value: str,
+) -> None:
+    """Only a token of sequences alone is an example."""
+    assert value not in mask(f"it is {value}")
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        "xoxb-" + "123456789012-1234567890123-AbCdEfGhIjKlMnOpQrStUvWx",
+        "sk-ant-" + "api03-1234567890abcdefYOURKEYHERE1234567890",
+        "ghp_" + "1234567890abcdefghijklmnopqrstuvwxyz",
         "password: <your password>",
         "password = input('Password: ')",
         "token = get_token()",

@@ -16,6 +16,7 @@ from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.patterns.pattern_file import PROGRAM
 from hivemind_memory.redaction.spans import TextSpan
 from hivemind_memory.redaction.tokens.keywords import EXACT, FOLDED
+from hivemind_memory.redaction.tokens.sequences import without_sequences
 from hivemind_memory.redaction.values.value_check import (
     UUID,
     entropy,
@@ -34,6 +35,8 @@ FILES = ("rules.json", "own_rules.json")
 _MORE = lazy_re(r"[A-Za-z0-9_-]{0,2000}+")
 LONGEST_OF_WINDOW = 160  # letters of a secret that the end of a window may have cut
 LOOKED_AT = 400  # letters of a value that are looked at
+_LEAST_OF_TOKEN = 16  # letters of a part that is no example, beside a sequence
+_SEPARATORS = lazy_re("[-_.:/%]")
 _SECRET_WORDS = ("key", "token", "secret", "pass", "auth", "cred")
 _ESCAPED = lazy_re("%[0-9A-Fa-f]{2}")
 _PICTURE = lazy_re(r"data:[\w.+/-]{3,60};base64,[A-Za-z0-9+/=]*+\Z")
@@ -124,9 +127,27 @@ class Rule:
             return False
         return (
             entropy(value) > self._entropy
-            and not is_placeholder(value)
+            and not self._is_example(value)
             and not spells_words(value)
             and not any(allowed.search(value) for allowed in self._allow)
+        )
+
+    def _is_example(self, value: str) -> bool:
+        """Whether a value stands for a real one.
+
+        A token that its own beginning gives away may have a sequence in it, such as the
+        number of a workspace, if the rest is no sequence.
+        """
+        if not is_placeholder(value):
+            return False
+        if self.window is not None or self._in_context:
+            return True
+        rest = without_sequences(value)
+        longest = max(_SEPARATORS.split(rest), key=len)
+        return (
+            is_placeholder(rest)
+            or len(longest) < _LEAST_OF_TOKEN
+            or not looks_random(longest)
         )
 
 
