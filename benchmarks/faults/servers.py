@@ -82,7 +82,7 @@ FAULTS = (
         name="a wrong query string is an error of the server",
         rig="http_hostile --requests 400 --clients 2 --seed 3",
         module="http_api/frame.py",
-        code="assert _field_failure\n_field_failure = lambda *_: RuntimeError('x')\n",
+        code="assert refuse_twice\nrefuse_twice = lambda *_: RuntimeError('x')\n",
         says=r"[1-9]\d* wrong answers",
     ),
     Fault(

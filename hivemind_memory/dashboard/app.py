@@ -44,10 +44,10 @@ from hivemind_memory.http_api.callers import CallerMemories, Client
 from hivemind_memory.http_api.event_feed import EventFeed, Listener
 from hivemind_memory.http_api.events import EventStream
 from hivemind_memory.http_api.failures import Failure, failure_of
-from hivemind_memory.http_api.frame import ClientLeftError, body_of
 from hivemind_memory.http_api.path_table import PathTable
+from hivemind_memory.http_api.request_body import ClientLeftError, body_of
 from hivemind_memory.mcp_server.call_limits import CallLimits
-from hivemind_memory.mcp_server.http_checks import send_json
+from hivemind_memory.mcp_server.http_checks import RETRY_S, send_json
 from hivemind_memory.mcp_server.http_sessions import Receive, Scope, Send
 from hivemind_memory.mcp_server.http_tokens import is_visitor, token_in
 from hivemind_memory.mcp_server.open_requests import TOO_MANY, VISITORS, OpenRequests
@@ -56,6 +56,7 @@ LOGIN, LOGOUT, LINK = f"{ROOT}/login", f"{ROOT}/logout", f"{ROOT}/link"
 THEME, EVENTS, STATIC = f"{ROOT}/theme", f"{ROOT}/events", f"{ROOT}/static/"
 FORM_SECRET = "form_secret"  # noqa: S105 - the name of a field
 
+_METHODS = frozenset({"GET", "HEAD", "POST"})
 _LONG_FIELDS = ("content", "description")
 _FIELDS = ("key", "scope", "reason", "name", "description")
 
@@ -105,7 +106,8 @@ class Dashboard:
         """Answer a request."""
         path, method = scope["path"], scope["method"]
         if path.startswith(STATIC) and method in {"GET", "HEAD"}:
-            await send_reply(scope, send, static_reply(path.removeprefix(STATIC)))
+            reply = static_reply(path.removeprefix(STATIC), scope["query_string"])
+            await send_reply(scope, send, reply)
             return
         if path == LINK:
             await self._send_link(scope, send)
@@ -113,6 +115,8 @@ class Dashboard:
         visit = Visit(session=None, client=None, theme="", query={}, form={}, path=path)
         try:
             form = {}
+            if method not in _METHODS:
+                self._table.find(method, scope["raw_path"])
             if method == "POST":
                 form = fields_of(await body_of(scope, receive, _TOO_LARGE))
             visit = await anyio.to_thread.run_sync(self._visit, scope, form)
@@ -199,7 +203,7 @@ class Dashboard:
             raise _NO_SESSION
         with self._open.counted(_counted_as(visit), is_stream=True) as problem:
             if problem:
-                raise Failure(TOO_MANY, problem)
+                raise _too_many(problem)
             with self._memories.lend(visit.client) as memory:
                 listener = Listener(memory.caller, visit.client.token)
             after = last_event_of(scope, visit.query.get("after", ""))
@@ -212,7 +216,7 @@ class Dashboard:
             Exception: It fails; see ``failure_of``.
         """
         if problem:
-            raise Failure(TOO_MANY, problem)
+            raise _too_many(problem)
         method = "GET" if scope["method"] == "HEAD" else scope["method"]
         if visit.path == LOGIN:
             return await anyio.to_thread.run_sync(self._log_in, method, visit)
@@ -345,6 +349,11 @@ class Dashboard:
             body=reply.body,
             headers=[(n.encode(), v.encode()) for n, v in failure.headers.items()],
         )
+
+
+def _too_many(problem: str) -> Failure:
+    """Return the failure of a reader who has too many requests open."""
+    return Failure(TOO_MANY, problem, headers={"retry-after": str(RETRY_S)})
 
 
 def _typed_beside(form: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
+from hivemind_memory.http_api.compression import (
+    LEAST_COMPRESSED,
+    PACKED,
+    compressed,
+    takes_gzip,
+)
 from hivemind_memory.mcp_server.http_sessions import Scope, Send
 
 HTML = "text/html; charset=utf-8"
@@ -32,7 +37,7 @@ _SAFE_HEADERS = (
     (b"referrer-policy", b"same-origin"),
     (b"cross-origin-opener-policy", b"same-origin"),
 )
-_LEAST_COMPRESSED = 1_000
+_LEVEL = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,9 +63,9 @@ async def send_reply(scope: Scope, send: Send, reply: Reply) -> None:
         *reply.headers,
     ]
     body = reply.body
-    if len(body) >= _LEAST_COMPRESSED and _takes_gzip(scope):
-        body = gzip.compress(body, compresslevel=5, mtime=0)
-        headers.append((b"content-encoding", b"gzip"))
+    if len(body) >= LEAST_COMPRESSED and takes_gzip(scope):
+        body = compressed(body, _LEVEL)
+        headers.append(PACKED)
     headers.append((b"content-length", str(len(body)).encode()))
     start = {"type": "http.response.start", "status": reply.status}
     await send({**start, "headers": headers})
@@ -68,11 +73,16 @@ async def send_reply(scope: Scope, send: Send, reply: Reply) -> None:
     await send({"type": "http.response.body", "body": b"" if is_head else body})
 
 
-def static_reply(name: str) -> Reply:
-    """Return a file that pages load."""
+def static_reply(name: str, query: bytes) -> Reply:
+    """Return a file that pages load; kept only under the address that pages have."""
     if name not in _STATIC:
         return Reply(status=404, body=b"", media="text/plain")
-    return Reply(status=200, body=_read(name), media=_STATIC[name], is_lasting=True)
+    return Reply(
+        status=200,
+        body=_read(name),
+        media=_STATIC[name],
+        is_lasting=static_address(name).encode().endswith(b"?" + query),
+    )
 
 
 @cache
@@ -85,11 +95,3 @@ def static_address(name: str) -> str:
 def _read(name: str) -> bytes:
     """Return the bytes of a file."""
     return (files("hivemind_memory.dashboard") / "static" / name).read_bytes()
-
-
-def _takes_gzip(scope: Scope) -> bool:
-    """Return whether a browser takes compressed answers."""
-    return any(
-        name == b"accept-encoding" and b"gzip" in value
-        for name, value in scope["headers"]
-    )

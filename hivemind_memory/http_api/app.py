@@ -106,7 +106,11 @@ class Mounts:
             await self._lifespan(receive, send)
             return
         if scope["path"] == HEALTH:
-            await send_json(send, 200, b'{"status":"ok"}')
+            if scope["method"] in {"GET", "HEAD"}:
+                await send_json(send, 200, b'{"status":"ok"}')
+            else:
+                allow = ((b"allow", b"GET, HEAD"),)
+                await send_json(send, 405, b'{"error":"method not allowed"}', allow)
             return
         if scope["path"] in HOMES and scope["method"] in {"GET", "HEAD"}:
             headers = [(b"location", PAGE.encode()), (b"content-length", b"0")]

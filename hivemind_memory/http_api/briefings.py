@@ -6,6 +6,7 @@ from pydantic import Field
 
 from hivemind_memory.context.briefing import find_briefing
 from hivemind_memory.http_api.routes import Call, CamelAnswer, Fields, RouteGroup
+from hivemind_memory.http_api.schemas import SCOPE
 from hivemind_memory.model.scope import scope_text
 
 routes = RouteGroup("/api/v1", tag="memories")
@@ -14,7 +15,11 @@ routes = RouteGroup("/api/v1", tag="memories")
 class BriefingQuery(Fields):
     """Of which scope."""
 
-    scope: str = Field(default="", description="default: the caller's narrowest scope")
+    scope: str = Field(
+        default="",
+        description="default: the caller's narrowest scope",
+        json_schema_extra=SCOPE,
+    )
 
 
 class BriefingOut(CamelAnswer):

@@ -20,6 +20,13 @@ from hivemind_memory.http_api.callers import (
     Client,
     client_of,
 )
+from hivemind_memory.http_api.compression import (
+    LEAST_COMPRESSED,
+    PACKED,
+    VARY,
+    compressed,
+    takes_gzip,
+)
 from hivemind_memory.http_api.event_feed import EventFeed
 from hivemind_memory.http_api.failures import (
     Envelope,
@@ -30,20 +37,24 @@ from hivemind_memory.http_api.failures import (
     failure_of_fields,
 )
 from hivemind_memory.http_api.path_table import PathTable
+from hivemind_memory.http_api.request_body import (
+    ClientLeftError,
+    body_of,
+    field_failure,
+    fields_in,
+    refuse_twice,
+)
 from hivemind_memory.http_api.routes import Call, Fields, Route, RouteGroup, Stream
 from hivemind_memory.mcp_server.call_limits import CallLimits
 from hivemind_memory.mcp_server.http_checks import send_json
 from hivemind_memory.mcp_server.http_sessions import Receive, Scope, Send
-from hivemind_memory.redaction import mask_short
 
-MAX_BODY_BYTES = 1024 * 1024
 _TOO_LARGE = "the body is larger than 1 MiB"
+_LEVEL = 1
+"""Of compression: an answer of some kilobytes takes a tenth of a millisecond."""
+
 _Reply = tuple[int, "bytes | Stream | None", dict[str, str]]
 """Status, JSON or a stream (None: no body), further headers."""
-
-
-class ClientLeftError(Exception):
-    """The client left before its request was whole: no client is left to answer."""
 
 
 class Frame:
@@ -85,15 +96,22 @@ class Frame:
         except Exception as error:  # noqa: BLE001 - ``failure_of`` logs it
             await send_failure(send, failure_of(error), envelope)
             return
-        pairs = tuple(
-            (name.encode(), value.encode()) for name, value in headers.items()
-        )
+        pairs = [(name.encode(), value.encode()) for name, value in headers.items()]
+        if "etag" in headers and scope["method"] in {"GET", "HEAD"}:
+            pairs.append((b"cache-control", b"private, no-cache"))
+            if is_known(scope, headers["etag"]):
+                status, body = 304, None
         if body is None:
             start = {"type": "http.response.start", "status": status}
-            await send({**start, "headers": list(pairs)})
+            await send({**start, "headers": pairs})
             await send({"type": "http.response.body", "body": b""})
-        else:
-            await send_json(send, status, body, pairs)
+            return
+        if len(body) >= LEAST_COMPRESSED:
+            pairs.append(VARY)
+            if takes_gzip(scope):
+                body = await anyio.to_thread.run_sync(compressed, body, _LEVEL)
+                pairs.append(PACKED)
+        await send_json(send, status, body, tuple(pairs))
 
     def end_streams(self) -> None:
         """End all streams: the server is about to end."""
@@ -122,7 +140,8 @@ class Frame:
         if route.method in {"POST", "PUT", "PATCH", "DELETE"}:
             body = await body_of(scope, receive, _TOO_LARGE)
             if route.body is not None:
-                given["body"] = _checked_body(body, route.body)
+                media = _headers_of(scope).get("content-type", "")
+                given["body"] = fields_in(body, media, route.body)
 
         def work() -> _Reply:
             self._check()
@@ -151,6 +170,17 @@ class Frame:
             if route.if_no_workspace is not None:
                 return 200, json.dumps(route.if_no_workspace).encode(), {}
             raise
+
+
+def is_known(scope: Scope, version: str) -> bool:
+    """Return whether ``If-None-Match`` names a version: the client has it already."""
+    given = [
+        each.strip().removeprefix("W/")
+        for name, value in scope["headers"]
+        if name == b"if-none-match"
+        for each in value.decode("latin-1").split(",")
+    ]
+    return "*" in given or version in given
 
 
 async def send_failure(send: Send, failure: Failure, envelope: Envelope) -> None:
@@ -182,63 +212,15 @@ def _query_of(text: bytes, fields: type[Fields] | None) -> Fields | None:
         pairs = parse_qsl(text.decode("ascii"), keep_blank_values=True, errors="strict")
     except UnicodeError:
         raise Failure(400, "the query string is not UTF-8") from None
-    named = dict(pairs)
-    if len(named) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise _field_failure(twice, "is given more than once")
+    named = refuse_twice(list(pairs))
     if fields is None:
         if named:
-            raise _field_failure(next(iter(named)), "unknown field")
+            raise field_failure(next(iter(named)), "unknown field")
         return None
     try:
         return fields.model_validate(named)
     except ValidationError as error:
         raise failure_of_fields(error, fields, "query") from error
-
-
-def _field_failure(name: str, problem: str) -> Failure:
-    """Return the failure of one field."""
-    name = mask_short(name, 60)
-    details = [{"field": name, "problem": problem}]
-    return Failure(400, f"{name}: {problem}", details=details)
-
-
-def _checked_body(body: bytes, fields: type[Fields]) -> Fields:
-    """Return what a body says.
-
-    Raises:
-        Failure: It is not JSON, or does not have the form.
-    """
-    try:
-        return fields.model_validate_json(body, strict=True)
-    except ValidationError as error:
-        raise failure_of_fields(error, fields, "body") from error
-
-
-async def body_of(scope: Scope, receive: Receive, error: str) -> bytes:
-    """Return the body of a request; *error* says that it is too large.
-
-    Raises:
-        ClientLeftError: It does not arrive whole.
-        Failure: It is too large; the rest is not read, and the connection closed.
-    """
-    too_large = Failure(413, error, headers={"connection": "close"})
-    parts: list[bytes] = []
-    size = 0
-    for name, value in scope["headers"]:
-        if name == b"content-length" and int(value) > MAX_BODY_BYTES:
-            raise too_large
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ClientLeftError
-        parts.append(message.get("body", b""))
-        size += len(parts[-1])
-        if size > MAX_BODY_BYTES:
-            raise too_large
-        if not message.get("more_body", False):
-            return b"".join(parts)
 
 
 def _json_of(route: Route, answer: Any) -> bytes | None:

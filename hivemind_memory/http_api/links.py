@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from typing import Annotated, Literal
+from urllib.parse import quote
 
 from pydantic import Field
 
 from hivemind_memory.http_api.routes import Call, CamelAnswer, Fields, RouteGroup
+from hivemind_memory.model.memories import EDGE_KINDS
 
 routes = RouteGroup("/api/v1", tag="memories")
 
@@ -25,7 +27,7 @@ class LinkFields(Fields):
 class Link(CamelAnswer):
     """How two memories are linked now."""
 
-    kind: str
+    kind: str = Field(json_schema_extra={"enum": [*EDGE_KINDS]})
     from_id: str
     from_path: str
     to_id: str
@@ -38,6 +40,7 @@ class Link(CamelAnswer):
     "/links",
     status=201,
     errors=(404,),
+    has_location=True,
     sample={"from": "deploy-day", "to": "rollback", "kind": "related_to"},
     example={
         "kind": "related_to",
@@ -54,4 +57,7 @@ def link(call: Call, body: LinkFields) -> Link:
     linked = call.memory.curation.link(
         body.from_, body.to, body.kind, weight=body.weight
     )
-    return Link.model_validate(linked, from_attributes=True)
+    made = Link.model_validate(linked, from_attributes=True)
+    name = quote(made.from_id or made.from_path, safe="")
+    call.reply_headers["location"] = f"/api/v1/memories/{name}/edges"
+    return made

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Annotated, Literal
-
-from pydantic import Field
+from urllib.parse import quote
 
 from hivemind_memory.curation.edited import edited
 from hivemind_memory.curation.read_version import ReadVersion
@@ -17,15 +15,23 @@ from hivemind_memory.errors import (
     VersionChangedError,
 )
 from hivemind_memory.http_api.failures import Failure
-from hivemind_memory.http_api.routes import Answer, Call, Fields, RouteGroup
+from hivemind_memory.http_api.memory_schemas import (
+    ChainFields,
+    ChangeFields,
+    Forgotten,
+    ListFields,
+    Page,
+    SavedRow,
+    SaveFields,
+)
+from hivemind_memory.http_api.routes import Call, RouteGroup
 from hivemind_memory.http_api.schemas import (
     ROW_EXAMPLE,
+    STATUSES,
     Edge,
     Edges,
-    Names,
     ReadRow,
     Row,
-    Rows,
     row_of,
     rows_of,
     version_of,
@@ -41,89 +47,7 @@ from hivemind_memory.model.listing import MemoryFilter
 from hivemind_memory.model.save_hints import hint_texts
 from hivemind_memory.model.scope import scope_text
 
-MAX_LIMIT = 100
-STATUSES = ("active", "superseded", "pending", "forgotten", "expired", "done")
 routes = RouteGroup("/api/v1", tag="memories")
-
-_Text = Annotated[str, Field(max_length=100_000)]
-_Short = Annotated[str, Field(max_length=1_100)]
-_Refs = Annotated[list[_Short], Field(max_length=50)]
-
-
-class ListFields(Fields):
-    """Which memories a list shows, and which part of it."""
-
-    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = 50
-    offset: Annotated[int, Field(ge=0, le=10_000_000)] = 0
-    q: Annotated[
-        str, Field(max_length=1_000, description="words that the memories contain")
-    ] = ""
-    type: Names = Field(default=[], description="only these types")
-    scope: Annotated[
-        str, Field(max_length=200, description="only this scope: projects/shop")
-    ] = ""
-    team: Annotated[str, Field(max_length=200, description="only this team")] = ""
-    status: Literal[
-        "active", "superseded", "pending", "forgotten", "expired", "done", "all"
-    ] = "active"
-
-
-class Page(Answer):
-    """Some of the memories that fit."""
-
-    data: list[Row] = Field(description="newest first")
-    total: int = Field(description="how many fit")
-    warning: str = Field(default="", description="why changes may be missing")
-
-
-class SaveFields(Fields):
-    """What a memory is saved with."""
-
-    key: Annotated[_Short, Field(description="short lasting name: deploy-day")]
-    content: Annotated[_Text, Field(description="what to remember")]
-    type: Annotated[_Short, Field(description="default: context")] = ""
-    supersede_reason: Annotated[
-        str, Field(max_length=2_000, description="why it replaces the active one")
-    ] = ""
-    importance: Annotated[
-        float | None, Field(ge=0, le=1, description="default: by type")
-    ] = None
-    scope: Annotated[_Short, Field(description="default: the token's own")] = ""
-    visibility: Annotated[_Short, Field(description="public or private")] = ""
-    related: _Refs = Field(default=[], description="keys or ids")
-    contradicts: _Refs = Field(default=[], description="keys or ids")
-    expires: Annotated[_Short, Field(description="expiry date: 2026-12-31")] = ""
-    tags: _Refs = Field(default=[], description="tags to find it by")
-    source_ref: Annotated[_Short, Field(description="file or URL it comes from")] = ""
-
-
-class ChangeFields(Fields):
-    """What changes in a memory; what is left out stays."""
-
-    supersede_reason: Annotated[
-        str, Field(min_length=1, max_length=2_000, description="why it changes")
-    ]
-    content: Annotated[_Text | None, Field(description="the new text")] = None
-    type: _Short = ""
-    importance: Annotated[float | None, Field(ge=0, le=1)] = None
-    visibility: _Short = ""
-    expires: _Short = ""
-    tags: _Refs = Field(default=[])
-
-
-class SavedRow(Row):
-    """A memory that was saved."""
-
-    is_new: bool = Field(description="false: the memory already said exactly this")
-    warnings: list[str]
-    hints: list[str] = Field(description="what to improve")
-
-
-class Forgotten(Answer):
-    """What forgetting did."""
-
-    success: Literal[True] = True
-    deleted: bool = Field(description="false: there was nothing to forget")
 
 
 @routes.get("/memories", example={"data": [ROW_EXAMPLE], "total": 1})
@@ -146,11 +70,12 @@ def list_memories(call: Call, query: ListFields) -> Page:
     return Page(data=data, total=page.total, warning=page.warning)
 
 
-@routes.get("/memories/{id}", errors=(404,), example=ROW_EXAMPLE)
+@routes.get("/memories/{id}", errors=(404,), example=ROW_EXAMPLE, has_version=True)
 def read_memory(call: Call) -> ReadRow:
     """Return one memory by its id, key or path.
 
-    Its ``ETag`` names this version; pass it as ``If-Match`` to change or forget it.
+    Its ``ETag`` names this version: pass it as ``If-Match`` to change or forget it, and
+    as ``If-None-Match`` to read it only if it has changed.
     """
     details = _details(call)
     row = _found_row(call, details)
@@ -161,6 +86,8 @@ def read_memory(call: Call) -> ReadRow:
     "/memories",
     status=201,
     errors=(404, 409),
+    has_version=True,
+    has_location=True,
     sample={
         "key": "deploy-day",
         "content": "We deploy on Tuesdays.",
@@ -190,12 +117,15 @@ def save_memory(call: Call, body: SaveFields) -> SavedRow:
         by=call.by,
         session=call.session,
     )
-    return _saved(call, new)
+    saved = _saved(call, new)
+    call.reply_headers["location"] = f"/api/v1/memories/{quote(saved.id, safe='')}"
+    return saved
 
 
 @routes.patch(
     "/memories/{id}",
     errors=(404, 409, 412, 428),
+    has_version=True,
     takes_headers={"If-Match": "the ETag of the version that you have read, or *"},
     needs_headers=("If-Match",),
     sample={"content": "We deploy on Mondays.", "supersede_reason": "a new rota"},
@@ -272,7 +202,9 @@ def forget_memory(call: Call) -> Forgotten:
     return Forgotten(deleted=bool(forgotten.memories))
 
 
-@routes.post("/memories/{id}/restore", errors=(404,), example=ROW_EXAMPLE)
+@routes.post(
+    "/memories/{id}/restore", errors=(404,), example=ROW_EXAMPLE, has_version=True
+)
 def restore_memory(call: Call) -> Row:
     """Show a forgotten memory again."""
     try:
@@ -282,14 +214,19 @@ def restore_memory(call: Call) -> Row:
     return _found_row(call, _details(call))
 
 
-@routes.get("/memories/{id}/chain", errors=(404,), example={"data": [ROW_EXAMPLE]})
-def read_chain(call: Call) -> Rows:
-    """Return all versions of a memory, newest first."""
+@routes.get(
+    "/memories/{id}/chain", errors=(404,), example={"data": [ROW_EXAMPLE], "total": 1}
+)
+def read_chain(call: Call, query: ChainFields) -> Page:
+    """Return the versions of a memory, newest first."""
     try:
         history = call.memory.curation.history(call.path["id"])
     except (MemoryNotFoundError, NotesMissingError):
         raise _not_found(call) from None
-    return Rows(data=rows_of(call, history.memories), warning=history.warning)
+    chain = history.memories
+    part = chain[query.offset : query.offset + query.limit]
+    data = rows_of(call, part)
+    return Page(data=data, total=len(chain), warning=history.warning)
 
 
 @routes.get(

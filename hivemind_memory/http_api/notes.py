@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Annotated
+from urllib.parse import quote
 
 from pydantic import Field
 
@@ -14,6 +15,7 @@ from hivemind_memory.http_api.routes import (
     Fields,
     RouteGroup,
 )
+from hivemind_memory.http_api.schemas import SCOPE
 from hivemind_memory.model.scope import scope_text
 from hivemind_memory.redaction import mask
 
@@ -72,7 +74,9 @@ class EntryFields(Fields):
 
     content: Annotated[str, Field(max_length=200_000)]
     file: Annotated[_Short, Field(description="default: today's note")] = ""
-    scope: Annotated[_Short, Field(description="default: the token's own")] = ""
+    scope: Annotated[
+        _Short, Field(description="default: the token's own", json_schema_extra=SCOPE)
+    ] = ""
     source_ref: Annotated[_Short, Field(description="file or URL it comes from")] = ""
 
 
@@ -139,6 +143,7 @@ def read_note(call: Call, query: LinesFields) -> Lines:
 @routes.post(
     "/notes",
     status=201,
+    has_location=True,
     sample={"content": "The nightly job failed: the disk was full."},
     example={
         "path": "projects/shop/2026-11-21.md",
@@ -162,4 +167,5 @@ def write_entry(call: Call, body: EntryFields) -> Written:
     )
     shown = Written.model_validate(written)
     shown.scope = scope_text(shown.scope)
+    call.reply_headers["location"] = f"/api/v1/notes/{quote(shown.path)}"
     return shown

@@ -17,8 +17,10 @@ _MEANINGS = {
     403: "the token is read-only, or may not write there",
     404: "there is nothing by that name that the caller may see",
     409: "it conflicts with what is already there",
+    304: "the client has this version already",
     412: "the version that was named is not the current one",
     413: "the body is larger than 1 MiB",
+    415: "the body is compressed, or says that it is no JSON",
     421: "this name is not served here",
     428: "If-Match is missing",
     429: "the client has too many requests open",
@@ -103,7 +105,10 @@ def _parameters(route: Route, schemas: dict[str, Any]) -> Iterable[dict[str, Any
                 "schema": field,
                 **({"description": text} if text else {}),
             }
-    for name, text in route.takes_headers.items():
+    takes = dict(route.takes_headers)
+    if route.has_version and route.method == "GET":
+        takes["If-None-Match"] = "the ETag of a version that the client has already"
+    for name, text in takes.items():
         yield {
             "name": name,
             "in": "header",
@@ -130,17 +135,33 @@ def _responses(route: Route, schemas: dict[str, Any]) -> dict[str, Any]:
     failures |= {404} if route.names else set()
     failures |= {413} if route.method != "GET" else set()
     failures |= {409} if route.is_change else set()
+    failures |= {415} if route.body is not None else set()
     failure = {"schema": _schema(route.group.failure, schemas, mode="serialization")}
-    return {
-        str(route.status): done,
-        **{
-            str(status): {
-                "description": _MEANINGS[status],
-                "content": {"application/json": failure},
-            }
-            for status in sorted(failures)
-        },
-    }
+    headers: dict[str, Any] = {}
+    if route.has_version:
+        headers["ETag"] = _header("names this version of the memory")
+    if route.has_location:
+        headers["Location"] = _header("the path of what was made")
+    if headers:
+        done["headers"] = headers
+    answers = {str(route.status): done}
+    if route.has_version and route.method == "GET":
+        known = {"description": _MEANINGS[304], "headers": {"ETag": headers["ETag"]}}
+        answers["304"] = known
+    for status in sorted(failures):
+        answer = answers[str(status)] = {
+            "description": _MEANINGS[status],
+            "content": {"application/json": failure},
+        }
+        if status == 429:
+            text = "seconds after which to try again"
+            answer["headers"] = {"Retry-After": _header(text, "integer")}
+    return answers
+
+
+def _header(text: str, kind: str = "string") -> dict[str, Any]:
+    """Return how a header of an answer is documented."""
+    return {"description": text, "schema": {"type": kind}}
 
 
 def _schema(

@@ -8,21 +8,25 @@ from html import escape
 from typing import Any
 
 from hivemind_memory.http_api.app import DOCUMENT, PAGE
+from hivemind_memory.http_api.compression import PACKED, VARY, compressed, takes_gzip
 from hivemind_memory.http_api.failures import Failure, plain_envelope
 from hivemind_memory.http_api.frame import send_failure
 from hivemind_memory.http_api.openapi import make_openapi
 from hivemind_memory.http_api.routes import RouteGroup
-from hivemind_memory.mcp_server.http_checks import send_json
+from hivemind_memory.mcp_server.http_checks import SAFE_HEADERS, send_json
 from hivemind_memory.mcp_server.http_sessions import Receive, Scope, Send
 
 # No script, and nothing from elsewhere: a browser enforces it.
 _POLICY = b"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
+_KEPT = ((b"cache-control", b"no-cache"), VARY)
+_LEVEL = 6
 _STYLE = """
 :root { color-scheme: light dark; }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto;
   padding: 0 1rem; }
 code, pre { font: 14px/1.45 ui-monospace, monospace; }
 pre { background: #8881; padding: .75rem; overflow-x: auto; border-radius: 4px; }
+h3 { font-size: 1rem; }
 summary { cursor: pointer; padding: .35rem 0; }
 summary code b { display: inline-block; min-width: 4.5rem; }
 td, th { text-align: left; padding: .15rem 1rem .15rem 0; vertical-align: top; }
@@ -38,6 +42,9 @@ class OpenApi:
         document = make_openapi(groups)
         self._document = json.dumps(document).encode()
         self._page = "".join(_page_of(document)).encode()
+        self._packed = {
+            body: compressed(body, _LEVEL) for body in (self._document, self._page)
+        }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -46,17 +53,24 @@ class OpenApi:
             allow = {"allow": "GET, HEAD"}
             failure = Failure(405, "method not allowed", headers=allow)
             await send_failure(send, failure, plain_envelope)
-        elif scope["path"] == DOCUMENT:
-            await send_json(send, 200, self._document)
-        elif scope["path"] == PAGE:
-            headers = [
+        elif scope["path"] in {DOCUMENT, PAGE}:
+            is_page = scope["path"] == PAGE
+            body, headers = self._page if is_page else self._document, [*_KEPT]
+            if takes_gzip(scope):
+                body = self._packed[body]
+                headers.append(PACKED)
+            if not is_page:
+                await send_json(send, 200, body, tuple(headers))
+                return
+            headers += [
                 (b"content-type", b"text/html; charset=utf-8"),
-                (b"content-length", str(len(self._page)).encode()),
+                (b"content-length", str(len(body)).encode()),
                 (b"content-security-policy", _POLICY),
+                *SAFE_HEADERS,
             ]
             start = {"type": "http.response.start", "status": 200}
             await send({**start, "headers": headers})
-            await send({"type": "http.response.body", "body": self._page})
+            await send({"type": "http.response.body", "body": body})
         else:
             await send_failure(send, Failure(404, "no route"), plain_envelope)
 
@@ -92,17 +106,17 @@ def _operation(method: str, path: str, operation: dict[str, Any]) -> Iterator[st
     if "description" in operation:
         yield f"<p>{escape(operation['description'])}</p>\n"
     if parameters := operation.get("parameters"):
-        yield "<table><tr><th>name<th>in<th>type<th>meaning\n"
+        yield "<table>\n<tr><th>name<th>in<th>type<th>meaning\n"
         for field in parameters:
             kind = json.dumps(field["schema"])
             meaning = field.get("description", "")
             cells = (field["name"], field["in"], kind, meaning)
-            yield "".join(f"<td>{escape(cell)}" for cell in cells) + "<tr>\n"
+            yield "<tr>" + "".join(f"<td>{escape(cell)}" for cell in cells) + "\n"
         yield "</table>\n"
     if body := operation.get("requestBody"):
-        yield f"<h4>Body</h4>{_content(body['content'])}"
+        yield f"<h3>Body</h3>{_content(body['content'])}"
     for status, answer in operation["responses"].items():
-        yield f"<h4>{status}: {escape(answer['description'])}</h4>"
+        yield f"<h3>{status}: {escape(answer['description'])}</h3>"
         if int(status) < 400 and "content" in answer:
             yield _content(answer["content"])
     yield "</div></details>\n"
@@ -114,7 +128,8 @@ def _content(content: dict[str, Any]) -> str:
     example = _json(body["example"]) if "example" in body else ""
     name = body["schema"].get("$ref", "").rpartition("/")[2]
     link = f'<a href="#{escape(name)}">{escape(name)}</a>' if name else ""
-    return f"<p>{escape(media)} {link or _json(body['schema'])}</p>{example}\n"
+    schema = "" if link else _json(body["schema"])
+    return f"<p>{escape(media)} {link}</p>{schema}{example}\n"
 
 
 def _json(value: object) -> str:

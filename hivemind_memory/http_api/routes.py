@@ -151,6 +151,12 @@ class Route:
     needs_headers: tuple[str, ...] = ()
     """Those of them without which it is refused."""
 
+    has_version: bool = False
+    """The answer has an ``ETag``; ``If-None-Match`` is heeded where it is read."""
+
+    has_location: bool = False
+    """The answer names in ``Location`` what was made."""
+
     media: str = "application/json"
     """Type of the answer; another one is that of a ``Stream``."""
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import sha256
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
 from hivemind_memory.http_api.routes import Answer, Call, CamelAnswer
+from hivemind_memory.model.memories import EDGE_KINDS
+from hivemind_memory.model.memory_types import BUILT_IN
 from hivemind_memory.model.scope import scope_text
 from hivemind_memory.redaction import mask
 
@@ -37,6 +39,22 @@ ROW_EXAMPLE = {
     "path": "projects/shop/decisions/deploy-day.md",
 }
 
+
+TYPES: dict[str, Any] = {"examples": list(BUILT_IN)}
+"""For the schema of a type: more can be configured."""
+
+VISIBILITIES: dict[str, Any] = {"enum": ["", "public", "private"]}
+"""For the schema of a visibility that a request gives."""
+
+SCOPE: dict[str, Any] = {
+    "pattern": r"^\s*([A-Za-z]+(/[A-Za-z0-9_][A-Za-z0-9._-]{0,99})?)?\s*$",
+    "examples": ["global", "projects/shop", "teams/red", "workspaces/web"],
+}
+"""For the schema of a scope that a request gives."""
+
+_TOLD_SCOPE: dict[str, Any] = {"pattern": "^(global|(projects|teams|workspaces)/.+)$"}
+STATUSES = ("active", "superseded", "pending", "forgotten", "expired", "done")
+"""What a memory may be."""
 
 MAX_NAMES_CHARS = 1_000
 
@@ -73,7 +91,7 @@ class Row(CamelAnswer):
     team_name: str = Field(description="its team; empty: another scope")
     key: str
     content: str
-    type: str
+    type: str = Field(json_schema_extra=TYPES)
     is_active: bool
     supersedes_id: str | None = Field(description="id of the version before")
     supersede_reason: str | None = Field(description="why it replaced that version")
@@ -81,19 +99,20 @@ class Row(CamelAnswer):
     created_at: str
     updated_at: str
     importance: float
-    scope: str = Field(description="``global``, ``projects/shop``, ``teams/red`` …")
-    visibility: str = Field(description="public or private")
+    scope: str = Field(
+        description="``global``, ``projects/shop``, ``teams/red`` …",
+        json_schema_extra=_TOLD_SCOPE,
+    )
+    visibility: str = Field(
+        description="public or private",
+        json_schema_extra={"enum": ["public", "private"]},
+    )
     access_count: int = Field(description="how often it was recalled")
     last_accessed_at: str | None
-    status: str = Field(description="active, superseded, pending or forgotten")
+    status: str = Field(
+        description="what has become of it", json_schema_extra={"enum": [*STATUSES]}
+    )
     path: str = Field(description="its note, below the notes folder")
-
-
-class Rows(Answer):
-    """Several memories."""
-
-    data: list[Row]
-    warning: str = Field(default="", description="why changes may be missing")
 
 
 class ReadRow(Row):
@@ -105,7 +124,10 @@ class ReadRow(Row):
 class Edge(CamelAnswer):
     """A link of a memory to another one."""
 
-    kind: str = Field(description="related_to, updates or contradicts")
+    kind: str = Field(
+        description="related_to, updates or contradicts",
+        json_schema_extra={"enum": [*EDGE_KINDS]},
+    )
     weight: float
     is_outgoing: bool = Field(description="it begins at this memory")
     id: str = Field(description="of the other one, or as it is written there")

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from hivemind_memory.errors import NoteNotFoundError, NotesMissingError
 from hivemind_memory.http_api.failures import Failure
 from hivemind_memory.http_api.routes import Call, Fields, RouteGroup
-from hivemind_memory.http_api.schemas import Names
+from hivemind_memory.http_api.schemas import SCOPE, Names
 from hivemind_memory.mcp_server.search_output import (
     SearchOut,
     empty_search,
@@ -67,7 +67,12 @@ class SearchFields(Fields):
     ] = None
     types: Names = Field(default=[], description="only these types")
     scope: Annotated[
-        str, Field(max_length=200, description="only this scope: projects/shop")
+        str,
+        Field(
+            max_length=200,
+            description="only this scope: projects/shop",
+            json_schema_extra=SCOPE,
+        ),
     ] = ""
     tags: Names = Field(default=[], description="only items with all of these tags")
     folder: Annotated[

@@ -132,8 +132,10 @@ class SessionResumption:
         async def sign(message: Message) -> None:
             if message["type"] == "http.response.start":
                 opened = header_of(message, SESSION_HEADER)
-                # A refused request has the id of a session that is dropped.
-                if opened and message["status"] < 400:
+                if opened and message["status"] >= 400:
+                    # A refused request has the id of a session that is dropped.
+                    message = _without_session(message)
+                elif opened:
                     body = b"".join(part.get("body", b"") for part in kept)
                     held = _held(body, header_of(scope, _PROJECT))
                     signed = self._signed(opened, held, token_in(scope))
@@ -271,6 +273,16 @@ def _with_session(carrier: Message, session: bytes) -> Message:
         for key, value in carrier.get("headers", ())
     ]
     return {**carrier, "headers": headers}
+
+
+def _without_session(answer: Message) -> Message:
+    """Return an answer that names no session."""
+    headers = [
+        (key, value)
+        for key, value in answer.get("headers", ())
+        if key.lower() != SESSION_HEADER
+    ]
+    return {**answer, "headers": headers}
 
 
 async def _refuse(send: Send) -> None:

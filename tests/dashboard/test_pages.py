@@ -418,6 +418,10 @@ def test_nobody_sees_a_page_without_a_session(served: Served) -> None:
             assert answer.status_code == 303, path
             assert answer.headers["location"].startswith("/memory/login?next=%2Fmemory")
         assert stranger.client.get("/memory/events").status_code == 401
+        for method in ("PUT", "DELETE", "TRACE", "OPTIONS"):
+            answer = stranger.client.request(method, "/memory/log")
+            assert answer.status_code == 405
+            assert answer.headers["allow"] == "GET, HEAD"
         for wrong in ("", "wrong", "hm_wrong", "ä"):
             assert stranger.log_in(wrong).status_code == 403
         outside = {"token": served.token, "next": "https://evil.example/"}
@@ -530,6 +534,9 @@ def test_files_of_pages_are_kept_by_browsers_and_compressed(served: Served) -> N
             address = attributes.get("src", attributes.get("href", ""))
             reply = served.ask("GET", address, token=None)
             assert "immutable" in reply.headers["cache-control"]
+            old = served.ask("GET", f"{address[:-1]}x", token=None)
+            assert (old.status_code, old.content) == (200, reply.content)
+            assert old.headers["cache-control"] == "no-store"
     for name in ("..%2fapp.py", "app.py", "", "dashboard.css/x"):
         assert served.ask("GET", f"/memory/static/{name}").status_code == 404
 

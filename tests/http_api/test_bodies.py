@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import socket
 from pathlib import Path
@@ -20,6 +21,37 @@ def notes_of(home: Path) -> dict[str, bytes]:
     """Every note, with its bytes."""
     notes = home / "memory"
     return {str(path): path.read_bytes() for path in notes.rglob("*.md")}
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Content-Type": "application/json; charset=utf-8"}, 201),
+        ({"Content-Type": "application/problem+json"}, 201),
+        ({"Content-Type": "application/x-www-form-urlencoded"}, 201),
+        ({}, 201),
+        ({"Content-Encoding": "identity"}, 201),
+        ({"Content-Type": "text/plain"}, 415),
+        ({"Content-Type": "multipart/form-data; boundary=x"}, 415),
+        ({"Content-Encoding": "gzip"}, 415),
+        ({"Content-Encoding": "br"}, 415),
+    ],
+)
+def test_a_body_that_says_it_is_no_plain_json_is_not_read(
+    served: Served, home: Path, headers: dict[str, str], status: int
+) -> None:
+    """A compressed one was called invalid JSON. What curl says of any body is taken."""
+    content = json.dumps(NEW).encode()
+    if "gzip" in headers.values():
+        content = gzip.compress(content)
+    answer = served.ask("POST", MEMORIES, content=content, headers=headers)
+
+    assert answer.status_code == status, answer.text
+    if status == 415:
+        is_packed = "Content-Encoding" in headers
+        said = "compressed bodies are not read" if is_packed else "must be JSON"
+        assert said in answer.json()["error"]
+        assert notes_of(home) == {}
 
 
 @pytest.mark.parametrize(
@@ -46,6 +78,7 @@ def notes_of(home: Path) -> dict[str, bytes]:
             "related.0: must be a string of up to 1,100 characters",
         ),
         ({**NEW, "key": ""}, "key"),
+        (b'{"key": "a", "content": "b", "key": "c"}', "key: is given more than once"),
         ({**NEW, "type": "nothing"}, "Unknown memory type: nothing"),
         ({**NEW, "scope": "galaxy/x"}, ""),
         ({**NEW, "expires": "someday"}, ""),

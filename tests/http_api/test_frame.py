@@ -112,6 +112,101 @@ def test_health_needs_no_token_and_head_has_no_body(served: Served) -> None:
     assert served.ask("GET", "/healthz", token=None).json() == {"status": "ok"}
     answer = served.ask("HEAD", ROUTE)
     assert (answer.status_code, answer.content) == (200, b"")
+    for method in ("POST", "DELETE", "TRACE"):
+        answer = served.ask(method, "/healthz", token=None)
+        assert (answer.status_code, answer.headers["allow"]) == (405, "GET, HEAD")
+
+
+@pytest.mark.parametrize("name", ["deploy-day", "id"])
+def test_a_version_that_the_client_has_already_is_not_sent_again(
+    served: Served, name: str
+) -> None:
+    """It was sent whole, though its `ETag` was named."""
+    known = save("deploy-day", "We deploy on Tuesdays.")
+    path = f"/api/v1/memories/{known if name == 'id' else name}"
+    first = served.ask("GET", path)
+    version = first.headers["etag"]
+    assert first.headers["cache-control"] == "private, no-cache"
+
+    for given in (version, f"W/{version}", f'"other", {version}', "*"):
+        answer = served.ask("GET", path, headers={"If-None-Match": given})
+        assert (answer.status_code, answer.content) == (304, b"")
+        assert answer.headers["etag"] == version
+        assert answer.headers["cache-control"] == "private, no-cache"
+    save("deploy-day", "On Mondays.", reason="a new rota")
+    answer = served.ask("GET", path, headers={"If-None-Match": version})
+    assert (answer.status_code, answer.headers["etag"] != version) == (200, True)
+
+
+def test_no_answer_is_kept_or_taken_for_another_type(served: Served) -> None:
+    """What the memory holds stays out of every cache."""
+    save("deploy-day", "We deploy on Tuesdays.")
+    for method, path, status in (
+        ("GET", f"{ROUTE}?q=deploy", 200),
+        ("GET", "/api/v1/memories", 200),
+        ("GET", "/api/v1/none", 404),
+        ("POST", "/api/v1/memories", 400),
+        ("DELETE", "/api/v1/memories/deploy-day", 200),
+    ):
+        answer = served.ask(method, path)
+        assert answer.status_code == status
+        assert answer.headers["cache-control"] == "no-store", path
+        assert answer.headers["x-content-type-options"] == "nosniff", path
+
+
+def test_long_answers_are_compressed_for_who_takes_it(served: Served) -> None:
+    """A stream of events is not: each event would wait for the next."""
+    save("deploy-day", "We deploy on Tuesdays. " * 100)
+    save("short", "We deploy.")
+    long, short = "/api/v1/memories/deploy-day", "/api/v1/memories/short"
+    for path, asked, is_packed in (
+        (long, "br, gzip", True),
+        (long, "*", True),
+        (long, "gzip;q=0", False),
+        (long, "br", False),
+        (short, "gzip", False),
+        ("/api/v1/openapi.json", "gzip", True),
+        ("/api/v1/docs", "gzip", True),
+    ):
+        answer = served.ask("GET", path, headers={"Accept-Encoding": asked})
+        packed = answer.headers.get("content-encoding") == "gzip"
+        assert (answer.status_code, packed) == (200, is_packed), (path, asked)
+        assert (answer.headers.get("vary") == "accept-encoding") == (path != short)
+        plain = served.ask("GET", path, headers={"Accept-Encoding": "identity"})
+        assert answer.content == plain.content
+    headers = {"Authorization": f"Bearer {served.token}", "Accept-Encoding": "gzip"}
+    with httpx.stream("GET", f"{served.url}/api/v1/events", headers=headers) as stream:
+        assert "content-encoding" not in stream.headers
+
+
+def test_what_was_made_is_named_by_its_location(served: Served) -> None:
+    """A client that follows it reads what it has written."""
+    save("rollback", "Run rollback.sh.")
+    for path, body, expected in (
+        ("memories", {"key": "deploy day", "content": "On Mondays."}, "On Mondays."),
+        ("notes", {"content": "It failed.", "file": "a b.md"}, "It failed."),
+        ("links", {"from": "rollback", "to": "deploy day", "kind": "updates"}, "day"),
+    ):
+        made = served.ask("POST", f"/api/v1/{path}", json=body)
+        assert made.status_code == 201, made.text
+        assert expected in served.ask("GET", made.headers["location"]).text
+
+
+def test_a_chain_is_read_in_parts(served: Served) -> None:
+    """A memory that changed a hundred times was one long answer."""
+    for number in range(4):
+        save("deploy-day", f"It is {number} now.", reason="" if not number else "new")
+    path = "/api/v1/memories/deploy-day/chain"
+
+    def texts(query: str) -> list[str]:
+        answer = served.ask("GET", path + query).json()
+        assert answer["total"] == 4
+        return [row["content"][6] for row in answer["data"]]
+
+    assert texts("") == ["3", "2", "1", "0"]
+    assert texts("?limit=2&offset=1") == ["2", "1"]
+    assert texts("?offset=9") == []
+    assert served.ask("GET", f"{path}?limit=101").status_code == 400
 
 
 def test_a_visitor_is_let_in_only_with_public(home: Path) -> None:
@@ -191,18 +286,58 @@ def test_an_agents_shell_starts_none(
             assert done.returncode == 2, done.stderr
 
 
-@pytest.mark.parametrize("target", ["*", "example.org:443"])
-def test_a_target_without_a_slash_is_no_route(served: Served, target: str) -> None:
-    """As of OPTIONS and CONNECT; the answer was an empty 500."""
+def raw(served: Served, first: str, *more: str, body: str = "") -> bytes:
+    """Send a request as it is written, and return all that comes until the end."""
     host = served.url.removeprefix("http://")
-    head = (
-        f"OPTIONS {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n"
-        f"Authorization: Bearer {served.token}\r\n\r\n"
+    lines = (
+        first.replace("HOST", host),
+        f"Host: {host}",
+        f"Authorization: Bearer {served.token}",
+        *more,
     )
     port = int(host.rpartition(":")[2])
     with socket.create_connection(("127.0.0.1", port), timeout=120) as client:
-        client.sendall(head.encode())
-        answer = b"".join(iter(lambda: client.recv(4096), b""))
+        client.sendall("\r\n".join((*lines, "", body)).encode())
+        return b"".join(iter(lambda: client.recv(4096), b""))
+
+
+@pytest.mark.parametrize(
+    ("target", "status"),
+    [
+        ("http://HOST/api/v1/search?q=tea", 200),
+        ("HTTP://HOST/api/v1/search?q=tea", 200),
+        ("http://HOST/none", 404),
+        ("http://evil.example/api/v1/search", 421),
+        ("http://HOST@evil.example/api/v1/search", 421),
+        ("https://HOST/api/v1/search", 404),
+    ],
+)
+def test_a_whole_address_is_taken_for_its_path_if_it_is_ours(
+    served: Served, target: str, status: int
+) -> None:
+    """As clients send it to a proxy; it was no path, and so 401."""
+    answer = raw(served, f"GET {target} HTTP/1.1", "Connection: close")
+
+    assert answer.startswith(f"HTTP/1.1 {status} ".encode())
+
+
+def test_a_body_with_two_lengths_is_refused_and_ends_the_connection(
+    served: Served,
+) -> None:
+    """What one program takes for the body, another takes for the next request."""
+    smuggled = "0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+    lengths = (f"Content-Length: {len(smuggled)}", "Transfer-Encoding: chunked")
+    answer = raw(served, "POST /api/v1/memories HTTP/1.1", *lengths, body=smuggled)
+
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert answer.count(b"HTTP/1.1 ") == 1
+    assert b"cannot be given together" in answer
+
+
+@pytest.mark.parametrize("target", ["*", "example.org:443"])
+def test_a_target_without_a_slash_is_no_route(served: Served, target: str) -> None:
+    """As of OPTIONS and CONNECT; the answer was an empty 500."""
+    answer = raw(served, f"OPTIONS {target} HTTP/1.1", "Connection: close")
 
     assert answer.startswith(b"HTTP/1.1 404 ")
     assert answer.endswith(b'{"error":"no route"}')

@@ -35,6 +35,7 @@ def held(
             if answer.status_code != 200:
                 answer.read()
                 assert (number, answer.status_code) == (most, 429)
+                assert int(answer.headers["retry-after"]) > 0
                 yield answer.text
                 return
         raise AssertionError("all streams were granted")

@@ -171,7 +171,10 @@ def test_a_web_page_is_refused(served: Served) -> None:
 
 
 def test_hostile_bodies_do_not_end_it(served: Served) -> None:
-    """Each gets an answer, and the next request is served as before."""
+    """Each gets an answer, and the next request is served as before.
+
+    A refused request opens no session: the answer named one that was dropped.
+    """
     bodies = (
         b"",
         b"{",
@@ -181,8 +184,10 @@ def test_hostile_bodies_do_not_end_it(served: Served) -> None:
         b"x" * (33 * 1024 * 1024),
     )
     for body in bodies:
-        status, _ = served.post(body)
+        headers: dict[str, str] = {}
+        status, _ = served.post(body, headers)
         assert 400 <= status < 500
+        assert "mcp-session-id" not in headers
 
     assert served.post()[0] == 200
 
