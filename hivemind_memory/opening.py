@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from hivemind_memory.model.ports import InjectionRecords
     from hivemind_memory.model.results import Diagnosis
     from hivemind_memory.projects.folders import ProjectFolder
-    from hivemind_memory.projects.identity import SeenRepository
     from hivemind_memory.projects.lookup import ProjectLookup
     from hivemind_memory.transcripts.activity import Activity
     from hivemind_memory.transcripts.one_session import SessionReader
@@ -147,13 +146,6 @@ def find_project(folder: str, memory: Memory, *, is_look: bool) -> ProjectFolder
 def describe_project(memory: Memory) -> str:
     """Return which project the current folder belongs to and why, as a clause."""
     return _lookup(os.getcwd(), memory.settings, memory.places).describe()
-
-
-def seen_repository(folder: str) -> SeenRepository:
-    """Return what identifies the repository of a folder, or the folder itself."""
-    from hivemind_memory.projects import lookup
-
-    return lookup.seen_repository(folder, git_environ())
 
 
 def _lookup(
@@ -297,6 +289,13 @@ def open_activity(memory: Memory) -> Activity:
     return activity_in(around, *here, caller=memory.caller, state=state)
 
 
+def read_sessions(memory: Memory) -> None:
+    """Read the transcripts up to now: what a purge does not find there comes back."""
+    if memory.settings.session_sources:
+        with open_activity(memory) as activity:
+            activity.read()
+
+
 def open_sessions(memory: Memory, *, is_look: bool = False) -> SessionReader:
     """Return what reads single sessions, for the owner only; see ``sessions_in``."""
     from hivemind_memory.transcripts.open import sessions_in
@@ -328,11 +327,8 @@ def open_injection_records(memory: Memory) -> InjectionRecords:
 def check_worktree(memory: Memory, worktree: str) -> None:
     """Raise if a caller of some scopes names a worktree whose project it does not see.
 
-    The one that it is in is its own, whatever project it was given.
-
-    Raises:
-        ScopeError: It does.
-        UsageError: The folder does not exist.
+    The one that it is in is its own, whatever project it was given. It is a
+    ``ScopeError``; a ``UsageError`` if the folder does not exist.
     """
     from hivemind_memory.access.rules import unseen_folder
 

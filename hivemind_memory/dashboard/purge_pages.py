@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
+from hivemind_memory import opening
 from hivemind_memory.dashboard.memory_pages import without_secrets
 from hivemind_memory.dashboard.page import Page, PageCall, PageGroup
 from hivemind_memory.model.curation import MemorySelector, PurgeResult, StoredMemory
@@ -28,7 +29,7 @@ def purge(call: PageCall) -> Page:
         problem = f"That is not the {kind} of this memory. Nothing was removed."
         return _purge_page(call, problem=problem)
     selector = MemorySelector(name=call.path["id"])
-    plan = call.memory.curation.purge(selector, is_dry_run=True)
+    plan = _plan(call)
     if call.form.get("shown", "") != _names_in(plan):
         problem = (
             "This list has changed since you opened the page. Nothing was removed."
@@ -41,8 +42,7 @@ def purge(call: PageCall) -> Page:
 def _purge_page(call: PageCall, problem: str = "") -> Page:
     """Return the page of a purge that was not done."""
     memory = without_secrets(call.memory.curation.show(call.path["id"]).memory)
-    selector = MemorySelector(name=call.path["id"])
-    plan = call.memory.curation.purge(selector, is_dry_run=True)
+    plan = _plan(call)
     name, kind = _confirming(memory)
     values: dict[str, Any] = {
         "plan": plan,
@@ -57,6 +57,13 @@ def _purge_page(call: PageCall, problem: str = "") -> Page:
         values=values,
         status=400 if problem else 200,
     )
+
+
+def _plan(call: PageCall) -> PurgeResult:
+    """Return what a purge would remove, as `hm forget --purge` finds it."""
+    opening.read_sessions(call.memory)
+    selector = MemorySelector(name=call.path["id"])
+    return call.memory.curation.purge(selector, is_dry_run=True)
 
 
 def _names_in(plan: PurgeResult) -> str:

@@ -59,7 +59,7 @@ class Memory:
         *,
         caller: rules.Caller = rules.OWNER,
         here: rules.ProjectHere = rules.NO_PROJECT,
-        open_injected: Callable[[Memory], InjectionRecords | None] = lambda _: None,
+        open_injected: Callable[[Memory], InjectionRecords | None],
     ) -> None:
         """Take the parts; nothing is opened before its first use.
 

@@ -77,6 +77,42 @@ def test_a_section_that_is_gone_and_a_folder_that_is_gone(
     assert (gone.status_code, "deploy-day" in gone.text) == (200, True)
 
 
+def test_a_purge_takes_the_text_out_of_the_worktrees_that_were_told_it(
+    reader: Reader, shop: Path
+) -> None:
+    """As `hm forget --purge` does, and the page says so before and after."""
+    known = save("tapirs", "Tapirs may enter on Mondays.", SCOPE, type="lesson")
+    save("zebras", "Zebras may never enter.", SCOPE, type="lesson")
+    tell(shop)
+    assert "Tapirs" in (shop / "CLAUDE.md").read_text("utf-8")
+
+    asked = reader.page(f"/{known}/purge").text
+    done = reader.press(asked, f"/memory/{known}/purge", key="tapirs").text
+
+    for page in (asked, done):
+        assert "1 section in a worktree" in page
+        assert "1 record of what agents were told" in page
+    left = (shop / "CLAUDE.md").read_text("utf-8")
+    assert "Tapirs" not in left
+    assert "Zebras" in left
+
+
+@pytest.mark.parametrize("is_person", [True, False])
+def test_what_is_forgotten_over_http_leaves_the_sections_at_once(
+    reader: Reader, served: Served, shop: Path, is_person: bool
+) -> None:
+    """A person in the dashboard and a program with the server's token, as `hm` does."""
+    known = save("tapirs", "Tapirs may enter on Mondays.", SCOPE, type="lesson")
+    save("zebras", "Zebras may never enter.", SCOPE, type="lesson")
+    tell(shop)
+    if is_person:
+        reader.press(reader.page(f"/{known}").text, f"/memory/{known}/forget")
+    else:
+        assert served.ask("DELETE", f"/api/v1/memories/{known}").status_code == 200
+    left = (shop / "CLAUDE.md").read_text("utf-8")
+    assert ("Tapirs" in left, "Zebras" in left) == (False, True)
+
+
 def test_a_purged_memory_has_no_name_there(reader: Reader, shop: Path) -> None:
     """The section is written again; what is left of the record names nothing."""
     save("zebra-plan", "The zebra moves the shop.", SCOPE, type="lesson")

@@ -234,14 +234,11 @@ def _purge(
     is_dry_run: bool,
     shown: Sequence[AffectedItem] | None = None,
 ) -> PurgeResult:
-    """Purge, including the sections in worktrees."""
+    """Purge, what the newest transcripts say included."""
     from hivemind_memory import opening
     from hivemind_memory.model.curation import UnfinishedPurge
 
-    if memory.settings.session_sources:
-        # What is not read yet would not be found, and come back with the next reading.
-        with opening.open_activity(memory) as activity:
-            activity.read()
+    opening.read_sessions(memory)
     # A path, or a scope by itself, plainly means whole notes, whoever wrote them.
     is_forced = isinstance(selector, UnfinishedPurge) or (
         selector.name.endswith(".md") or selector.is_whole_scope

@@ -14,6 +14,7 @@ from hivemind_memory.cli.output import (
     print_notices,
     print_table,
 )
+from hivemind_memory.environment import git_environ
 from hivemind_memory.errors import ProjectUnknownError, UsageError
 from hivemind_memory.model.display import count_text
 
@@ -116,7 +117,7 @@ def _identity(listed: ListedProject) -> str:
 )
 def adopt(request: CommandRequest) -> int:
     """Make a folder's repository part of a project."""
-    from hivemind_memory import opening
+    from hivemind_memory.projects.lookup import seen_repository
 
     folder, name = _folder(request), request.values["name"]
     with request.open_memory() as memory:
@@ -124,7 +125,7 @@ def adopt(request: CommandRequest) -> int:
             current = _find(folder, memory).slug
         except ProjectUnknownError:
             current = ""  # this is the command that mends it
-        seen = opening.seen_repository(folder)
+        seen = seen_repository(folder, git_environ())
         memory.curation.projects.adopt(seen, current, name)
         notes = {
             project.name: project.notes for project in memory.curation.projects.list()
