@@ -42,7 +42,7 @@ CONFIG = """\
 [checks]
 missing_required_header.expected-statuses = [400, 401, 403, 428]
 negative_data_rejection.expected-statuses = [
-  400, 401, 403, 404, 405, 409, 412, 413, 428
+  400, 401, 403, 404, 405, 409, 412, 413, 415, 428
 ]
 """
 
