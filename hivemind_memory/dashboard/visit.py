@@ -32,6 +32,9 @@ class Visit:
     address: str = ROOT
     """The page that shows the same again."""
 
+    event: str = ""
+    """Id of the newest event before the page was made."""
+
     part: str = ""
     """See ``PageCall``."""
 

@@ -148,6 +148,10 @@ class EventFeed:
                 return self.id_of(self._recent.last), bool(after)
             return self.id_of(place), False
 
+    def newest_id(self) -> str:
+        """Return an id for who reads the memory now: later events come after it."""
+        return self.id_of(self._recent.last)
+
     def id_of(self, place: int) -> str:
         """Return an id of a place in the stream, for a client."""
         return self._recent.id_of(place)

@@ -321,7 +321,14 @@ def test_a_long_look_is_shown_while_it_goes_on() -> None:
 
     look = CloseLook(rows=[None] * 400, looked_at=100)  # type: ignore[list-item]
     values = {"found": Doubts(), "look": look, "most": 50, "total": 0, "today": 0}
-    frame = {"theme": "", "here": "", "address": "", "notice": None, "form_secret": ""}
+    frame = {
+        "theme": "",
+        "here": "",
+        "address": "",
+        "event": "",
+        "notice": None,
+        "form_secret": "",
+    }
     roles = dict.fromkeys(
         ("is_member", "is_person", "may_change", "is_logged_in"), True
     )

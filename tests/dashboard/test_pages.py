@@ -661,7 +661,14 @@ def test_the_owner_sees_the_size_and_how_far_long_work_is(
     status.index_bytes, status.leader, status.skipped = 1, "", ()
     status.provider, status.vectors_problem = "ollama", ""
     status.vectors, status.pending_vectors = 30, 70
-    frame = {"theme": "", "here": "", "address": "", "notice": None, "form_secret": ""}
+    frame = {
+        "theme": "",
+        "here": "",
+        "address": "",
+        "event": "",
+        "notice": None,
+        "form_secret": "",
+    }
     names = ("is_member", "is_person", "may_change", "is_logged_in")
     model = SimpleNamespace(name="none", jobs={})
     values = {"status": status, "findings": None, "model": model}

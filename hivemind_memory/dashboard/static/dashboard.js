@@ -137,17 +137,16 @@ if (location.hash === "#q") document.getElementById("q")?.focus();
 
 // What another program changes. One page listens and tells the others: a browser keeps
 // six connections to a server at most, so six listening pages would block the seventh.
-// Who is cut off, or takes over, names the last event, and gets those that it missed, or
-// a `reset` if nobody knows them any more.
+// It names the last event, at first that before the page was made, and gets those that it
+// missed, or a `reset` if nobody knows them any more.
 const KINDS = ["saved", "superseded", "forgotten", "indexed", "reset"];
 const onChange = (use) => {
   const others = new BroadcastChannel("memory");
-  let last = "";
+  let last = document.body.dataset.event;
   const hear = (change) => { last = change.event || last; use(change); };
   others.addEventListener("message", ({ data }) => hear(data));
   const tell = (change) => { hear(change); others.postMessage(change); };
-  const listen = (isFirst) => new Promise((leave) => {
-    if (!isFirst && !last) tell({ kind: "reset" });
+  const listen = () => new Promise((leave) => {
     const events = new EventSource(`/memory/events?after=${last}`);
     for (const kind of KINDS) {
       events.addEventListener(kind, ({ data, lastEventId }) => {
@@ -157,9 +156,9 @@ const onChange = (use) => {
     events.addEventListener("error", () => { if (events.readyState === EventSource.CLOSED) leave(); });
   });
   const { locks } = navigator, name = "memory events";
-  const wait = () => locks.request(name, () => listen(false));
-  if (locks) locks.request(name, { ifAvailable: true }, (lock) => lock ? listen(true) : wait());
-  else listen(true);
+  const wait = () => locks.request(name, () => listen());
+  if (locks) locks.request(name, { ifAvailable: true }, (lock) => lock ? listen() : wait());
+  else listen();
 };
 const read = async (address, id) => { // a part of a page, as it is now; nothing if it is gone
   const answer = await fetch(address, {
