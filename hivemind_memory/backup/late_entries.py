@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from hivemind_memory.backup.write import JOURNAL, NOTES
 from hivemind_memory.errors import NotSavedError
+from hivemind_memory.files.scope_folders import PROJECT_RECORD
 from hivemind_memory.markdown.entry import entry_ids, parse_provenance
-from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.results import RECOVERY_WINDOW_S, RecoveredEntry
-from hivemind_memory.model.scope import scope_of
+from hivemind_memory.model.scope import inner_path, scope_of
+from hivemind_memory.model.value import replaced
 from hivemind_memory.notes.append import end_of
+from hivemind_memory.notes.entry_scopes import owners_in, path_now, scope_now
 from hivemind_memory.notes.journal_records import (
     RECOVERED,
     SAVED,
+    copied_line,
     entries_of,
     mark_line,
     text_of,
@@ -27,6 +30,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.notes.journal_records import JournalEntry
 
 
@@ -52,13 +56,16 @@ def add_late_entries(
         for entry in entries_of(journal.splitlines(keepends=True)).values()
         if entry.state == SAVED and entry.root == root
     ]
-    found = _ids_by_scope(members) if entries else {}
-    anywhere = frozenset[str]().union(*found.values())
+    folders = _Folders(members if entries else {})
     back = []
-    for entry in entries:
-        # A person may have renamed the folder of a scope.
-        held = found.get(scope_of(entry.path), anywhere)
-        if entry.id in held or _is_deleted(entry, members, known):
+    renamed = {}
+    for journaled in entries:
+        scope = folders.scope_of(journaled)
+        if scope is None:
+            continue
+        entry = replaced(journaled, path=path_now(journaled, scope))
+        renamed[entry.id] = entry.path
+        if folders.holds(entry, scope) or _is_deleted(entry, members, known):
             continue
         line = journal[entry.offset : journal.index(b"\n", entry.offset)]
         target = _put_back(entry, text_of(line), members)
@@ -68,18 +75,49 @@ def add_late_entries(
         about["mtime_ns"] = max(int(about["mtime_ns"]), int(entry.at_s * 1e9))
         back.append(RecoveredEntry(id=entry.id, path=entry.path, target=target))
     marks = (mark_line(RECOVERED, entry.id) for entry in back)
-    members[JOURNAL] = b"".join((journal, *marks))
+    lines = journal.splitlines(keepends=True)
+    members[JOURNAL] = b"".join(
+        (*(copied_line(line, renamed) for line in lines), *marks)
+    )
     return tuple(back)
 
 
-def _ids_by_scope(members: dict[str, bytes]) -> dict[str, set[str]]:
-    """Return the ids of all entries in the notes of each scope."""
-    found: dict[str, set[str]] = {"": set()}
-    for name, data in members.items():
-        if name.startswith(NOTES):
-            scope = scope_of(NotePath(name.removeprefix(NOTES)))
-            found.setdefault(scope, set()).update(entry_ids(data))
-    return found
+class _Folders:
+    """The folders of the scopes in an archive, and the entries in their notes."""
+
+    def __init__(self, members: dict[str, bytes]) -> None:
+        self._ids: dict[str, dict[str, frozenset[str]]] = {"": {}}
+        self._owners: dict[str, frozenset[str]] = {}
+        for name, data in members.items():
+            if name.startswith(NOTES):
+                path = name.removeprefix(NOTES)
+                scope, inner = scope_of(path), inner_path(path)
+                if scope:
+                    self._owners.setdefault(scope, frozenset())
+                if scope and inner == PROJECT_RECORD:
+                    self._owners[scope] = owners_in(data)
+                else:
+                    self._ids.setdefault(scope, {})[inner] = entry_ids(data)
+
+    def scope_of(self, entry: JournalEntry) -> str | None:
+        """Return the scope that an entry belongs to; None: another has its name.
+
+        An archive has no inodes: the folder of another scope is the renamed one if it
+        has the entry in a note of the same name.
+        """
+        own, inner = scope_of(entry.path), inner_path(entry.path)
+
+        def is_its_folder(scope: str) -> bool:
+            held = self._ids.get(scope, {}).get(inner, frozenset())
+            return scope == own or entry.id in held
+
+        return scope_now(entry, self._owners, is_its_folder)
+
+    def holds(self, entry: JournalEntry, scope: str) -> bool:
+        """Return whether a scope has an entry; any, if the folder of that is gone."""
+        notes = self._ids.get(scope)
+        held = self._ids.values() if notes is None else (notes,)
+        return any(entry.id in ids for notes in held for ids in notes.values())
 
 
 def _is_deleted(

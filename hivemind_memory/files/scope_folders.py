@@ -11,6 +11,13 @@ import os
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import scope_of
 
+PROJECT_RECORD = ".project"
+"""The file in a project's folder that names its repositories; ``projects.record_file``
+has its format."""
+
+SEEN_FOLDER = "folder"
+"""The first field of a line on a git folder there; its mark is the second."""
+
 
 def spelled_name(above: str, name: str, *, first: str = "") -> str:
     """Return the name of a folder as it is spelled on the disk.

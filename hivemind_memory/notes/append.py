@@ -186,6 +186,7 @@ class _Attempt:
             signature=signature if is_ours else _NO_SIGNATURE,
             line_count=end_line,
             newline=end.newline,
+            folder=note.folder(),
         )
         self._session.finish(self._draft.entry, last)
         return EntryLocation(
@@ -201,7 +202,11 @@ class _Attempt:
         next_at = held.find(f"\n{OPENING}".encode(), entry_at)
         entry = held[entry_at : next_at if next_at >= 0 else len(held)].rstrip()
         last = LastSaved(
-            path=self._path, signature=_NO_SIGNATURE, line_count=0, newline="\n"
+            path=self._path,
+            signature=_NO_SIGNATURE,
+            line_count=0,
+            newline="\n",
+            folder=note.folder(),
         )
         self._session.finish(self._draft.entry, last)
         end_line = start_line + entry.count(b"\n")
@@ -295,6 +300,10 @@ class OpenNote:
     def signature(self) -> FileSignature:
         """Return the signature of the open file."""
         return signature_of(os.fstat(self._fd))
+
+    def folder(self) -> int:
+        """Return the inode of the folder that the note is in, whatever its name."""
+        return self._parent.own_status().st_ino
 
     def append(self, data: bytes) -> None:
         """Write *data* at the end; on an error ``rollback`` undoes what was done."""

@@ -18,7 +18,7 @@ from hivemind_memory.model.value import replaced, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from hivemind_memory.model.snapshot import FileSignature
 
@@ -32,6 +32,7 @@ DROPPED = "dropped"
 LONGEST_MARK_BYTES = 8192
 """Lines without a text are shorter than this; see ``files.paths.MAX_PATH_BYTES``."""
 
+_NOBODY = frozenset[str]()
 _TEXT = b',"text":'  # cannot be inside a JSON string: its quotes would be escaped
 
 
@@ -62,6 +63,12 @@ class JournalEntry:
     offset: int
     """Where the line with that text begins in the journal."""
 
+    owners: frozenset[str] = frozenset()
+    """What the record of its project named when it was written, as digests."""
+
+    folder: int = 0
+    """The inode of the folder that held its note then; 0: unknown."""
+
 
 MAX_SET_BACK_S = 86_400.0
 """What is further in the future was written while the clock was wrong, and may never be
@@ -76,6 +83,8 @@ class LastSaved:
     signature: FileSignature
     line_count: int
     newline: str
+    folder: int = 0
+    """The inode of the folder that holds the note; 0: unknown."""
 
 
 def is_recoverable(entry: JournalEntry, now_s: float) -> bool:
@@ -104,6 +113,7 @@ def text_line(entry: JournalEntry, text: str) -> bytes:
         "at": entry.at_s,
         "size_before": entry.size_before,
         "new": entry.is_new,
+        "owners": sorted(entry.owners),
         "sha256": digest,
     }
     return _line({**record, "text": text})
@@ -124,17 +134,41 @@ def saved_line(entry_id: str, last: LastSaved) -> bytes:
             "stamp": last.signature,
             "lines": last.line_count,
             "newline": last.newline,
+            "folder": last.folder,
         }
     )
 
 
 def renamed_line(line: bytes, new_path: Callable[[str], str]) -> bytes:
-    """Return a line for a note that was moved; the same if it names none."""
-    path = heading_of(line).get("path")
+    """Return a line for a note that was moved; the same if it names none.
+
+    Its entry belongs where it was moved to, whatever the project there names.
+    """
+    heading = heading_of(line)
+    path = heading.get("path")
     if not isinstance(path, str) or new_path(path) == path:
         return line
+    nobody: dict[str, object] = {"owners": []} if "owners" in heading else {}
     try:
-        return _line({**json.loads(line), "path": new_path(path)})
+        return _line({**json.loads(line), "path": new_path(path), **nobody})
+    except ValueError:
+        return line  # torn: it counts as not written
+
+
+def copied_line(line: bytes, paths: Mapping[str, NotePath]) -> bytes:
+    """Return a line for a copy of the notes, whose folders have other inodes.
+
+    Args:
+        line: A line of the journal.
+        paths: Ids of entries, and where the notes are that they were written to.
+    """
+    heading = heading_of(line)
+    path = paths.get(str(heading.get("id"))) if heading.get("do") != "again" else None
+    changes: dict[str, object] = {"folder": 0} if "folder" in heading else {}
+    if path and "path" in heading:
+        changes["path"] = path
+    try:
+        return _line({**json.loads(line), **changes}) if changes else line
     except ValueError:
         return line  # torn: it counts as not written
 
@@ -217,6 +251,7 @@ def add_lines(
                 "at": int() | float() as at_s,
                 "size_before": int(size_before),
                 "new": bool(is_new),
+                **rest,
             }:
                 # Nearly all of them name the same folder and the same few notes.
                 root, note = intern(root), _note_path(target)
@@ -232,13 +267,29 @@ def add_lines(
                     size_before=size_before,
                     is_new=is_new,
                     offset=offset - len(line),
+                    owners=_owners(rest.get("owners")),
+                    folder=known.folder if known and is_again else 0,
                 )
-            case {"do": "saved" | "recovered" as state, "id": str(entry_id)}:
-                if entry_id in entries:
-                    entries[entry_id] = replaced(entries[entry_id], state=state)
+            case {"do": "saved" | "recovered" as state, "id": str(entry_id), **rest}:
+                if known := entries.get(entry_id):
+                    match rest:
+                        case {"folder": int(folder)} if folder:
+                            known = replaced(known, folder=folder)
+                    entries[entry_id] = replaced(known, state=state)
             case {"do": "dropped", "id": str(entry_id)}:
                 entries.pop(entry_id, None)
     return end, last_line
+
+
+def _owners(names: object) -> frozenset[str]:
+    """Return the owners that a line names; earlier versions named none."""
+    return _same_owners(tuple(map(str, names))) if isinstance(names, list) else _NOBODY
+
+
+@lru_cache(64)
+def _same_owners(names: tuple[str, ...]) -> frozenset[str]:
+    """Return some owners as a set, for nearly all entries the same object."""
+    return frozenset(map(intern, names))
 
 
 @lru_cache(64)

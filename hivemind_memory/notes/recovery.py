@@ -1,7 +1,8 @@
 """Recovers acknowledged entries that disappeared.
 
 If anything removes an entry within ten minutes of its writing (a stale editor buffer, a
-sync tool, a checkout), the entry comes back once, in ``recovered.md`` of its own scope.
+sync tool, a checkout), the entry comes back once, in ``recovered.md`` of its own scope,
+by whatever name the folder of that goes now (``entry_scopes``).
 Removing it there, or removing it later, is final.
 
 An entry counts as lost only when it is in no note of its scope and its note has been
@@ -11,7 +12,6 @@ that was renamed, and an old entry that a person deletes must not look like a lo
 
 from __future__ import annotations
 
-import os
 import time
 
 from hivemind_memory.errors import (
@@ -28,6 +28,7 @@ from hivemind_memory.model.scope import scope_of
 from hivemind_memory.model.value import replaced, value
 from hivemind_memory.notes.append import EntryDraft, append_entry
 from hivemind_memory.notes.crashed_write import finish_crashed_write
+from hivemind_memory.notes.entry_scopes import ScopeFolders, path_now
 from hivemind_memory.notes.journal_records import (
     BEGUN,
     RETURNING,
@@ -105,7 +106,7 @@ def recover_within(
     entries = session.entries()
     if seen is None:
         seen = find_lost_entries(entries.values(), now_s)
-        gone = [lost.entry for lost in seen]
+        gone = [lost.entry_now for lost in seen]
         looked_at = entries.keys()
     else:
         gone = _still_lost(seen, entries)
@@ -121,13 +122,14 @@ def recover_within(
             if session.is_unfinished():
                 raise  # what is in doubt is settled first
             failed[entry.id] = error  # the note of another scope may take its own
+    gone_ids = {entry.id for entry in gone}
     undecided = {lost.entry.id for lost in seen} | (entries.keys() - looked_at)
     kept = {
         entry.id
         for entry in entries.values()
         if entry.state == SAVED
         and (is_recoverable(entry, now_s) or entry.id in undecided)
-        and (entry not in gone or entry.id in failed)
+        and (entry.id not in gone_ids or entry.id in failed)
     }
     session.keep(kept, now_s)
     for problem in failed.values():
@@ -207,6 +209,13 @@ class LostEntry:
 
     entry: JournalEntry
     glance: _Glance
+    scope: str = ""
+    """Where it belongs now."""
+
+    @property
+    def entry_now(self) -> JournalEntry:
+        """The entry, with the note that it would be in now."""
+        return replaced(self.entry, path=path_now(self.entry, self.scope))
 
 
 def find_lost_entries(entries: Iterable[JournalEntry], now_s: float) -> list[LostEntry]:
@@ -257,7 +266,9 @@ def _still_lost(
             kept = LostEntry(entry=entry, glance=glance)
             found.setdefault(entry.root, []).append(kept)
     return [
-        lost.entry for root, those in found.items() for lost in _in_no_note(root, those)
+        lost.entry_now
+        for root, those in found.items()
+        for lost in _in_no_note(root, those)
     ]
 
 
@@ -327,18 +338,24 @@ def _in_no_note(root: str, entries: list[LostEntry]) -> list[LostEntry]:
     """Return the entries that no note of their scope holds: a person may move them.
 
     A copy in another scope, which its readers may not see, counts only once the folder
-    of the scope is gone: a person may have renamed that.
+    of the scope is gone: a person may have renamed that. An entry whose folder is gone
+    and whose name another project has is left alone: it never gets among the others.
     """
+    if not entries:
+        return []
     folder = NotesFolder(root, max_note_bytes=_MAX_SEARCHED_BYTES)
     found: dict[str, set[str]] = {}
-    for path in folder.signatures() if entries else ():
+    for path in folder.signatures():
         glance = _glance(folder, path)
         found.setdefault(scope_of(path), set()).update(glance.ids if glance else ())
     anywhere = frozenset[str]().union(*found.values())
-
-    def is_lost(entry: JournalEntry) -> bool:
-        scope = scope_of(entry.path)
-        is_there = os.path.isdir(os.path.join(root, scope))
-        return entry.id not in (found.get(scope, ()) if is_there else anywhere)
-
-    return [lost for lost in entries if is_lost(lost.entry)]
+    folders = ScopeFolders(root, found)
+    back = []
+    for lost in entries:
+        scope = folders.scope_of(lost.entry)
+        if scope is None:
+            continue
+        held = found.get(scope, ()) if scope in folders else anywhere
+        if lost.entry.id not in held:
+            back.append(replaced(lost, scope=scope))
+    return back

@@ -14,6 +14,7 @@ from hivemind_memory.model.results import RECOVERY_WINDOW_S
 from hivemind_memory.model.value import value
 from hivemind_memory.notes.append import EntryDraft, append_entry
 from hivemind_memory.notes.crashed_write import finish_crashed_write
+from hivemind_memory.notes.entry_scopes import owners_of
 from hivemind_memory.notes.journal_records import BEGUN, JournalEntry
 from hivemind_memory.notes.recovery import recover_within
 
@@ -196,6 +197,7 @@ class NoteWriter:
             size_before=0,
             is_new=False,
             offset=0,
+            owners=owners_of(self._folder.root, path),
         )
 
     def _look_after(self, journal: JournalFile, now_s: float) -> None:

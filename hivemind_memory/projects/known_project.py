@@ -10,15 +10,16 @@ import os
 
 from hivemind_memory.errors import ProjectUnknownError
 from hivemind_memory.files.descriptors import open_regular
-from hivemind_memory.files.scope_folders import spelled_name
+from hivemind_memory.files.scope_folders import (
+    PROJECT_RECORD,
+    SEEN_FOLDER,
+    spelled_name,
+)
 from hivemind_memory.git.git_folder import find_git_folder, git_folder_mark
 from hivemind_memory.model.scope import FOLDERS
 
-IDENTITY_FILE = ".project"
+IDENTITY_FILE = PROJECT_RECORD
 """The record of a project; ``projects.record_file`` has its format."""
-
-SEEN_FOLDER = "folder"
-"""The first field of a line on a git folder; its mark is the second."""
 
 MAX_RECORD_BYTES = 64 * 1024
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 
+from hivemind_memory.files.scope_folders import SEEN_FOLDER
 from hivemind_memory.projects.identity import KnownFolder, ProjectRecord
 from hivemind_memory.projects.known_project import (
     MAX_RECORD_BYTES,
-    SEEN_FOLDER,
     listed_projects,
     read_record_bytes,
     record_path,

@@ -295,6 +295,31 @@ def test_a_restore_says_in_which_notes_it_put_entries_back(
     )
 
 
+@pytest.mark.parametrize("record", ["", "github.com/acme/shop\n"])
+def test_a_restore_gives_no_entry_of_a_renamed_project_to_another_one(
+    home: Path, tmp_path: Path, record: str
+) -> None:
+    """It was put into the new project of the old name, though its own note has it."""
+    projects = home / "memory" / "projects"
+    (projects / "shop").mkdir(parents=True)
+    (projects / "shop" / ".project").write_text(record)
+    with opened(home) as memory:
+        memory.write("The okapi is shy.", scope="project/shop", file="a.md")
+    (projects / "shop").rename(projects / "store")
+    (projects / "shop").mkdir()
+    (projects / "shop" / "a.md").write_text("Another one's.\n")
+    (projects / "shop" / ".project").write_text(record.replace("acme", "other"))
+    with opened(home) as memory:
+        write_backup(memory.places, str(tmp_path / "b.tar.gz"), at=AT)
+
+    done = restored(tmp_path / "other", tmp_path / "b.tar.gz")
+    with opened(tmp_path / "other") as memory:
+        memory.sync()
+
+    assert done.put_back == ()
+    assert notes_of(tmp_path / "other") == notes_of(home)
+
+
 def test_an_entry_that_is_recovered_during_a_backup_is_in_it(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -200,6 +200,68 @@ def test_a_project_folder_that_was_renamed_by_hand_is_no_loss(home: Home) -> Non
     assert not (home.notes / "projects/site").exists()
 
 
+SHOP, OTHER = b"github.com/acme/shop\n", b"github.com/other/shop\n"
+
+
+def renamed_and_made_anew(home: Home, record: bytes, anew: bytes) -> str:
+    """Write to a project, rename its folder, and give its name away; return the id."""
+    site = home.notes / "projects/site"
+    site.mkdir(parents=True)
+    if record:
+        (site / ".project").write_bytes(record)
+    entry = home.append("x", f"projects/site/{NOTE}")
+    os.rename(site, home.notes / "projects/shop")
+    home.write(b"# theirs\n", f"projects/site/{NOTE}")
+    if anew:
+        (site / ".project").write_bytes(anew)
+    return entry.id
+
+
+@pytest.mark.parametrize(("record", "anew"), [(SHOP, OTHER), (b"", b""), (b"", OTHER)])
+def test_a_project_of_the_old_name_gets_no_entry_of_a_renamed_one(
+    home: Home, record: bytes, anew: bytes
+) -> None:
+    """It may be another repository's, whose agents must not read it."""
+    renamed_and_made_anew(home, record, anew)
+
+    assert home.recover() == ()
+    assert [path.name for path in (home.notes / "projects").rglob("*.md")] == [NOTE] * 2
+
+
+def test_an_entry_that_a_renamed_project_lost_comes_back_there(home: Home) -> None:
+    """Its record says which project it is; the folder may be a copy."""
+    entry_id = renamed_and_made_anew(home, SHOP + b"folder\t12-3\t/c/.git\n", OTHER)
+    shutil.copytree(home.notes / "projects/shop", home.notes / "projects/store")
+    shutil.rmtree(home.notes / "projects/shop")
+    home.write(STALE, f"projects/store/{NOTE}")
+
+    [recovered] = home.recover()
+
+    assert recovered.target == f"projects/store/{RECOVERED}"
+    assert home.text(recovered.target).count(entry_id) == 1
+    assert home.recover() == ()
+    assert not (home.notes / f"projects/site/{RECOVERED}").exists()
+
+
+@pytest.mark.parametrize(
+    ("record", "is_back"), [(SHOP, True), (b"", True), (OTHER, False)]
+)
+def test_an_entry_of_a_deleted_project_comes_back_in_no_other_one(
+    home: Home, record: bytes, *, is_back: bool
+) -> None:
+    """A checkout makes the folder anew, and so may another repository."""
+    site = home.notes / "projects/site"
+    site.mkdir(parents=True)
+    (site / ".project").write_bytes(SHOP)
+    home.append("x", f"projects/site/{NOTE}")
+    shutil.rmtree(site)
+    home.write(STALE, f"projects/site/{NOTE}")
+    if record:
+        (site / ".project").write_bytes(record)
+
+    assert len(home.recover()) == is_back
+
+
 def test_an_entry_moved_into_a_large_note_is_no_loss(home: Home) -> None:
     """No note above the default limit was searched, so the entry came back."""
     home.append("x")
