@@ -53,6 +53,9 @@ _TOO_LARGE = "the body is larger than 1 MiB"
 _LEVEL = 1
 """Of compression: an answer of some kilobytes takes a tenth of a millisecond."""
 
+_LONG = 32 * 1024
+"""Bytes of an answer whose compression would keep others waiting: it has a thread."""
+
 _Reply = tuple[int, "bytes | Stream | None", dict[str, str]]
 """Status, JSON or a stream (None: no body), further headers."""
 
@@ -109,7 +112,10 @@ class Frame:
         if len(body) >= LEAST_COMPRESSED:
             pairs.append(VARY)
             if takes_gzip(scope):
-                body = await anyio.to_thread.run_sync(compressed, body, _LEVEL)
+                if len(body) < _LONG:
+                    body = compressed(body, _LEVEL)
+                else:
+                    body = await anyio.to_thread.run_sync(compressed, body, _LEVEL)
                 pairs.append(PACKED)
         await send_json(send, status, body, tuple(pairs))
 
