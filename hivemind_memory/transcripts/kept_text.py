@@ -6,9 +6,7 @@ anything is stored: found again, it would be a memory of the memory.
 
 from __future__ import annotations
 
-import re
-
-from hivemind_memory.files.marked_section import SECTION_HEADLINE, SECTION_MARKS
+from hivemind_memory.files.section_text import without_sections
 from hivemind_memory.redaction import mask
 from hivemind_memory.transcripts.message import TOOL
 
@@ -20,16 +18,6 @@ transcript has the rest."""
 MARGIN_CHARS = 500
 """So much of the end of what is searched for secrets is dropped, if the text goes on:
 what is cut in two there is not known for a secret. Masking is most of the work."""
-
-_SECTION = re.compile(
-    re.escape(SECTION_MARKS.lookalikes[0].decode())
-    + r"[^>]*>.*?(?:"
-    + re.escape(SECTION_MARKS.end.decode())
-    + r"|\Z)",
-    re.DOTALL,
-)
-# Claude Code takes comments out of the files that it reads, and a hook writes none.
-_WITHOUT_MARKS = re.compile(re.escape(SECTION_HEADLINE) + r".*?(?=\n</|\Z)", re.DOTALL)
 
 
 def kept_text(text: str, role: str) -> str:
@@ -43,8 +31,7 @@ def kept_text(text: str, role: str) -> str:
     'password=[redacted:password] is old'
     """
     limit = TOOL_LIMIT_CHARS if role == TOOL else LIMIT_CHARS
-    if SECTION_HEADLINE in text or SECTION_MARKS.lookalikes[0].decode() in text:
-        text = _WITHOUT_MARKS.sub("", _SECTION.sub("", text))
+    text = without_sections(text)
     is_cut = len(text) > limit + MARGIN_CHARS
     kept = masked_head(text, limit + MARGIN_CHARS)
     if is_cut or len(kept) > limit:

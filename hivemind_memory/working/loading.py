@@ -22,6 +22,7 @@ from time import time
 from hivemind_memory.errors import HivemindError, UsageError
 from hivemind_memory.files.descriptors import read_at, signature_of
 from hivemind_memory.files.errors import cause_of
+from hivemind_memory.files.section_text import with_blank_sections
 from hivemind_memory.markdown.text import decode, split_lines
 from hivemind_memory.model.display import count_text
 from hivemind_memory.model.value import replaced
@@ -229,20 +230,25 @@ def own_text(block: MemoryBlock) -> str:
 
 
 def _read(fd: int, size: int) -> LoadedText:
-    """Return what an open file holds; of a very large one, both ends."""
+    """Return what an open file holds; of a very large one, both ends.
+
+    A section that was injected into it stays out: it may have been made for another
+    caller, and the memories are there for their own sake.
+    """
     if size > MAX_FILE_BYTES:
         head = read_at(fd, 0, _ENDS_BYTES)
         tail = read_at(fd, size - _ENDS_BYTES, _ENDS_BYTES)
         missing = f"… {size - 2 * _ENDS_BYTES:,} bytes …"
         if b"\0" in head:
             return _failed("it is not text")
-        text = f"{decode(head)}\n{missing}\n{decode(tail)}"
+        text = with_blank_sections(f"{decode(head)}\n{missing}\n{decode(tail)}")
         return LoadedText(text=text, note=f"only the beginning and the end: {missing}")
     data = read_at(fd, 0, MAX_FILE_BYTES + 1)
     if b"\0" in data:
         return _failed("it is not text")
     return LoadedText(
-        text=decode(data), digest=blake2b(data, digest_size=16).hexdigest()
+        text=with_blank_sections(decode(data)),
+        digest=blake2b(data, digest_size=16).hexdigest(),
     )
 
 

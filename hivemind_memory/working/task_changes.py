@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from hivemind_memory.errors import GitError
+from hivemind_memory.files.section_text import with_blank_sections
 from hivemind_memory.git.repository import find_repository, run_git
 from hivemind_memory.working.blocks import HistoryMemoryBlock, Priority
 from hivemind_memory.working.task_words import LEAST_COVERAGE, Coverage, TaskWords
@@ -82,7 +83,8 @@ def view_of(folder: str, environ: Mapping[str, str]) -> GitView:
         view.changed = [path for path in (named + new).split("\0") if path]
         for path in [path for path in named.split("\0") if path][:MAX_DIFFS]:
             text = ask("diff", "HEAD", *_QUIET, "-U2", "--", f":(literal){path}")
-            view.diffs.append((path, text[:MAX_DIFF_CHARS]))
+            diff = with_blank_sections(text)[:MAX_DIFF_CHARS]
+            view.diffs.append((path, diff))
         view.commits = _commits(ask)
     except GitError:
         pass  # the rest of the context does without

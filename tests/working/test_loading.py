@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hivemind_memory.errors import MemoryNotFoundError, UsageError
+from hivemind_memory.files.marked_section import SECTION_HEADLINE as HEADLINE
 from hivemind_memory.working import (
     ContentLoader,
     FileMemoryBlock,
@@ -32,6 +33,36 @@ LATER_S = 4e9
 def load(root: Path, location: str, **lines: Any) -> str:
     loader = ContentLoader(str(root))
     return loader.load_content(FileMemoryBlock(location=location, **lines))
+
+
+@pytest.mark.parametrize("prefix", ["", "# ", "> ", "+"])
+@pytest.mark.parametrize("file", ["CLAUDE.md", ".claude/rules/hivemind-memory.md"])
+@pytest.mark.parametrize("end", ["<!-- hivemind:end -->", ""])
+def test_a_section_is_never_loaded_and_other_lines_keep_their_numbers(
+    tmp_path: Path, file: str, prefix: str, end: str
+) -> None:
+    """It may have been made for another caller; a copy and a damaged one, too."""
+    marks = "<!-- hivemind:begin v1 -->\n<!-- hivemind:created -->"
+    section = f"{marks}\n{HEADLINE}\n\n> Walruses.\n{end}".replace("\n", f"\n{prefix}")
+    path = tmp_path / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    own = "# Rules\n\nThe mark is `<!-- hivemind:begin v1 -->`.\n"
+    path.write_text(f"{own}{prefix}{section}\n{'Last.' if end else ''}\n")
+
+    assert load(tmp_path, file).startswith(own)
+    assert "alrus" not in load(tmp_path, file)
+    assert "alrus" not in load(tmp_path, file, start_line=6)
+    if end:
+        assert load(tmp_path, file, start_line=10) == "Last."
+
+
+def test_a_file_that_names_the_headline_in_its_code_is_loaded_whole(
+    tmp_path: Path,
+) -> None:
+    """Such as our own."""
+    (tmp_path / "a.py").write_text(text := f'A = "{HEADLINE}"\nB = "`{HEADLINE}`"\n')
+
+    assert load(tmp_path, "a.py") == text
 
 
 @given(
