@@ -147,6 +147,23 @@ def may_read_record(caller: Caller, record: Mapping[str, Any]) -> bool:
     return seen is not None and caller.scopes.issuperset(seen)
 
 
+def is_for_others(log: InjectionLog, worktree: str, file: str, caller: Caller) -> bool:
+    """Return whether the section in a file was made for other scopes than a caller's.
+
+    Records of earlier versions don't say for whom; their sections count as its own.
+
+    Raises:
+        StateUnusableError: The log cannot be read.
+    """
+    if file in log.files_of_others(worktree):
+        return True
+    own = sorted(caller.scopes or ())
+    return any(
+        record["file"] == file and record.get(SCOPES, own) != own
+        for record in log.last_records(worktree)
+    )
+
+
 class InjectionEntry:
     """One injection in the log: it is there before the section is.
 

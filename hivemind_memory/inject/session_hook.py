@@ -12,6 +12,7 @@ from contextlib import suppress
 
 from hivemind_memory.files.descriptors import open_regular
 from hivemind_memory.inject.agent_files import CLAUDE_FILES
+from hivemind_memory.inject.injection_record import is_for_others
 from hivemind_memory.inject.section import section_body
 from hivemind_memory.inject.section_file import has_section
 from hivemind_memory.inject.section_form import HEADLINE
@@ -21,8 +22,11 @@ from hivemind_memory.model.value import replaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from hivemind_memory.inject.injector import Injector
     from hivemind_memory.model.injection import SectionPlan
+    from hivemind_memory.state.injection_log import InjectionLog
 
 
 LIMIT_CHARS = 9_000
@@ -37,30 +41,49 @@ _CHANGE = b'{"$set"'
 
 
 def session_start_section(
-    injector: Injector, worktree: str, agent: str, *, reads_files: bool = True
+    injector: Injector,
+    worktree: str,
+    agent: str,
+    log: InjectionLog,
+    *,
+    reads_files: bool = True,
+    note: Callable[[str], None] = lambda _: None,
 ) -> str:
     """Return the section for a session in *worktree*; empty if there is none.
 
     There is none where injection is switched off, or where a file that the agent reads
-    contains the section already.
+    contains the section already. One that was made for other scopes than the agent's
+    doesn't count: it stays in its file, because a hook writes none, and is noted.
 
     Args:
         injector: Plans the section.
         worktree: Folder of the session.
         agent: Its name.
+        log: Says for which scopes a section was made.
         reads_files: Whether it is given the files of the worktree.
+        note: Takes a sentence for whoever reads the agent's log.
 
     Raises:
         NotInjectedError: The worktree cannot be used.
         GitError: Git cannot be used there.
         UsageError: The folder does not exist.
+        StateUnusableError: The injection log cannot be read.
     """
     done = injector.inject(worktree, agent=agent, is_dry_run=True)
     if done.outcome != PLANNED or not done.planned.body:
         return ""
     files = (*CLAUDE_FILES, done.file) if agent == "claude" else (done.file,)
-    is_there = any(has_section(done.worktree, file) for file in files)
-    return "" if reads_files and is_there else _shortened(done.planned)
+    found = [
+        file
+        for file in dict.fromkeys(files)
+        if reads_files and has_section(done.worktree, file)
+    ]
+    if found:
+        caller = injector.caller_in(worktree, is_look=True)
+        if not all(is_for_others(log, done.worktree, file, caller) for file in found):
+            return ""
+        note(f"{', '.join(found)}: made for another scope; `hm inject` replaces it")
+    return _shortened(done.planned)
 
 
 def has_lost_section(transcript: str) -> bool:

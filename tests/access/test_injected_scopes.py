@@ -143,3 +143,28 @@ def test_a_workspace_for_the_agent_widens_no_limited_shell(
     assert (ran.code, ran.out) == (2, "")
     assert "workspaces/web" in ran.err
     assert not (site / "AGENTS.md").exists()
+
+
+@pytest.mark.parametrize("names", [("web", "", ""), ("", "red", ""), ("", "", "shop")])
+def test_a_section_for_another_scope_is_in_no_context_and_replaced_by_the_hook(
+    hm: Hm, site: Path, monkeypatch: pytest.MonkeyPatch, names: tuple[str, ...]
+) -> None:
+    """The file of an agent is shared by all that start in the folder."""
+    become(monkeypatch, names)
+    assert hm("inject", "--yes").code == 0
+    [section] = list(site.glob("*.md"))
+    before = section.read_bytes()
+    own, others = {"global", "project/site"}, words_in(section.read_text())
+    assert others - own
+    become(monkeypatch, ("", "", ""), agent="1")
+
+    task = f"{' '.join(WORDS.values())} in {section.name}"
+    built = hm("context", "build", task.replace("animal", ""))
+    told = hm("hook", "session-start", stdin=b"{}")
+
+    assert words_in(built.out.replace(task, "")) == own
+    assert words_in(told.out) == own
+    assert section.name in told.err
+    assert section.read_bytes() == before  # a hook writes no file
+    become(monkeypatch, names)
+    assert hm("hook", "session-start", stdin=b"{}").out == ""

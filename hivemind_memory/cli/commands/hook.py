@@ -84,6 +84,7 @@ def _ask(
     from hivemind_memory import opening
     from hivemind_memory.inject import session_hook
     from hivemind_memory.model.agents import check_agent, check_known_agent, guess_of
+    from hivemind_memory.state.injection_log import InjectionLog
 
     try:
         agent = request.values["agent"] or "claude"
@@ -107,7 +108,9 @@ def _ask(
                 opening.open_injector(memory),
                 _text(payload, "cwd") or os.curdir,
                 agent,
+                InjectionLog(memory.state()),
                 reads_files=kind not in session_hook.WITHOUT_FILES,
+                note=lambda text: write_stderr(f"note: {escape_line(text)}\n"),
             )
         answers.append((event if event in _EVENTS else _EVENTS[0], section))
     # Whatever it is, the agent starts without memories.
