@@ -3,8 +3,9 @@
     python -m benchmarks.index_race --steps 100000 [--seconds 600]
 
 A step is a change that one process makes and announces once it is finished, or a search
-for the last announced change. Exits 1 if an answer misses a change that was finished
-before the search began, or if any process fails.
+for the last announced change, or for what was removed last. Exits 1 if an answer misses
+a change that was finished before the search began, or shows what was removed by then,
+or if any process fails.
 """
 
 from __future__ import annotations

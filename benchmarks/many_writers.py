@@ -7,7 +7,8 @@ An editor holds one note in memory, adds a person's line now and then, and saves
 renaming or in place, whatever others have written meanwhile. A mover takes entries from
 the last note to the one before, as a person who tidies up. Lookers do what a search
 does first. Exits 1 unless every acknowledged entry is there, whole and once, and every
-line of every editor too.
+line of every editor too. An entry that came back must have been in a note that was
+replaced: what a writer put into a file without a name was never in its note.
 
 With ``--in-place`` the editors save from the start of the file. An entry that is
 written in the very moment between emptying and filling leaves a torn end that nobody
@@ -17,6 +18,7 @@ can tell from the person's text; there torn pieces are counted and do not fail t
 from __future__ import annotations
 
 import argparse
+import fcntl
 import os
 import random
 import signal
@@ -27,7 +29,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from benchmarks.written import Place, content, first_entry, id_of, is_settled, verdict
+from benchmarks.written import (
+    RECOVERED,
+    Place,
+    content,
+    first_entry,
+    id_of,
+    ids_in,
+    is_settled,
+    verdict,
+)
 from hivemind_memory.errors import HivemindError, NotSavedError
 from hivemind_memory.notes.recovery import recover
 
@@ -127,7 +138,7 @@ def _edit(place: Place, plan: Plan, rng: random.Random, number: int) -> None:
         else:
             beside = note.with_name(f".saving-{number}")
             beside.write_text(buffer, "utf-8")
-            os.replace(beside, note)
+            _save_over(place, beside, note)
         log.write(f"line {number}-{count}\n")
         log.flush()
 
@@ -150,9 +161,19 @@ def _move(place: Place, plan: Plan, rng: random.Random, number: int) -> None:
         for note, text in ((target, pasted), (source, rest)):
             beside = note.with_name(f".moving-{number}")
             beside.write_text(text, "utf-8")
-            os.replace(beside, note)
+            _save_over(place, beside, note)
         log.write("moved\n")
         log.flush()
+
+
+def _save_over(place: Place, beside: Path, note: Path) -> None:
+    """Put a file in the place of a note, and write down which entries that held."""
+    log = place.home / "said" / f"replaced-{note.stem}"
+    with log.open("a") as said:
+        fcntl.flock(said, fcntl.LOCK_EX)
+        with note.open("rb") as old:
+            os.replace(beside, note)
+            said.write("".join(f"{entry}\n" for entry in ids_in(old.read())))
 
 
 def _look(place: Place, _: Plan, rng: random.Random, __: int) -> None:
@@ -174,6 +195,8 @@ def _problems(place: Place, plan: Plan, failed: list[int]) -> list[str]:
     if plan.in_place:
         print(f"torn by editors that save in place: {len(found.torn)}")
         found.torn = []
+    else:
+        problems += _never_in_place(place)
     if found:
         problems.append(f"{found}")
     for log in sorted((place.home / "said").glob("editor-*")):
@@ -183,6 +206,15 @@ def _problems(place: Place, plan: Plan, failed: list[int]) -> list[str]:
         gone = [line for line in log.read_text().splitlines() if line not in lines]
         problems += [f"lost a person's {line}" for line in gone]
     return problems
+
+
+def _never_in_place(place: Place) -> list[str]:
+    """Return which entries came back though no note that was replaced held them."""
+    back = place.notes / RECOVERED
+    logs = (place.home / "said").glob("replaced-*")
+    held = {entry for log in logs for entry in log.read_text().split()}
+    gone = set(ids_in(back.read_bytes())) - held if back.exists() else set()
+    return [f"{len(gone)} entries were never in their notes"] if gone else []
 
 
 def _acknowledged(place: Place) -> set[str]:
@@ -213,8 +245,8 @@ def _figures(place: Place, took_s: float) -> str:
         len(log.read_text().splitlines())
         for log in (place.home / "said").glob("mover-*")
     )
-    back = place.notes / "recovered.md"
-    recovered = back.read_text("utf-8").count("<!-- hm id=") if back.exists() else 0
+    back = place.notes / RECOVERED
+    recovered = len(ids_in(back.read_bytes())) if back.exists() else 0
     return (
         f"{len(times)} entries acknowledged in {took_s:.1f} s, "
         f"{len(lines) - len(times)} refused, {edits} saves of editors, "

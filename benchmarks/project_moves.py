@@ -5,8 +5,9 @@
 Each agent is a process that opens the memory in the repository, as a server does,
 and writes entries and saves memories without a scope, so they go into the project.
 All that was acknowledged has to be in the folder that the project has in the end, and
-the project must have no other. Exits 1 if something is lost, or lies in a folder of
-an earlier name.
+the project must have no other. An entry that is lost after a move has to come back in
+the folder of the new name. Exits 1 if something is lost, or lies in a folder of an
+earlier name.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import argparse
 import os
 import sys
 import tempfile
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -68,8 +70,28 @@ def run(base: Path, *, agents: int, moves: int) -> list[str]:
         problems.append(f"{len(lost)} acknowledged texts are not in {name}: {lost[:5]}")
     if refused == moves or len(words) < 4 * agents:
         problems.append("hardly anything happened")
+    problems += _lost_after_a_move(home)
     figures = f"{agents} agents, {len(words)} texts, {moves - refused} moves"
     return [*problems, f"{figures}; {len(problems)} problems"]
+
+
+def _lost_after_a_move(home: Path) -> list[str]:
+    """Save an old buffer over an entry whose project has moved; return what is wrong.
+
+    No repository belongs to the project, so only its name says where the entry belongs.
+    """
+    above = home / "memory" / "projects"
+    with open_memory(home=str(home)) as owner:
+        owner.write("The word is lamp.", scope="project/yard", file="log.md")
+        owner.curation.projects.move("yard", "quay", is_merge=False)
+        note = above / "quay" / "log.md"
+        note.write_text("an old buffer\n")
+        a_minute_ago = time.time() - 60
+        os.utime(note, (a_minute_ago, a_minute_ago))
+        owner.sync()
+    back = above / "quay" / "recovered.md"
+    is_back = back.exists() and not (above / "yard").exists()
+    return [] if is_back else ["a lost entry came back under the earlier name"]
 
 
 def _start(home: Path, number: int, tell: int) -> int:

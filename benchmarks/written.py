@@ -86,6 +86,11 @@ def id_of(entry: str) -> str:
     return start[1] if start else ""
 
 
+def ids_in(held: bytes) -> list[str]:
+    """Return the ids in the comments of the entries of a note."""
+    return _COMMENT.findall(held.decode("utf-8", "replace"))
+
+
 def is_settled(text: str) -> bool:
     """Return whether a note does not end in the middle of an entry."""
     starts = list(_COMMENT.finditer(text))

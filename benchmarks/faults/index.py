@@ -135,6 +135,19 @@ FAULTS = (
         says=r"newer\d+newer undone",
     ),
     Fault(
+        name="notes that are gone stay in the index",
+        rig="index_race --steps 2000 --seconds 30",
+        module="memory/sync.py",
+        code=(
+            "from hivemind_memory.model.value import replaced\n"
+            "_apply_all = Syncer._apply_all\n"
+            "Syncer._apply_all = lambda self, index, changes, *rest: _apply_all(\n"
+            "    self, index, replaced(changes, gone=()), *rest\n"
+            ")\n"
+        ),
+        says=r"was shown x\w+, which is in no note",
+    ),
+    Fault(
         name="a term may be an operator of the full-text engine",
         rig="hostile_queries --queries 100 --chunks 300 --max-p99-ms 5000",
         module="index/sqlite/expressions.py",

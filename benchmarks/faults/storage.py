@@ -87,6 +87,13 @@ FAULTS = (
         says=r"lost|torn|doubled|failed",
     ),
     Fault(
+        name="an entry counts as written though its file has lost its name",
+        rig="many_writers --writers 8 --entries 60 --editors 2 --movers 1",
+        module="notes/append.py",
+        code="assert OpenNote.is_in_place\nOpenNote.is_in_place = lambda *_: True\n",
+        says=r"were never in their notes",
+    ),
+    Fault(
         name="links are followed",
         rig="link_race --seconds 4",
         module="files/descriptors.py",
@@ -170,5 +177,12 @@ FAULTS = (
         module="projects/move_lock.py",
         code=("@contextmanager\ndef no_moves(*_):\n    yield\n\n\nassert moves_lock\n"),
         says=r"the project store\d+ lies in|acknowledged texts are not in",
+    ),
+    Fault(
+        name="the journal keeps the earlier name of a project",
+        rig="project_moves --agents 8 --moves 12",
+        module="notes/journal.py",
+        code="assert JournalFile.rename\nJournalFile.rename = lambda *_: None\n",
+        says=r"came back under the earlier name",
     ),
 )

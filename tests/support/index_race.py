@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -39,8 +40,12 @@ PHASE_S = 0.5
 PAUSE_S = 0.02
 """After each change, or the writers are done before the others have searched much."""
 
+LAST_ASKED = 50
+"""Words that a writer removed last; they are searched for once all is quiet."""
+
 LATE = "late.md"
 COLD = "searcher-0"
+_WORD = re.compile(r"x\w+s\d{6}x")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,12 +112,18 @@ def _race(sandbox: Sandbox, plan: RacePlan, seed: int) -> RaceOutcome:
     (sandbox.home / "stop").touch()
     os.waitpid(watcher, 0)
     outcome = RaceOutcome()
+    removed: list[str] = []
     for file in sorted(told.glob("*.json")):
         said = json.loads(file.read_text())
         outcome.steps += said["steps"]
         outcome.problems += said["problems"]
+        removed += said.get("removed", [])[-LAST_ASKED:]
     if len(list(told.glob("*.json"))) != len(jobs) + 1:
         outcome.problems.append("a process ended without a report")
+    with sandbox.memory() as memory:
+        memory.sync()
+        for word in removed:
+            outcome.problems += _still_shown(sandbox, memory, "the end", word)
     return outcome
 
 
@@ -153,9 +164,11 @@ def _write(
     """Edit, rename, delete and write notes; announce each finished change."""
     memory = sandbox.memory()
     events = sandbox.home / f"{name}.events"
+    removed: list[str] = []
     step = -1
     for step in steps:
         path = f"{name}-{rng.randrange(NOTES_PER_WRITER)}.md"
+        before = _words(sandbox, name)
         word = f"x{name.replace('-', '')}s{step:06}x"
         file = sandbox.notes / path
         kind = rng.random()
@@ -163,17 +176,34 @@ def _write(
             memory.write(word, file=path)
         elif kind < 0.5:
             sandbox.save(f"{name}-in-place.md", f"{word}\n")
-        elif rng.random() < 0.5:
+        elif kind < 0.75:
             sandbox.save_over(path, f"{word}\n")
+        elif kind < 0.85:
+            file.unlink(missing_ok=True)
+            word = ""
         else:
             sandbox.save(f"{path}.new", f"{word}\n").replace(file)
             if rng.random() < 0.3:
                 other = sandbox.notes / f"{name}-moved-{step % 3}.md"
                 file.replace(other)
-        _announce(events, word)
+        if word:
+            _announce(events, word)
+        if gone := sorted(before - _words(sandbox, name)):
+            removed += gone
+            _announce(events.with_suffix(".gone"), gone[0])
         time.sleep(PAUSE_S)
+    before = _words(sandbox, name)
+    for number in range(0, NOTES_PER_WRITER, 2):
+        (sandbox.notes / f"{name}-{number}.md").unlink(missing_ok=True)
+    removed += before - _words(sandbox, name)
     memory.close()
-    return {"steps": step + 1, "problems": []}
+    return {"steps": step + 1, "problems": [], "removed": removed}
+
+
+def _words(sandbox: Sandbox, name: str) -> set[str]:
+    """Return the words that are in the notes of a writer."""
+    files = sandbox.notes.glob(f"{name}-*.md")
+    return {word for file in files for word in _WORD.findall(file.read_text())}
 
 
 def _is_healed() -> bool:
@@ -195,7 +225,10 @@ def _search(
     rng: random.Random,
     plan: RacePlan,
 ) -> dict[str, object]:
-    """Search for the last finished change of a writer, which must be found."""
+    """Search for the last finished change of a writer, which must be found.
+
+    What a writer removed last must not be, in another search now and then.
+    """
     memory = sandbox.memory()
     problems = []
     told = [sandbox.home / f"writer-{number}.events" for number in range(plan.writers)]
@@ -212,6 +245,10 @@ def _search(
             memory = sandbox.memory()
         problems += _undone(sandbox, memory, name)
         events = rng.choice(told)
+        if rng.random() < 0.3:
+            gone = events.with_suffix(".gone")
+            if gone.exists():
+                problems += _still_shown(sandbox, memory, name, gone.read_text())
         word = events.read_text()
         before = _holding(sandbox, word)
         answer = ask(memory, word)
@@ -229,6 +266,18 @@ def _search(
         problems.append(f"{name}: no answer was fresh, so nothing could be missed")
     memory.close()
     return {"steps": done, "problems": problems}
+
+
+def _still_shown(sandbox: Sandbox, memory: Memory, name: str, word: str) -> list[str]:
+    """Return what is wrong with the answer to a search for a word that was removed."""
+    if _holding(sandbox, word):
+        return []  # another process has put its entry back
+    answer = ask(memory, word)
+    is_found = any(word in hit.snippet for hit in answer.hits)
+    may_be_old = not answer.report.is_fresh and name != "the end"
+    if not is_found or may_be_old or _holding(sandbox, word):
+        return []
+    return [f"{name} was shown {word}, which is in no note"]
 
 
 def _watch(
