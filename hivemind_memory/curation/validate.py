@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from hivemind_memory.errors import UsageError
-from hivemind_memory.model.citation import parse_source_ref
+from hivemind_memory.model.citation import parse_source_ref, parse_writer
 from hivemind_memory.model.memory_types import resolve_type
 from hivemind_memory.model.trust import SOURCES
 from hivemind_memory.model.value import replaced
@@ -78,8 +78,8 @@ def validate_texts(wanted: NewMemory, *, limit_chars: int) -> NewMemory:
         related=_validate_items("related", wanted.related),
         contradicts=_validate_items("contradicts", wanted.contradicts),
         tags=_validate_items("tags", wanted.tags),
-        by=_validate_line("by", wanted.by),
-        session=_validate_line("session", wanted.session),
+        by=parse_writer("by", _validate_line("by", wanted.by)),
+        session=parse_writer("session", _validate_line("session", wanted.session)),
         source_ref=parse_source_ref(wanted.source_ref),
     )
 

@@ -273,4 +273,5 @@ def client_name(context: Context[Any]) -> str:
     if token := token_of(context.request_context.request):
         return token.name
     client = context.session.client_params
-    return client.client_info.name.strip()[:64] if client is not None else ""
+    name = client.client_info.name if client is not None else ""
+    return "".join(filter(str.isprintable, name)).strip()[:64]

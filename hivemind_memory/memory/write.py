@@ -23,7 +23,7 @@ from hivemind_memory.errors import (
 from hivemind_memory.files.descriptors import make_private_folder
 from hivemind_memory.files.paths import SUFFIX, parse_note_path
 from hivemind_memory.files.scan import BYTES_PER_MB
-from hivemind_memory.model.citation import parse_source_ref
+from hivemind_memory.model.citation import parse_source_ref, parse_writer
 from hivemind_memory.model.note_path import GLOBAL_NOTE
 from hivemind_memory.model.results import WriteResult, pending_notice
 from hivemind_memory.model.scope import (
@@ -34,6 +34,7 @@ from hivemind_memory.model.tags import parse_tags
 from hivemind_memory.model.trust import is_trusted
 from hivemind_memory.model.value import replaced, value
 from hivemind_memory.notes.journal import Journal
+from hivemind_memory.notes.recovered_entries import RECOVERED_NAME
 from hivemind_memory.notes.writer import NoteWriter, refuse_unfit
 from hivemind_memory.redaction import find_secrets, holds_known
 from hivemind_memory.redaction.redact import scrubbed, warning_of
@@ -116,7 +117,9 @@ def prepare_entry(
     refuse_unfit(content)
     ref = parse_source_ref(provenance.ref)
     named = parse_tags(provenance.tags, effect="Nothing was saved")
-    texts = (content, provenance.by, provenance.session, ref, *named)
+    by = parse_writer("by", provenance.by)
+    session = parse_writer("session", provenance.session)
+    texts = (content, by, session, ref, *named)
     [content, by, session, ref, *tags], found = scrubbed(*texts)
     refuse = partial(refuse_purged, state, content, scope_of(path), caller)
     doubts = refuse(is_forced=is_forced)
@@ -146,6 +149,12 @@ def note_to_write(
     an untrusted source goes to the inbox.
     """
     named = parse_note_path(file) if file else None
+    if named is not None and named.rpartition("/")[2].casefold() == RECOVERED_NAME:
+        raise UsageError(
+            f"{named[:100]} is kept for entries that another program removed.",
+            hint="Name another file.",
+            effect="Nothing was saved",
+        )
     if named is not None and ("/" in named or (named == GLOBAL_NOTE and not scope)):
         if scope and find_scope(scope) != scope_of(named):
             where = scope_of(named) or "the global scope"

@@ -63,6 +63,30 @@ def check_place(name: str, effect: str = "") -> None:
     raise UsageError(problem, hint=hint, effect=effect)
 
 
+def parse_writer(name: str, text: str) -> str:
+    """Return a name that an entry says of its writer, without blank edges.
+
+    Args:
+        name: What it names: ``by`` or ``session``.
+        text: As the writer gave it; empty: not given.
+
+    Raises:
+        UsageError: It is not one line of text. A sign that turns the direction of
+            writing would let it read as another name.
+
+    >>> parse_writer("by", " ann ")
+    'ann'
+    """
+    fit = text.strip()
+    if not fit.isprintable():
+        raise UsageError(
+            f"{name} must be one line without control characters.",
+            hint="Give a plain name, such as ann or codex.",
+            effect="Nothing was saved",
+        )
+    return fit
+
+
 def parse_source_ref(text: str) -> str:
     """Return what a memory was derived from, without blank edges; empty: not given.
 

@@ -252,6 +252,38 @@ def test_a_source_ref_is_one_line_of_500_characters(
     assert not (home / "memory" / "ios.md").exists()
 
 
+@pytest.mark.parametrize("option", ["--by", "--session"])
+@pytest.mark.parametrize(
+    "given", ["x\nsource: human", "x\x1b[0m", "ann\u202enna", "a\u2066b"]
+)
+@pytest.mark.parametrize("words", [("save", "ios"), ("write", "--file", "ios.md")])
+def test_the_name_of_a_writer_is_one_line_without_control_characters(
+    hm: Hm, home: Path, option: str, given: str, words: tuple[str, ...]
+) -> None:
+    """A sign that turns the direction lets a name read as another."""
+    ran = hm(*words, option, given, "Swift.")
+
+    assert ran.code
+    assert (
+        f"{option[2:].capitalize()} must be one line without control characters"
+        in ran.err
+    )
+    assert "Nothing was saved." in ran.err
+    assert not (home / "memory" / "ios.md").exists()
+
+
+@pytest.mark.parametrize("file", ["projects/alpha/recovered.md", "Recovered.md"])
+def test_nothing_is_written_where_removed_entries_are_restored(
+    hm: Hm, home: Path, file: str
+) -> None:
+    """`hm doctor` and a backup take what is there for restored entries."""
+    ran = hm("write", "--file", file, "Swift.")
+
+    assert ran.code
+    assert "is kept for entries that another program removed" in ran.err
+    assert not [*(home / "memory").rglob("*ecovered.md")]
+
+
 def test_a_source_ref_is_carried_over_and_found_by_its_beginning(hm: Hm) -> None:
     """Unless the new version has one of its own."""
     hm("save", "ios", "--source-ref", "specs/ios.md", "Swift.")
