@@ -20,7 +20,7 @@ FAULTS = (
     ),
     Fault(
         name="a token sees what the server itself sees",
-        rig="access_matrix --pair 0 --calls routes --every 40",
+        rig="access_matrix --pairs 0 --calls routes --every 40",
         module="http_api/callers.py",
         code=(
             "assert CallerMemories._open\n"
