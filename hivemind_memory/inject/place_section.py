@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hivemind_memory.inject.section import section_body, section_tokens
 from hivemind_memory.inject.section_file import erase_old_section, write_section
-from hivemind_memory.model.injection_outcomes import NOTHING
+from hivemind_memory.model.injection_outcomes import NOTHING, WRITTEN
 from hivemind_memory.model.value import replaced
 
 TYPE_CHECKING = False
@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from hivemind_memory.inject.agent_files import TargetFile
     from hivemind_memory.inject.commit_guard import CommitGuard
     from hivemind_memory.model.injection import InjectionResult
+
+_LATER_REPOSITORY = (
+    "this folder is in no git repository: if it becomes one, run `hm inject` again"
+    " before the first commit, or that commit includes the section"
+)
 
 
 def place_section(
@@ -41,11 +46,14 @@ def place_section(
         )
         body = section_body(plan, is_ours=placed.is_ours)
         plan = replaced(plan, tokens=section_tokens(body))
+    warnings = placed.warnings
+    if repository is None and placed.outcome == WRITTEN:
+        warnings = (*warnings, _LATER_REPOSITORY)
     return replaced(
         planned,
         planned=plan,
         outcome=placed.outcome,
         file=placed.file,
         is_ours=placed.is_ours,
-        warnings=placed.warnings,
+        warnings=warnings,
     )

@@ -60,3 +60,19 @@ def test_it_asks_once_outside_a_repository_and_in_the_home_folder(
     assert (after_eject, declined) == (1, 1)
     assert asked == [f"{place} {why}. Inject there?"]
     assert not (place / "CLAUDE.md").exists()
+
+
+def test_outside_a_repository_it_says_what_a_later_git_init_would_commit(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """There is no git folder yet that could keep the section out of a commit."""
+    place = tmp_path / "plain"
+    place.mkdir()
+
+    said = []
+    for _ in range(2):
+        assert main.main(["inject", "--yes", str(place)]) == 0
+        said.append(capsys.readouterr().err)
+
+    assert "run `hm inject` again before the first commit" in said[0]
+    assert "git" not in said[1]
