@@ -288,13 +288,11 @@ def _forgotten(memory_dir: str | None) -> Iterable[str]:
 def _changes(memory_dir: str | None) -> Iterable[str]:
     """Return the ids of the changes that can be undone."""
     from hivemind_memory import opening
+    from hivemind_memory.curation.undo_errors import is_reversible
 
     with opening.open_memory(memory_dir=memory_dir) as memory:
-        return [
-            change.id
-            for change in memory.curation.changes()
-            if change.kind != "purge" and not change.undone_by
-        ]
+        made = [each for each in memory.curation.changes() if is_reversible(each)]
+    return [change.id for change in made if not change.undone_by]
 
 
 def _projects(memory_dir: str | None) -> Iterable[str]:

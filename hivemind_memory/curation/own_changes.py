@@ -7,14 +7,16 @@ an agent's, for no one knows who wrote what comes out of a pipe.
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from hivemind_memory.curation.undo_errors import (
     EFFECT,
     LIST_HINT,
     already_undone,
     is_reversible,
 )
-from hivemind_memory.errors import MemoryNotFoundError
-from hivemind_memory.model.changes import EDIT, ChangedItem, NewerChange
+from hivemind_memory.errors import MemoryNotFoundError, StateUnusableError
+from hivemind_memory.model.changes import EDIT, MERGE, RENAME, ChangedItem, NewerChange
 from hivemind_memory.model.clocks import seconds_of
 from hivemind_memory.model.curation import NOTE
 from hivemind_memory.state.change_log import ChangeLog
@@ -135,3 +137,24 @@ def record_edited(context: CurationContext, path: str) -> None:
     from hivemind_memory.curation.change_recording import record
 
     record(context, EDIT, [ChangedItem(kind=NOTE, path=path)])
+
+
+def record_moved(
+    context: CurationContext, source: str, target: str, *, is_merge: bool
+) -> None:
+    """Record that a project was renamed or merged: ``undo`` must not pass it by.
+
+    A rename that takes the last one back undoes it.
+    """
+    from hivemind_memory.curation.change_recording import ChangedList, record
+
+    names = ChangedList(field="", before=(source,), after=(target,))
+    undone = ""
+    if not is_merge:
+        with suppress(StateUnusableError):
+            last = next(own_changes(context), None)
+            if last is not None and last.kind == RENAME:
+                is_back = (last.after, last.before) == ((source,), (target,))
+                undone = last.id if is_back else ""
+    kind = MERGE if is_merge else RENAME
+    record(context, kind, changed_list=names, undoes=undone, is_undo=bool(undone))

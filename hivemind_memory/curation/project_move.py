@@ -11,6 +11,7 @@ import os
 from dataclasses import dataclass
 
 from hivemind_memory.access.rules import check_owner
+from hivemind_memory.curation.own_changes import record_moved
 from hivemind_memory.curation.project_checks import (
     check_keys,
     check_names,
@@ -118,7 +119,9 @@ def move_project(
         return _with_references(context.folder, move)
     check_state(context.places)
     _announce(context.places, move)
-    return _finish(context.places, context.folder, move)
+    done = _finish(context.places, context.folder, move)
+    record_moved(context, source, target, is_merge=is_merge)
+    return done
 
 
 def finish_move(places: Places, folder: NotesFolder) -> ProjectMove | None:

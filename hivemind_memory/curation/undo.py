@@ -1,6 +1,6 @@
 """Undoes a recorded change to a memory: hides what was written, shows what was hidden.
 
-Moves of projects are not recorded: see ``project_move``.
+A project that was renamed or merged is left alone: see ``project_move``.
 
 Nothing is deleted, so every undo can be undone itself. A change that someone built
 upon is refused: a memory that was replaced, edited or linked since stays as it is.
@@ -31,6 +31,7 @@ from hivemind_memory.curation.undo_errors import (
     built_upon,
     gone,
     irreversible,
+    moved,
     no_forget,
     not_kept,
 )
@@ -42,6 +43,8 @@ from hivemind_memory.model.changes import (
     EDIT,
     FORGET,
     LINK,
+    MERGE,
+    RENAME,
     RESTORE,
     RETURN,
     SAVE,
@@ -154,6 +157,8 @@ def _take_back(
         return _move_claim(context, change, result, is_dry_run=is_dry_run)
     if change.kind == EDIT:
         raise not_kept(change, tuple(own_changes(context)))
+    if change.kind in {RENAME, MERGE}:
+        raise moved(change, tuple(own_changes(context)))
     raise irreversible(change, tuple(own_changes(context)))
 
 

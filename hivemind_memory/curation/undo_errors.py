@@ -10,6 +10,7 @@ from hivemind_memory.model.changes import (
     DONE,
     FORGET,
     LINK,
+    MERGE,
     PURGE,
     RESTORE,
     RETURN,
@@ -89,6 +90,25 @@ def not_kept(change: Change, own: Sequence[Change]) -> UsageError:
         hint="; ".join((f"`hm edit {operand(path)}` opens it", *_earlier(own))),
         effect=EFFECT,
     )
+
+
+def moved(change: Change, own: Sequence[Change]) -> UsageError:
+    """Return the error for a project that was renamed or merged into another.
+
+    Args:
+        change: The rename or the merge.
+        own: The caller's changes that are in effect, newest first.
+    """
+    source, target = (str(*names) for names in (change.before, change.after))
+    which = "Your last change" if change in own[:1] else change.id
+    if change.kind == MERGE:
+        what = f"the merge of project {source} into {target}, which cannot be undone"
+        hints = _earlier(own)
+    else:
+        what = f"the rename of project {source} to {target}"
+        back = f"`hm project rename {operand(target)} {operand(source)}` undoes it"
+        hints = [back, *_earlier(own)]
+    return UsageError(f"{which} is {what}.", hint="; ".join(hints), effect=EFFECT)
 
 
 def _earlier(own: Sequence[Change]) -> list[str]:

@@ -11,10 +11,11 @@ from hivemind_memory.model.value import NO_ITEMS, value
 WRITE, SAVE, FORGET, RESTORE = "write", "save", "forget", "restore"
 LINK, ACCEPT, RETURN, PURGE = "link", "accept", "return", "purge"
 EDIT, DONE = "edit", "done"
+RENAME, MERGE = "rename", "merge"
 """Kinds of changes. An edit was made in an editor, so the text before it is unknown; a
 done marks a memory as done, or as open again. A return puts an accepted claim back into
 the inbox. An ``unlink`` is a link that goes; a claim that is learned and one that is
-rejected are a save and a forget."""
+rejected are a save and a forget. A rename and a merge are of projects."""
 
 
 @value
@@ -57,7 +58,10 @@ class Change:
     """Versions that became active or superseded again because of it."""
 
     field: str = ""
-    """Of a link or a done: what changed in the front matter of the first item."""
+    """Of a link or a done: what changed in the front matter of the first item.
+
+    A rename and a merge have the names of both projects in *before* and *after*.
+    """
 
     before: tuple[object, ...] = ()
     after: tuple[object, ...] = ()

@@ -108,6 +108,31 @@ def test_an_undo_names_a_newer_change_that_it_passes_over(
     assert f"hint: The latest change is not yours: {maker} write of " in nothing
 
 
+def test_an_undo_stops_at_a_renamed_project_and_names_the_way_back(
+    shell: Shell,
+) -> None:
+    """It used to undo an older change without a word; renamed back, it goes on."""
+    shell.typed("save", "--scope", "project/shop", "use-pg", "We use Postgres 16.")
+    shell.typed("project", "rename", "shop", "store")
+
+    said = shell.typed("undo")
+
+    assert "Your last change is the rename of project shop to store." in said
+    assert "`hm project rename store shop` undoes it; `hm undo 0" in said
+    assert "Postgres" in shell.typed("show", "use-pg")
+    assert "project shop -> store" in shell.typed("log", "--changes")
+    shell.typed("project", "rename", "store", "shop")
+    assert "(use-pg): We use Postgres 16.\n" in shell.typed("undo", "--dry-run")
+
+    shell.typed("save", "--scope", "project/store", "use-my", "We use MySQL.")
+    shell.typed("project", "merge", "store", "shop")
+
+    said = shell.typed("undo")
+
+    assert "is the merge of project store into shop, which cannot be undone" in said
+    assert "undoes your last save" in said
+
+
 def test_what_an_undo_shows_of_a_text_is_short_and_masked(shell: Shell) -> None:
     """A terminal is watched and recorded."""
     token = "ghp_" + "a1B2c3D4" * 5

@@ -13,7 +13,12 @@ from hivemind_memory.cli.output import (
 )
 from hivemind_memory.cli.row_limit import ALL, LIMIT, RULE, print_left, row_count
 from hivemind_memory.errors import UsageError
+from hivemind_memory.model.changes import MERGE, RENAME
 from hivemind_memory.model.display import lines_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.model.changes import Change
 
 
 @command(
@@ -64,6 +69,13 @@ def log(request: CommandRequest) -> int:
     return 0
 
 
+def _what(change: Change) -> str:
+    """Return the notes that a change is about, or the project."""
+    if change.kind in {RENAME, MERGE}:
+        return f"project {' -> '.join(map(str, (*change.before, *change.after)))}"
+    return ", ".join(dict.fromkeys(item.path for item in change.items))
+
+
 def _list_changes(request: CommandRequest) -> int:
     """List the changes of the caller, each with its id."""
     values = request.values
@@ -81,7 +93,7 @@ def _list_changes(request: CommandRequest) -> int:
             minute_text(change.at),
             change.id,
             f"{change.kind}, undone" if change.undone_by else change.kind,
-            ", ".join(dict.fromkeys(item.path for item in change.items)),
+            _what(change),
         )
         for change in shown
     ]
