@@ -317,11 +317,10 @@ def check_person(caller: Caller, what: str) -> None:
         UsageError: It is one.
     """
     if caller.is_agent:
-        raise UsageError(
-            f"{what} is for a person to decide.",
-            hint=_ASK_PERSON,
-            effect="Nothing was changed",
-        )
+        said = f"{what} is for a person to decide."
+        if what.startswith("hm "):
+            said = f"Only a person may run {what}."
+        raise UsageError(said, hint=_ASK_PERSON, effect="Nothing was changed")
 
 
 def unseen_folder(caller: Caller, folder: str) -> ScopeError:

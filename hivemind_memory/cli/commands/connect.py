@@ -9,6 +9,7 @@ from hivemind_memory.cli.command import PLAIN, Argument, CommandRequest, Flag, c
 from hivemind_memory.cli.options import DRY_RUN, JSON, PORT, YES
 from hivemind_memory.cli.output import print_notices
 from hivemind_memory.cli.own_command import is_on_path, own_command
+from hivemind_memory.cli.persons_only import check_persons_shell
 from hivemind_memory.errors import HivemindError, NotConnectedError, UsageError
 from hivemind_memory.model.agents import (
     CONNECTABLE,
@@ -52,7 +53,8 @@ _PROJECT = Flag(
     description=(
         "Shows the state of each agent and what would change in its settings, then"
         " asks. Everything else in these files is kept, comments included. Without a"
-        " terminal nothing is changed unless --yes is given."
+        " terminal nothing is changed unless --yes is given. In an agent's shell only"
+        " --dry-run works."
     ),
     arguments=(_WHO,),
     flags=(
@@ -109,6 +111,8 @@ def connect(request: CommandRequest) -> int:
     from hivemind_memory.connect.connector import Connector
 
     values = request.values
+    if not values["dry_run"]:
+        check_persons_shell("hm connect")
     agents = _chosen(request)
     _check_flags(agents, request)
     connector = Connector(_host(request))
@@ -141,6 +145,8 @@ def disconnect(request: CommandRequest) -> int:
     from hivemind_memory.cli.connect_plans import PlanRunner
     from hivemind_memory.connect.connector import Connector
 
+    if not request.values["dry_run"]:
+        check_persons_shell("hm disconnect")
     agents, connector = _chosen(request), Connector(_host(request))
 
     def plan() -> list[ConnectionPlan]:

@@ -8,6 +8,7 @@ from hivemind_memory.cli.command import CommandRequest, Flag, command
 from hivemind_memory.cli.options import JSON, WORKTREE
 from hivemind_memory.cli.output import print_json, print_line
 from hivemind_memory.cli.own_command import own_command
+from hivemind_memory.cli.persons_only import check_persons_shell
 
 _AGENTS = Flag(
     ("--agent",),
@@ -57,6 +58,8 @@ def install(request: CommandRequest) -> int:
     from hivemind_memory.launch import new_worktree_hook
     from hivemind_memory.model.agents import check_agent
 
+    folder = _folder(request)
+    check_persons_shell("hm git-hook install")
     for agent in (request.values["agent"] or "").split(","):
         check_agent(agent)
     call = new_worktree_hook.HookCommand(
@@ -67,7 +70,7 @@ def install(request: CommandRequest) -> int:
         agents=request.values["agent"] or "claude",
         home=environment.resolve_home(None) if os.environ.get(HOME_VARIABLE) else "",
     )
-    state = new_worktree_hook.install(_folder(request), call, environment.git_environ())
+    state = new_worktree_hook.install(folder, call, environment.git_environ())
     what = "installed" if state.is_changed else "already installed"
     print_line(f"{what}: {state.path}", keep=[state.path])
     return 0
@@ -79,7 +82,9 @@ def remove(request: CommandRequest) -> int:
     from hivemind_memory import environment
     from hivemind_memory.launch import new_worktree_hook
 
-    state = new_worktree_hook.remove(_folder(request), environment.git_environ())
+    folder = _folder(request)
+    check_persons_shell("hm git-hook remove")
+    state = new_worktree_hook.remove(folder, environment.git_environ())
     what = "removed" if state.is_changed else "not installed"
     print_line(f"{what}: {state.path}", keep=[state.path])
     return 0

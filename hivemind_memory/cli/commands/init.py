@@ -76,6 +76,8 @@ def init(request: CommandRequest) -> int:
     usual = notes_folder(home)
     if not (os.path.exists(usual) and os.path.samefile(folder, usual)):
         write_stdout(_elsewhere(folder, usual))
+    if environment.is_agents_shell():  # agents are connected by a person
+        return 0
     can_ask = is_terminal(sys.stdin) and is_terminal(sys.stderr)
     if can_ask and not request.values["yes"] and not request.memory_dir:
         _offer_local_model(request, home)

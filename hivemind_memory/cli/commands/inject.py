@@ -74,6 +74,7 @@ _MAX_LEFTOVERS = 10
 def inject(request: CommandRequest) -> int:
     """Inject into a worktree, or turn that off or on."""
     from hivemind_memory import opening
+    from hivemind_memory.access.rules import check_person
     from hivemind_memory.inject.commit_guard import GIT_ADDITIONS
     from hivemind_memory.inject.injection_record import record_of
     from hivemind_memory.model.agents import check_agent
@@ -87,6 +88,8 @@ def inject(request: CommandRequest) -> int:
         opening.check_worktree(memory, worktree)
         injector = opening.open_injector(memory)
         if values["off"] or values["on"]:
+            option = "--on" if values["on"] else "--off"
+            check_person(memory.caller, f"hm inject {option}")
             ejection = injector.switch(worktree, is_on=values["on"])
             return _show_switch(ejection, as_json=values["json"])
         if not (values["dry_run"] or values["yes"]):
@@ -179,12 +182,14 @@ def eject(request: CommandRequest) -> int:
 def _eject_all(request: CommandRequest) -> int:
     """Eject from every worktree that is still there."""
     from hivemind_memory import opening
+    from hivemind_memory.access.rules import check_person
 
     if request.values["worktree"]:
         raise UsageError("--all and a worktree cannot be combined.")
     ejections: list[EjectionResult] = []
     failed: dict[str, str] = {}
     with request.open_memory() as memory:
+        check_person(memory.caller, "hm eject --all")
         injector = opening.open_injector(memory)
         for worktree in injector.worktrees():
             try:
