@@ -43,6 +43,7 @@ def memory_filter(values: Mapping[str, Any]) -> MemoryFilter:
         source=values["source"] or "",
         source_ref=values.get("source_ref") or "",
         folder=values.get("folder") or "",
+        has_entries=not values.get("memories"),
         tags=parse_tags(values.get("tag") or ()),
         statuses=statuses or MemoryFilter().statuses,
     )

@@ -310,11 +310,11 @@ class Curation:
 
         return take_back(self._context, change_id, is_dry_run=is_dry_run)
 
-    def changes(self) -> tuple[Change, ...]:
+    def changes(self, text_count: int = 0) -> tuple[Change, ...]:
         """Return what the caller may undo; see ``own_changes.find_changes``."""
         from hivemind_memory.curation.own_changes import find_changes
 
-        return find_changes(self._context)
+        return find_changes(self._context, text_count)
 
     def purge(
         self,

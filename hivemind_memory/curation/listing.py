@@ -7,6 +7,7 @@ caller may read.
 from __future__ import annotations
 
 from hivemind_memory.access.rules import may_read
+from hivemind_memory.curation.entry_memory import entry_memory
 from hivemind_memory.curation.lookup import load_indexed, notes_in, parse_memory
 from hivemind_memory.curation.status_names import as_of
 from hivemind_memory.curation.without_secrets import items_for, memories_for
@@ -15,9 +16,11 @@ from hivemind_memory.markdown.text import decode
 from hivemind_memory.model.clocks import first_day_anywhere, is_since, seconds_of
 from hivemind_memory.model.curation import ENTRY, MEMORY
 from hivemind_memory.model.listing import RowFilter, WrittenItem, folder_named
+from hivemind_memory.model.memories import FORGOTTEN, STATUSES
 from hivemind_memory.model.scope import scope_of
 from hivemind_memory.model.tags import has_tags
 from hivemind_memory.model.trust import shown_source
+from hivemind_memory.model.value import replaced
 from hivemind_memory.notes.entry_edits import entries_in
 
 TYPE_CHECKING = False
@@ -36,6 +39,8 @@ def list_memories(
     context: CurationContext, wanted: MemoryFilter
 ) -> tuple[StoredMemory, ...]:
     """Return the typed memories that fit, newest first; of several types by type.
+
+    Forgotten entries, if they are asked for, come last.
 
     Raises:
         ScopeError: The filter names a scope that the caller does not have.
@@ -62,7 +67,43 @@ def list_memories(
         order = list(all_types(context.types))
         # By the type that was found: the note may have been edited since.
         found.sort(key=lambda pair: order.index(pair[0]))
-    return memories_for(context.caller, (memory for _, memory in found))
+    memories = [memory for _, memory in found]
+    forgotten = STATUSES[FORGOTTEN]
+    if wanted.has_entries and forgotten in wanted.statuses and not wanted.types:
+        memories += _forgotten_entries(context, wanted)
+    return memories_for(context.caller, memories)
+
+
+def _forgotten_entries(
+    context: CurationContext, wanted: MemoryFilter
+) -> Iterator[StoredMemory]:
+    """Yield the forgotten entries that fit, as memories without a key."""
+    scopes = _scopes(context, wanted.scope)
+    folder = _folder(context, wanted)
+    local_iso = context.clocks.local_iso
+    for path, data in notes_in(context, scopes):
+        if folder and not path.startswith(f"{folder}/"):
+            continue
+        for entry in entries_in(data):
+            memory = replaced(entry_memory(path, entry), status=STATUSES[FORGOTTEN])
+            if (
+                entry.provenance.is_forgotten
+                and is_since(memory.created, wanted.since, local_iso)
+                and wanted.source in ("", shown_source(memory.source))
+                and memory.source_ref.startswith(wanted.source_ref.strip())
+                and _is_by(wanted.by, memory.by)
+                and (not wanted.tags or has_tags(memory.tags, wanted.tags))
+            ):
+                yield memory
+
+
+def _folder(context: CurationContext, wanted: MemoryFilter) -> str:
+    """Return the folder that a filter names, as the notes spell it; empty: any."""
+    if not wanted.folder:
+        return ""
+    paths = context.folder.signatures()
+    seen = {path for path in paths if may_read(context.caller, path)}
+    return folder_named(wanted.folder, seen)
 
 
 def fitting_rows(
@@ -92,11 +133,7 @@ def fitting_rows(
     from hivemind_memory.model.memory_types import resolve_type
 
     types = {resolve_type(name, context.types).name for name in wanted.types}
-    scopes, folder = _scopes(context, wanted.scope), ""
-    if wanted.folder:
-        paths = context.folder.signatures()
-        seen = {path for path in paths if may_read(context.caller, path)}
-        folder = folder_named(wanted.folder, seen)
+    scopes, folder = _scopes(context, wanted.scope), _folder(context, wanted)
     fitting = RowFilter(
         today=context.clocks.today(),
         scopes=scopes,

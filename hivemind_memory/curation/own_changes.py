@@ -122,14 +122,23 @@ def _scopes_of(actor: str) -> str:
     return actor.partition(":")[2]
 
 
-def find_changes(context: CurationContext) -> tuple[Change, ...]:
+def find_changes(context: CurationContext, text_count: int = 0) -> tuple[Change, ...]:
     """Return the changes that the caller may undo, newest first.
+
+    Args:
+        context: Of the caller.
+        text_count: How many of them, from the newest on, get the text they are about.
 
     Raises:
         StateUnusableError: The log of changes cannot be read.
     """
-    found = ChangeLog(context.state()).newest()
-    return tuple(change for change in found if may_take_back(context, change))
+    from hivemind_memory.curation.change_texts import with_texts
+
+    newest = ChangeLog(context.state()).newest()
+    found = tuple(change for change in newest if may_take_back(context, change))
+    if not text_count:
+        return found
+    return with_texts(context, found[:text_count]) + found[text_count:]
 
 
 def record_edited(context: CurationContext, path: str) -> None:

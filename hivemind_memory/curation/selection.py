@@ -81,7 +81,7 @@ def find_targets(
         message = (
             "Nothing is selected: give an id, a key, a session, a source or a day."
         )
-        hint = "`hm search` shows keys and ids, `hm list --forgotten` the hidden ones."
+        hint = "`hm list --memories` shows keys, `hm list --forgotten` what is hidden."
         raise UsageError(message, hint=hint)
     if not context.caller.is_member:
         raise _absent(selector)

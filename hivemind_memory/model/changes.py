@@ -76,6 +76,9 @@ class Change:
     is_undo: bool = False
     """``hm undo`` made it: the next ``hm undo`` goes further back."""
 
+    text: str = ""
+    """How its first text begins now, for a list; never recorded."""
+
 
 @value
 class NewerChange:

@@ -41,6 +41,9 @@ class MemoryFilter:
     statuses: tuple[str, ...] = ("active", "pending")
     """active, pending, superseded, forgotten, expired or done."""
 
+    has_entries: bool = False
+    """Also entries of notes that are forgotten, if that is a status asked for."""
+
     tags: tuple[str, ...] = ()
     """Only those that have all of these tags."""
 

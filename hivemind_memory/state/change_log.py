@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 MAX_CHANGES = 2_000
 _COLUMNS = "id, actor, record, undoes, undone_by, is_undo"
 _OWN = f"SELECT {_COLUMNS} FROM changes WHERE notes = ?"
-_IN_COLUMNS = ("id", "actor", "undoes", "undone_by", "is_undo")
+_NOT_IN_RECORD = ("id", "actor", "undoes", "undone_by", "is_undo", "text")
 
 
 @value
@@ -247,11 +247,11 @@ def _mark(connection: apsw.Connection, change_id: str, by: str) -> None:
 
 
 def _record_of(change: Change) -> str:
-    """Return the fields of a change that have no column, as JSON."""
+    """Return the fields of a change that have no column, as JSON; never a text."""
     values = {
         name: value
         for name, value in as_dict(change).items()
-        if name not in _IN_COLUMNS
+        if name not in _NOT_IN_RECORD
     }
     return json.dumps(values, default=str)
 

@@ -138,6 +138,30 @@ def test_the_log_says_what_was_written_by_whom(hm: Hm, memories: Path) -> None:
     )
 
 
+def test_what_was_undone_is_found_again_by_its_text(hm: Hm, home: Path) -> None:
+    """An entry too: its id is what `hm restore` and `hm undo` want."""
+    hm("write", "The otters moved out.")
+    hm("save", "gone", "Soon forgotten.")
+    hm("forget", "gone")
+    hm("write", "Lost sentence about badgers.")
+    [lost] = hm("log", "--json", "-n", "1").json
+    hm("undo", hm("log", "--changes", "--json").json[0]["id"])
+
+    listed = hm("list", "--forgotten", "--json").json
+    changes = hm("log", "--changes").out.splitlines()
+
+    assert [(one["key"], one["id"], one["text"]) for one in listed[1:]] == [
+        ("", lost["id"], "Lost sentence about badgers.")
+    ]
+    assert listed[0]["key"] == "gone"
+    assert sum("Lost sentence about badgers." in line for line in changes) == 2
+    assert sum("Soon forgotten." in line for line in changes) == 2
+    assert hm("list", "--forgotten", "--memories", "--json").json == listed[:1]
+    assert hm("restore", lost["id"]).code == 0
+    hm("forget", "--purge", "--yes", lost["id"])
+    assert "badgers" not in hm("log", "--changes").out
+
+
 def test_the_log_of_an_empty_memory_says_so(hm: Hm, home: Path) -> None:
     """Nothing at all would look like a failure."""
     hm("init")

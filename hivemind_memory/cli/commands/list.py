@@ -79,7 +79,7 @@ if TYPE_CHECKING:
             choices=(*STATUSES, "all"),
         ),
         Flag(("--superseded",), "flag", "Same as --status superseded."),
-        Flag(("--forgotten",), "flag", "Same as --status forgotten."),
+        Flag(("--forgotten",), "flag", "Same as --status forgotten; entries, too."),
         Flag(("--inbox",), "flag", "Same as --status pending."),
         Flag(("--memories",), "flag", "Only typed memories, of all types."),
         LIMIT,
@@ -143,7 +143,7 @@ def _list_memories(request: CommandRequest, values: Mapping[str, Any]) -> int:
     rows = [
         (
             memory.key or memory.id,
-            memory.type,
+            memory.type or "entry",
             memory.status,
             day_text(memory.created),
             lines_text(memory.path, memory.start_line, memory.end_line),
@@ -158,6 +158,8 @@ def _list_memories(request: CommandRequest, values: Mapping[str, Any]) -> int:
         if values["tag"]:
             entries = "`hm search` with the same --tag also finds entries of notes"
         said = f"no typed memory matches{meant}"
+        if values["forgotten"]:
+            said = f"nothing that is forgotten matches{meant}"
         print_notices([said, entries] if meant else [f"{said}; {entries}"])
     print_left(len(memories) - count, "memory", "memories")
     return 0

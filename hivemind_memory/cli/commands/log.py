@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     "log",
     description=(
         "Lists entries and typed memories, newest first: time, writer, location and"
-        " text. Forgotten items are left out. --changes lists changes instead, for"
-        " hm undo and hm restore: time, id, kind and notes. An edit or a purge can't be"
+        " text. Forgotten items are left out; hm list --forgotten lists them. --changes"
+        " lists changes instead, for hm undo and hm restore: time, id, kind, notes and"
+        " how the text begins, even if it is hidden. An edit or a purge can't be"
         f" undone. {RULE}"
     ),
     flags=(
@@ -82,8 +83,10 @@ def _list_changes(request: CommandRequest) -> int:
     if any(values[name] for name in ("since", "scope", "agent", "source")):
         message = "--changes takes no filter."
         raise UsageError(message, hint="Leave out the other options.")
+    from hivemind_memory.state.change_log import MAX_CHANGES
+
     with request.open_memory() as memory:
-        changes = memory.curation.changes()
+        changes = memory.curation.changes(row_count(values, MAX_CHANGES))
     shown = changes[: row_count(values, len(changes))]
     if values["json"]:
         print_json(shown)
@@ -94,10 +97,11 @@ def _list_changes(request: CommandRequest) -> int:
             change.id,
             f"{change.kind}, undone" if change.undone_by else change.kind,
             _what(change),
+            change.text,
         )
         for change in shown
     ]
-    print_table(("time", "id", "change", "notes"), rows, keep=True)
+    print_table(("time", "id", "change", "notes", "text"), rows, is_cut=True)
     if not changes:
         print_notices(["no changes are recorded"])
     print_left(len(changes) - len(shown), "change")
