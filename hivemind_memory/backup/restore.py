@@ -17,8 +17,10 @@ from typing import Any
 
 from hivemind_memory.backup.late_entries import add_late_entries
 from hivemind_memory.backup.new_files import EFFECT, NewFiles, in_the_way, is_taken
+from hivemind_memory.backup.other_files import other_file
 from hivemind_memory.backup.write import (
     CONFIG,
+    FILES,
     FORMAT,
     JOURNAL,
     MANIFEST,
@@ -66,6 +68,9 @@ class RestoreResult:
     has_state: bool
     has_config: bool
     has_vault: bool = False
+    files: int = 0
+    """Files of the notes folder that are no notes, such as images."""
+
     put_back: tuple[RecoveredEntry, ...] = ()
     """Entries that only the journal of the backup has, and the note of each now."""
 
@@ -123,6 +128,7 @@ def restore_backup(
         has_state=STATE in members,
         has_config=CONFIG in members,
         has_vault=VAULT in members,
+        files=sum(name.startswith(FILES) for name in members),
         put_back=put_back,
     )
 
@@ -182,6 +188,10 @@ def _targets(places: Places, members: Mapping[str, bytes]) -> dict[str, str]:
     for name in members.keys() - files.keys():
         path = name.removeprefix(NOTES)
         try:
+            if name.startswith(FILES):
+                inner = other_file(name.removeprefix(FILES))
+                files[name] = os.path.join(places.notes, inner)
+                continue
             if path == name:
                 raise _unusable(f"{name[:80]} in it is unknown")
             if _is_record(path):
@@ -244,6 +254,9 @@ def _write(
         os.utime(os.path.join(places.notes, note), ns=(mtime_ns, mtime_ns))
     for name in sorted(targets, key=lambda name: name == STATE):
         written.put(targets[name], members[name])
+        if name.startswith(FILES):
+            mtime_ns = int(manifest["members"][name]["mtime_ns"])
+            os.utime(targets[name], ns=(mtime_ns, mtime_ns))
 
 
 def _cause_of(error: OSError | HivemindError) -> tuple[str, str]:

@@ -5,7 +5,7 @@ scans in a row name the same notes, so a note that moves and an earlier version 
 saved meanwhile are found. ``state.db`` is copied by SQLite, and the journal comes last:
 an entry that was written to a note after the note was read is in the journal, and the
 restore puts it back. The index is left out, for it can be built again. With the notes
-go the records of projects, which say to which repository each belongs.
+go the records of projects, which say to which repository each belongs, and other files.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ import os
 import sys
 import tarfile
 import tempfile
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
+from hivemind_memory.backup.backup_result import BackupResult
+from hivemind_memory.backup.other_files import add_other_files
 from hivemind_memory.config import CONFIG_NAME, read_config
 from hivemind_memory.config.settings import options
 from hivemind_memory.errors import (
@@ -62,7 +63,7 @@ FORMAT = 1
 
 MANIFEST = "manifest.json"
 NOTES, JOURNAL, STATE, CONFIG = "notes/", "journal.jsonl", "state.db", CONFIG_NAME
-VAULT = "vault.json"
+VAULT, FILES = "vault.json", "files/"
 """What the members of an archive are called."""
 
 _EFFECT = "No backup was written"
@@ -75,23 +76,6 @@ _BEHIND_LINK = (
     "it is a link that followed_links lists, and the notes behind it are not in the"
     " backup; back up their folder as well"
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BackupResult:
-    """What a backup holds."""
-
-    file: str
-    size_bytes: int
-    notes: int
-    has_keys: bool
-    """The keys of providers are in it."""
-
-    has_vault: bool = False
-    """The vault is in it, encrypted if it is in the home."""
-
-    skipped: tuple[SkippedNote, ...] = ()
-    """Files in the notes folder that are not in it, and why."""
 
 
 def write_backup(
@@ -121,6 +105,7 @@ def write_backup(
     """
     target = os.path.abspath(os.path.expanduser(file))
     folder, name = os.path.split(target)
+    _refuse_inside(places.notes, folder)
     archive = _Archive(places, folder, with_keys=with_keys, links=links)
     archive.with_vault = with_vault
     try:
@@ -146,8 +131,21 @@ def write_backup(
         notes=archive.notes,
         has_keys=archive.has_keys,
         has_vault=archive.has_vault,
+        files=archive.files,
         skipped=archive.skipped,
+        left_out=archive.left_out,
     )
+
+
+def _refuse_inside(notes: str, folder: str) -> None:
+    """Raise if a backup would be in the folder that it holds, and in the next one."""
+    root, inner = os.path.realpath(notes), os.path.realpath(folder)
+    if os.path.commonpath((root, inner)) == root:
+        raise UsageError(
+            f"{folder} is in the notes folder, which the backup holds.",
+            hint="Choose a file outside it.",
+            effect=_EFFECT,
+        )
 
 
 class _Archive:
@@ -157,7 +155,8 @@ class _Archive:
         self, places: Places, folder: str, *, with_keys: bool, links: Collection[str]
     ) -> None:
         """Take the archive's *folder*: it can be written, and the home perhaps not."""
-        self.notes = 0
+        self.notes = self.files = 0
+        self.left_out: tuple[SkippedNote, ...] = ()
         self.has_keys = self.has_vault = self.with_vault = False
         self.skipped: tuple[SkippedNote, ...] = ()
         self._places = places
@@ -179,6 +178,7 @@ class _Archive:
             before = journal.entries()
             self._add_notes(tar)
             self._add_records(tar)
+            self._add_files(tar)
             self._add_config(tar)
             self._add_vault(tar)
             self._add_state(tar)
@@ -267,6 +267,23 @@ class _Archive:
                 self.skipped += (SkippedNote(path=record, reason=reason),)
             else:
                 self._add(tar, NOTES + record, data)
+
+    def _add_files(self, tar: tarfile.TarFile) -> None:
+        """Add the other files of the notes folder, of which notes speak."""
+
+        def add(path: str, data: bytes, mtime_ns: int) -> None:
+            self._add(tar, FILES + path, data, mtime_ns=mtime_ns)
+            self.files += 1
+
+        self.left_out = tuple(
+            add_other_files(self._places.notes, add, partial=PARTIAL_PREFIX)
+        )
+        # What only looks like a note may be in the archive now; each is named once.
+        self.skipped = tuple(
+            note for note in self.skipped if FILES + note.path not in self._members
+        )
+        known = {note.path for note in self.skipped}
+        self.left_out = tuple(at for at in self.left_out if at.path not in known)
 
     def _add_config(self, tar: tarfile.TarFile) -> None:
         """Add config.json, without keys unless they were asked for."""

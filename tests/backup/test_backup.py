@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.backup import new_files
+from hivemind_memory.backup.other_files import other_file
 from hivemind_memory.backup.restore import restore_backup
 from hivemind_memory.backup.write import write_backup
-from hivemind_memory.errors import UsageError
+from hivemind_memory.errors import NotePathError, UsageError
 from hivemind_memory.memory import Memory
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.opening import open_memory
@@ -330,3 +331,44 @@ def test_a_record_outside_a_project_is_refused(
         pytest.raises(UsageError, match="is not a note"),
     ):
         restore_backup(memory.places, str(forged))
+
+
+def test_what_a_note_shows_is_in_the_backup_and_what_is_not_is_named(
+    home: Path, tmp_path: Path
+) -> None:
+    """An image of a note was gone after a restore, and nothing had said so."""
+    notes = home / "memory"
+    (notes / "img").mkdir()
+    image = notes / "img" / "diagram.png"
+    image.write_bytes(bytes(range(256)))
+    os.utime(image, (1e9, 1e9))
+    (notes / "old.markdown").write_text("No note, but a file.")
+    (notes / ".obsidian").mkdir()
+    (notes / ".obsidian" / "app.json").write_text("{}")
+    (notes / "img" / "away.png").symlink_to(tmp_path / "elsewhere.png")
+    os.mkfifo(notes / "pipe")
+
+    with opened(home) as memory:
+        made = write_backup(memory.places, str(tmp_path / "b"), at=AT)
+        with pytest.raises(UsageError, match="is in the notes folder"):
+            write_backup(memory.places, str(notes / "img" / "b"), at=AT)
+    with opened(tmp_path / "other") as memory:
+        done = restore_backup(memory.places, str(tmp_path / "b"))
+
+    back = tmp_path / "other" / "memory"
+    assert (made.files, done.files, made.skipped) == (2, 2, ())
+    assert {one.path: one.reason for one in made.left_out} == {
+        ".obsidian": "it is hidden",
+        "img/away.png": "it is a link",
+        "pipe": "it is no regular file",
+    }
+    assert (back / "img" / "diagram.png").read_bytes() == bytes(range(256))
+    assert (back / "img" / "diagram.png").stat().st_mtime == 1e9
+    assert (back / "old.markdown").read_text() == "No note, but a file."
+
+
+@pytest.mark.parametrize("name", ["../out", ".git/hooks/x", "a//b", "/etc/x", ""])
+def test_a_file_of_a_backup_leads_nowhere_else(name: str) -> None:
+    """Neither out of the notes folder nor into a hidden one."""
+    with pytest.raises(NotePathError):
+        other_file(name)

@@ -8,6 +8,14 @@ from hivemind_memory.cli.options import JSON
 from hivemind_memory.cli.output import print_json, print_line, print_notices, size_text
 from hivemind_memory.model.display import count_text
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hivemind_memory.backup.backup_result import BackupResult
+    from hivemind_memory.backup.restore import RestoreResult
+
+_MAX_NAMES = 5
 _FILE = Argument("file", "The backup, such as hivemind.tar.gz.", is_raw=True)
 
 
@@ -15,9 +23,11 @@ _FILE = Argument("file", "The backup, such as hivemind.tar.gz.", is_raw=True)
     "backup",
     description=(
         "Agents can keep writing in the meantime. The file contains the notes, the"
-        " journal, state.db and config.json without keys. The vault is left out, and"
-        " so is the index, because it can be rebuilt. Notes that could not be"
-        " read are listed. An existing file is never replaced."
+        " other files in the notes folder, the journal, state.db and config.json"
+        " without keys. The vault is left out, and so is the index, because it can be"
+        " rebuilt."
+        " What else is left out is listed: notes that could not be read, hidden files,"
+        " links, and files of more than 100 MB. An existing file is never replaced."
     ),
     arguments=(_FILE,),
     flags=(
@@ -51,13 +61,32 @@ def backup(request: CommandRequest) -> int:
     keys += ", with the vault" if done.has_vault else ""
     size = size_text(done.size_bytes)
     print_line(
-        f"wrote {done.file}: {count_text(done.notes, 'note')}, {keys} ({size})",
+        f"wrote {done.file}: {_held(done)}, {keys} ({size})",
         keep=[done.file],
     )
     print_notices(
         f"skipped {skipped.path}: {skipped.reason}" for skipped in done.skipped
     )
+    print_notices(_left_out(done))
     return 0
+
+
+def _held(done: BackupResult | RestoreResult) -> str:
+    """Return how many notes and other files a backup holds."""
+    notes = count_text(done.notes, "note")
+    return f"{notes}, {count_text(done.files, 'other file')}" if done.files else notes
+
+
+def _left_out(done: BackupResult) -> Iterator[str]:
+    """Yield each reason why files are left out, with how many and which."""
+    paths: dict[str, list[str]] = {}
+    for file in done.left_out:
+        paths.setdefault(file.reason, []).append(file.path)
+    for reason, found in paths.items():
+        shown = ", ".join(found[:_MAX_NAMES])
+        more = len(found) - _MAX_NAMES
+        rest = f" and {more:,} more" if more > 0 else ""
+        yield f"left out {len(found):,}, because {reason}: {shown}{rest}"
 
 
 @command(
@@ -86,10 +115,8 @@ def restore_backup(request: CommandRequest) -> int:
     if request.values["json"]:
         print_json(done)
         return 0
-    notes = count_text(done.notes, "note")
-    print_line(
-        f"restored {notes} to {places.notes}, as they were on {minute_text(done.at)}"
-    )
+    at = minute_text(done.at)
+    print_line(f"restored {_held(done)} to {places.notes}, as they were on {at}")
     counts: dict[str, int] = {}
     for entry in done.put_back:
         counts[entry.target] = counts.get(entry.target, 0) + 1
