@@ -27,7 +27,12 @@ def is_sure(
         write_stderr(f"{otherwise}{how}\n")
         return False
     write_stderr(f"{wrapped(f'{escape_line(question)} [y/N]')} ")
-    if sys.stdin.readline().strip().lower() in ("y", "yes"):
+    try:
+        answer = sys.stdin.readline()
+    except KeyboardInterrupt:
+        write_stderr("\n")  # the prompt of the shell begins a line of its own
+        raise
+    if answer.strip().lower() in ("y", "yes"):
         return True
     write_stderr(f"{otherwise}\n")
     return False

@@ -66,7 +66,9 @@ def _of_project(paths: Sequence[str], *, is_portable: bool) -> str:
     files = [os.path.relpath(path) for path in paths]
     it, name = ("it", "it names") if len(files) == 1 else ("them", "they name")
     excluded = f"list {it} in .git/info/exclude to keep {it} to yourself"
-    advice = f"commit {it}, and everyone who has hm is connected here; or {excluded}"
+    advice = f"Commit {it} to connect everyone who has hm, or {excluded}"
     if not is_portable:
-        advice = f"{name} a path on this machine, so don't commit {it}; {excluded}"
-    return f"git sees {listed(files)}: {advice}."
+        named = name[:1].upper() + name[1:]
+        advice = f"{named} a path on this machine, so don't commit {it}; {excluded}"
+    verb = "is" if len(files) == 1 else "are"
+    return f"{listed(files)} {verb} not ignored by git. {advice}."

@@ -226,7 +226,7 @@ def write_stdout(text: str) -> None:
             raise
         if isinstance(error, OutputError):
             write_stderr(
-                f"standard output cannot be written ({error}); it would say:\n"
+                f"could not write to standard output ({error}); the message was:\n"
             )
         write_stderr(text)
 

@@ -28,7 +28,7 @@ _FILES = (
     (FIND, "search", {"search": "Search the notes with a question in your own words."}),
     (FIND, "get", {"get": "Print a note, or some of its lines."}),
     (FIND, "list", {"list": "List the notes, or memories by type, status or day."}),
-    (FIND, "bulletin", {"bulletin": "Print the briefing of a scope."}),
+    (FIND, "bulletin", {"bulletin": "Print the briefing for a scope."}),
     (FIND, "tags", {"tags": "List the tags, and how many items have each."}),
     (
         FIND,
@@ -322,7 +322,7 @@ GROUPS = {
     "activity": ("Search what agents said and did.", FIND, "list"),
     "inbox": ("List, accept and reject untrusted claims.", CURATE, "list"),
     "hook": ("Commands that agents run after hm connect.", AGENTS, "session-start"),
-    "git-hook": ("Git's hook that injects into new worktrees.", AGENTS, "status"),
+    "git-hook": ("Git hook that injects into new worktrees.", AGENTS, "status"),
     "context": ("Build the context of a task; keep blocks for it.", AGENTS, "build"),
     "project": ("Show, list, rename, adopt and merge projects.", AGENTS, "show"),
     "skill": ("Turn memories into skills, and keep them up to date.", AGENTS, "list"),

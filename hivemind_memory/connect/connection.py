@@ -38,6 +38,23 @@ def is_connected(
     return any(True for _ in _our_entries(name, root, user_home, environ))
 
 
+def connected_titles(
+    root: str, user_home: str, environ: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Return the titles of the agents that have a server of hm in a folder.
+
+    Args:
+        root: As for ``is_connected``, and so are the others.
+        user_home: Home folder of the user.
+        environ: The agents' environment.
+    """
+    return tuple(
+        agent.title
+        for agent in AGENTS
+        if is_connected(agent.name, root, user_home, environ)
+    )
+
+
 def is_connected_over_http(
     name: str, root: str, user_home: str, environ: Mapping[str, str]
 ) -> bool:

@@ -296,13 +296,17 @@ class Connector:
 def chosen_agents(names: tuple[str, ...]) -> tuple[ConnectableAgent, ...]:
     """Return the named agents; all of them for no names, or for ``all``.
 
+    A title, such as *Claude Code*, is a name, too; case makes no difference.
+
     Raises:
         KeyError: There is no agent of that name.
     """
     if not names or "all" in names:
         return AGENTS
-    by_name = {agent.name: agent for agent in AGENTS}
-    return tuple(by_name[name] for name in dict.fromkeys(names))
+    known = {agent.title.casefold(): agent for agent in AGENTS}
+    known |= {agent.name: agent for agent in AGENTS}
+    chosen = (known.get(name.casefold()) or known[name] for name in names)
+    return tuple(dict.fromkeys(chosen))
 
 
 def _connect(

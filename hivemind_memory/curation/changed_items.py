@@ -5,8 +5,10 @@ from __future__ import annotations
 from hivemind_memory.curation.lookup import CurationTarget, entry_target
 from hivemind_memory.curation.row_target import read_row
 from hivemind_memory.curation.undo_errors import EFFECT, gone
+from hivemind_memory.curation.without_secrets import masked
 from hivemind_memory.errors import HivemindError, UsageError
-from hivemind_memory.model.curation import ENTRY
+from hivemind_memory.model.curation import ENTRY, ForgetResult
+from hivemind_memory.model.display import shorten
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import SUPERSEDED, place_in_scope, scope_of
 from hivemind_memory.model.value import replaced
@@ -14,12 +16,14 @@ from hivemind_memory.notes.entry_edits import entries_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.model.changes import Change, ChangedItem
     from hivemind_memory.model.memories import MemoryRow
     from hivemind_memory.model.ports import MemoryIndex
+
+_SHOWN_CHARS = 80
 
 
 def targets_of(context: CurationContext, change: Change) -> list[CurationTarget]:
@@ -88,3 +92,22 @@ def only_target(context: CurationContext, change: Change) -> CurationTarget:
             effect=EFFECT,
         )
     return target
+
+
+def first_lines(targets: Sequence[CurationTarget]) -> dict[str, str]:
+    """Return id, or path where there is none -> how a text begins, fit to show."""
+    return {
+        target.id or target.path: shorten(
+            masked(target.text.strip()).partition("\n")[0], _SHOWN_CHARS
+        )
+        for target in targets
+    }
+
+
+def planned_forget(shown: Sequence[CurationTarget]) -> ForgetResult:
+    """Return what a forget would hide, with how each text begins."""
+    return ForgetResult(
+        memories=tuple(target.as_affected() for target in shown),
+        texts=first_lines(shown),
+        is_dry_run=True,
+    )

@@ -11,6 +11,7 @@ from functools import partial
 
 from hivemind_memory.access.rules import check_person
 from hivemind_memory.curation.change_recording import forgets_of
+from hivemind_memory.curation.changed_items import planned_forget
 from hivemind_memory.curation.context import BatchResult
 from hivemind_memory.curation.lookup import read_target
 from hivemind_memory.curation.lookup_errors import not_found
@@ -77,12 +78,9 @@ def forget(
     index = context.index.fresh(is_lookup=not selector.is_set)
     targets = find_targets(context, index, selector)
     shown = [target for target in targets if not target.forgotten]
+    already = len(targets) - len(shown)
     if is_dry_run:
-        return ForgetResult(
-            memories=tuple(target.as_affected() for target in shown),
-            already=len(targets) - len(shown),
-            is_dry_run=True,
-        )
+        return replaced(planned_forget(shown), already=already)
     is_set = selector.is_set and not selector.is_whole_scope
     hidden = hide_targets(
         context,
@@ -90,7 +88,7 @@ def forget(
         is_reactivating=is_set,
         check=partial(check_read, context, read),
     )
-    return replaced(hidden, already=len(targets) - len(shown))
+    return replaced(hidden, already=already)
 
 
 def hide_targets(

@@ -15,7 +15,12 @@ from hivemind_memory.curation.change_recording import (
     items_of,
     record,
 )
-from hivemind_memory.curation.changed_items import only_target, rows_of, targets_of
+from hivemind_memory.curation.changed_items import (
+    first_lines,
+    only_target,
+    rows_of,
+    targets_of,
+)
 from hivemind_memory.curation.forget import hide_targets, show_targets
 from hivemind_memory.curation.inbox import accept_claim, return_claim
 from hivemind_memory.curation.links import change_list
@@ -54,7 +59,6 @@ from hivemind_memory.model.changes import (
     UndoResult,
 )
 from hivemind_memory.model.curation import ENTRY, MEMORY, RestoreResult
-from hivemind_memory.model.display import shorten
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import INBOX, SUPERSEDED, place_in_scope, scope_of
 from hivemind_memory.model.value import replaced
@@ -62,13 +66,8 @@ from hivemind_memory.state.change_log import ChangeLog
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.model.curation import ForgetResult
-
-
-_SHOWN_CHARS = 80
 
 
 def undo(
@@ -181,7 +180,7 @@ def _hide(
     shown = [target for target in targets if not target.forgotten]
     if not shown:
         return replaced(result, already=True)
-    result = replaced(result, texts=_first_lines(shown))
+    result = replaced(result, texts=first_lines(shown))
     if is_dry_run:
         for target in shown:
             check(target, target.path, target.text)
@@ -199,7 +198,7 @@ def _show(
     hidden = [target for target in targets_of(context, change) if target.forgotten]
     if not hidden:
         return replaced(result, already=True)
-    result = replaced(result, texts=_first_lines(hidden))
+    result = replaced(result, texts=first_lines(hidden))
     if is_dry_run:
         return replaced(
             result, restored=tuple(target.as_affected() for target in hidden)
@@ -229,7 +228,7 @@ def _move_claim(
     is_pending = part == INBOX and not claim.forgotten
     if is_pending is is_back:
         return replaced(result, already=True)
-    result = replaced(result, texts=_first_lines([claim]))
+    result = replaced(result, texts=first_lines([claim]))
     path = claim.path
     if was_dropped and not is_dry_run:
         shown = show_targets(context, [claim], is_deactivating=False).memories
@@ -252,16 +251,6 @@ def _move_claim(
     paths = (path, claim.path)
     is_indexed = context.update_index(paths)
     return replaced(result, changed_paths=paths, is_indexed=is_indexed)
-
-
-def _first_lines(targets: Sequence[CurationTarget]) -> dict[str, str]:
-    """Return id, or path where there is none -> how a text begins, fit to show."""
-    return {
-        target.id or target.path: shorten(
-            masked(target.text.strip()).partition("\n")[0], _SHOWN_CHARS
-        )
-        for target in targets
-    }
 
 
 def _with_changes(result: UndoResult, done: ForgetResult | RestoreResult) -> UndoResult:
@@ -299,7 +288,7 @@ def _relink(
         done, reopened = (row.path, "") if before else ("", row.path)
         result = replaced(result, done=done, reopened=reopened)
         target = read_target(context, row.path, MEMORY)
-        result = replaced(result, texts=_first_lines([target] if target else []))
+        result = replaced(result, texts=first_lines([target] if target else []))
     with (
         context.updates_lock(EFFECT),
         context.key_lock(row.scope, row.key, EFFECT),

@@ -46,7 +46,7 @@ def why_empty(
             return "nothing matches the filters"
         return "the query contains no word to search for"
     if search_filter.is_narrow:
-        return "no note within the filters contains a word of the query"
+        return "no note that matches the filters contains a word of the query"
     return "no note contains a word of the query"
 
 

@@ -313,6 +313,9 @@ class ForgetResult:
     is_dry_run: bool = False
     """Nothing was changed: ``memories`` are those that would be hidden."""
 
+    texts: Mapping[str, str] = NO_ITEMS
+    """Of a dry run: id of a memory, or its path -> the first line of its text."""
+
     id: str = ""
     """Names this forget: ``restore`` takes it. Empty: nothing was hidden, or the change
     could not be recorded."""

@@ -324,7 +324,7 @@ def test_an_answer_that_was_narrowed_says_so_when_it_is_empty(
     """That no note holds the word would be wrong."""
     ran = hm("search", "--type", "goal", "friday")
 
-    assert "no note within the filters contains a word" in ran.err
+    assert "no note that matches the filters contains a word" in ran.err
 
 
 @pytest.mark.parametrize(

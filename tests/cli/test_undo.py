@@ -133,6 +133,17 @@ def test_an_undo_stops_at_a_renamed_project_and_names_the_way_back(
     assert "undoes your last save" in said
 
 
+def test_a_forget_of_several_shows_their_texts_before_it_asks(shell: Shell) -> None:
+    """Places alone say nothing of what would be hidden."""
+    shell.typed("save", "use-pg", "We use Postgres 16.")
+    shell.typed("write", "Lunch is at 12.")
+
+    said = shell.typed("forget", "--day", "today", "--dry-run")
+
+    assert "(use-pg): We use Postgres 16.\n" in said
+    assert ": Lunch is at 12.\n" in said
+
+
 def test_what_an_undo_shows_of_a_text_is_short_and_masked(shell: Shell) -> None:
     """A terminal is watched and recorded."""
     token = "ghp_" + "a1B2c3D4" * 5

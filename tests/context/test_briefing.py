@@ -303,6 +303,6 @@ def test_the_command_prints_it(
     assert main(["bulletin", "--scope", "global"]) == 0
     shown = capsys.readouterr()
     assert shown.out == "Decision: We deploy on Mondays.\n"
-    assert "composed from 1 memory in global" in shown.err
+    assert "from 1 memory in global" in shown.err
     with opening.open_memory() as same:
         assert find_briefing(same, "global").body == shown.out.strip()

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     examples=("hm bulletin", "hm bulletin --scope global", "hm bulletin --refresh"),
 )
 def bulletin(request: CommandRequest) -> int:
-    """Print the briefing of a scope."""
+    """Print the briefing for a scope."""
     from hivemind_memory.context.briefing import find_briefing
 
     with request.open_memory() as memory:
@@ -54,7 +54,7 @@ def bulletin(request: CommandRequest) -> int:
     scope = scope_text(briefing.scope)
     if briefing.body:
         count = count_text(len(briefing.sources), "memory", "memories")
-        made = f"composed from {count} in {scope}"
+        made = f"from {count} in {scope}"
         if briefing.is_model:
             made = (
                 f"written by {briefing.model} from {count} in {scope},"

@@ -181,7 +181,7 @@ def _chosen(request: CommandRequest) -> tuple[ConnectableAgent, ...]:
         meant = OTHER_NAMES.get(name.lower(), near)
         guess = f"Did you mean {meant}? " if meant else ""
         hint = f"{guess}Known agents: {', '.join(CONNECTABLE)}; or all."
-        raise UsageError(f"hm can't connect {name!r}.", hint=hint) from None
+        raise UsageError(f"Unknown agent: {name!r}.", hint=hint) from None
 
 
 def _is_named(request: CommandRequest) -> bool:

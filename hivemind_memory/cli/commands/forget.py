@@ -252,9 +252,8 @@ def _print_forgotten(forgotten: ForgetResult, *, as_json: bool) -> None:
     """Print what is hidden now."""
     if as_json:
         return print_json(forgotten)
-    print_items(
-        "would forget" if forgotten.is_dry_run else "forgot", forgotten.memories
-    )
+    verb = "would forget" if forgotten.is_dry_run else "forgot"
+    print_items(verb, forgotten.memories, forgotten.texts)
     print_items("active again:", forgotten.reactivated)
     _print_rest(forgotten.already, "already forgotten", forgotten.failed)
     if forgotten.memories and not forgotten.is_dry_run:
@@ -275,10 +274,10 @@ def _print_restored(restored: RestoreResult, name: str, *, as_json: bool) -> Non
     print_restored("restored", restored.memories)
     print_items("superseded again:", restored.superseded)
     print_notices(
-        f"an earlier change hid more: `hm restore {change_id}` restores it"
+        f"more was hidden earlier: `hm restore {change_id}` brings that back, too"
         for change_id in restored.left
     )
-    return _print_rest(restored.already, "not forgotten", restored.failed)
+    return _print_rest(restored.already, "already visible", restored.failed)
 
 
 def _print_receipt(receipt: PurgeResult, values: Mapping[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from shlex import quote
 
@@ -42,6 +43,7 @@ def status(request: CommandRequest) -> int:
     from hivemind_memory.cli.commands.activity import status_lines
     from hivemind_memory.cli.commands.search import print_pending, print_too_new_state
     from hivemind_memory.cli.commands.skill import status_of_skills
+    from hivemind_memory.connect.connection import connected_titles
     from hivemind_memory.jobs.status import read_capture_status, read_model_status
     from hivemind_memory.memory.visible_recovered_entries import recovered_entries
 
@@ -55,15 +57,19 @@ def status(request: CommandRequest) -> int:
         with opening.open_activity(memory) as opened:
             activity = opened.status()
         skills = status_of_skills(memory)
+        user_home = os.path.expanduser("~")
+        connected = connected_titles(os.path.abspath(os.curdir), user_home, os.environ)
         if request.values["json"]:
             names = [entry.notice for entry in recovered]
             more = {"project": here, "recovered": names, "activity": activity}
             more["language_model"] = plain_value(model)
             more["capture"] = plain_value(capture) if capture else None
             more["skills"] = skills
+            more["agents"] = connected
             print_json({**plain_value(found), **more})
             return 0
-        rows = [*_status_rows(found), ("project here", here)]
+        agents = ", ".join(connected) or "none connected; `hm connect` does it"
+        rows = [("agents", agents), *_status_rows(found), ("project here", here)]
         rows.append(("language model", model.line))
         rows += [("capture", _capture_line(capture))] if capture else []
         rows += [("recovered", entry.notice) for entry in recovered]
