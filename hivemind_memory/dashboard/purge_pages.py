@@ -1,4 +1,4 @@
-"""The page of a purge: what it would remove, the question, what was removed."""
+"""The pages of a purge: what it would remove, the question, what was removed."""
 
 from __future__ import annotations
 
@@ -6,10 +6,26 @@ from typing import Any
 from urllib.parse import quote
 
 from hivemind_memory import opening
+from hivemind_memory.access.rules import check_person
 from hivemind_memory.dashboard.memory_pages import without_secrets
-from hivemind_memory.dashboard.page import Page, PageCall, PageGroup
+from hivemind_memory.dashboard.page import ROOT, Page, PageCall, PageGroup, Redirect
+from hivemind_memory.dashboard.purge_words import count_removed
+from hivemind_memory.dashboard.removals import Removals
+from hivemind_memory.http_api.failures import Failure
 from hivemind_memory.model.curation import MemorySelector, PurgeResult, StoredMemory
 from hivemind_memory.redaction import mask
+
+_LOOK_S = 1.0
+"""How long a page waits for a purge before it says that it goes on."""
+
+_NO_RECEIPT = Failure(
+    404,
+    "The server keeps no such receipt.",
+    hint="It keeps the last few until it ends. `hm doctor` names a purge that is not"
+    " finished.",
+)
+
+_REMOVALS = Removals()
 
 pages = PageGroup()
 
@@ -21,22 +37,45 @@ def plan_purge(call: PageCall) -> Page:
 
 
 @pages.post("/{id}/purge")
-def purge(call: PageCall) -> Page:
+def purge(call: PageCall) -> Page | Redirect:
     """Remove a memory for good, if its key was typed."""
+    check_person(call.memory.caller, "A purge")
     memory = call.memory.curation.show(call.path["id"]).memory
     name, kind = _confirming(memory)
     if call.form.get("key", "").strip() != name:
         problem = f"That is not the {kind} of this memory. Nothing was removed."
         return _purge_page(call, problem=problem)
-    selector = MemorySelector(name=call.path["id"])
     plan = _plan(call)
     if call.form.get("shown", "") != _names_in(plan):
         problem = (
             "This list has changed since you opened the page. Nothing was removed."
         )
         return _purge_page(call, problem=problem)
-    done = call.memory.curation.purge(selector, shown=plan.memories)
-    return Page(template="purge.html", values={"plan": done, "memory": None})
+    own = call.memory.as_caller(call.memory.caller)
+    selector = MemorySelector(name=call.path["id"])
+    begun = _REMOVALS.begin(own, call.client, selector, plan.memories)
+    return Redirect(path=_receipt_of(begun.name))
+
+
+@pages.get("/purged")
+def purged(call: PageCall) -> Page:
+    """Show what was removed; while that goes on, how much it is."""
+    removal = _REMOVALS.find(call.query.get("purge", ""), call.client)
+    if removal is None:
+        raise _NO_RECEIPT
+    receipt = removal.receipt(_LOOK_S)
+    if receipt is None:
+        return Page(
+            template="purging.html",
+            values={"count": removal.count},
+            refresh=_receipt_of(removal.name),
+        )
+    return Page(template="purge.html", values={"plan": receipt, "memory": None})
+
+
+def _receipt_of(name: str) -> str:
+    """Return the address of the receipt of a purge."""
+    return f"{ROOT}/purged?purge={name}"
 
 
 def _purge_page(call: PageCall, problem: str = "") -> Page:
@@ -46,6 +85,7 @@ def _purge_page(call: PageCall, problem: str = "") -> Page:
     name, kind = _confirming(memory)
     values: dict[str, Any] = {
         "plan": plan,
+        "count": count_removed(plan.memories),
         "memory": memory,
         "confirming": name,
         "confirming_kind": kind,

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from hivemind_memory.model.curation import AffectedItem, PurgeCount
 from hivemind_memory.model.display import count_text
+from hivemind_memory.model.scope import SUPERSEDED, place_in_scope
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 PLACES = {
     "activity": ("recorded call of an agent", "recorded calls of agents"),
@@ -65,6 +70,11 @@ def place_text(place: PurgeCount) -> str:
     return count_text(place.count, *words) + (
         comma + more if place.name == "skills" else ""
     )
+
+
+def count_removed(items: Iterable[AffectedItem]) -> int:
+    """Return how many memories a purge removes; earlier versions are none."""
+    return sum(place_in_scope(item.path) != SUPERSEDED for item in items)
 
 
 def why_text(item: AffectedItem) -> str:

@@ -43,6 +43,12 @@ class Reader:
         """Return a page, after at most one redirect."""
         return self.client.get(f"/memory{path}", follow_redirects=True)
 
+    def receipt(self, answer: httpx.Response) -> httpx.Response:
+        """Return the page of a purge once it is done, as a browser reads it."""
+        while address := answer.headers.get("refresh"):
+            answer = self.client.get(address.partition("url=")[2])
+        return answer
+
     def send(self, path: str, on: str = "/new", **fields: str) -> httpx.Response:
         """Send a form that is on a page, and return the page that answers."""
         found = _SECRET.search(self.page(on).text)

@@ -87,7 +87,8 @@ def test_a_purge_takes_the_text_out_of_the_worktrees_that_were_told_it(
     assert "Tapirs" in (shop / "CLAUDE.md").read_text("utf-8")
 
     asked = reader.page(f"/{known}/purge").text
-    done = reader.press(asked, f"/memory/{known}/purge", key="tapirs").text
+    answer = reader.press(asked, f"/memory/{known}/purge", key="tapirs")
+    done = reader.receipt(answer).text
 
     for page in (asked, done):
         assert "1 section in a worktree" in page
