@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from hivemind_memory.model.display import lines_text
+from hivemind_memory.model.dispute_order import is_newer
 from hivemind_memory.model.memories import ACTIVE, CONTRADICTS, SUPERSEDED, UPDATES
 
 TYPE_CHECKING = False
@@ -178,10 +179,16 @@ def _with_disputes(
     ranked: list[RankedChunk], pairs: Iterable[tuple[str, str]]
 ) -> list[RankedChunk]:
     """Return the candidates with the older of each pair below the newer, marked."""
-    days = {chunk.place.path: chunk.place.day or 0 for chunk in ranked}
-    ordered = [pair if days[pair[0]] >= days[pair[1]] else pair[::-1] for pair in pairs]
+    ages = {
+        chunk.place.path: (chunk.place.day or 0, chunk.place.memory_id or "")
+        for chunk in ranked
+    }
+    ordered = [
+        pair if is_newer(*ages[pair[0]], *ages[pair[1]]) else pair[::-1]
+        for pair in pairs
+    ]
     # The newest first: nothing is put below what will itself go down.
-    for newer, older in sorted(ordered, key=lambda pair: -days[pair[0]]):
+    for newer, older in sorted(ordered, key=lambda pair: ages[pair[0]], reverse=True):
         ranked = _disputed(ranked, newer, older)
     return ranked
 

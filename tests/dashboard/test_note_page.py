@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory import opening
+from hivemind_memory.model.query import Query
 from hivemind_memory.model.results import ListedNote
 from tests.dashboard.reader import Reader
 from tests.http_api.served import Served, add_token, save
@@ -158,12 +159,19 @@ def test_a_list_shows_words_and_no_signs(reader: Reader) -> None:
         assert "**" not in shown, path
 
 
+@pytest.mark.parametrize("named_by", ["new-port", "port"])
 def test_a_list_marks_the_older_of_two_that_contradict_each_other(
-    reader: Reader,
+    reader: Reader, named_by: str
 ) -> None:
-    """As a search does; the newer one is not marked."""
+    """As a search does; the newer one is not marked, whichever names the other."""
     save("port", "The port is 5432.", type="fact")
-    save("new-port", "The port is 5433.", type="fact", contradicts=("port",))
+    save("new-port", "The port is 5433.", type="fact")
+    [named] = {"port", "new-port"} - {named_by}
+    with opening.open_memory() as memory:
+        memory.curation.link(named_by, named, "contradicts")
+        found = memory.search(Query(text="port"))
+    by_key = {hit.key: bool(hit.disputed_by) for hit in found.hits}
+    assert by_key == {"port": True, "new-port": False}
 
     rows = reader.page("").text.split('data-part="row"')[1:]
 

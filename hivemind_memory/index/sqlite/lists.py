@@ -7,6 +7,7 @@ list gives the part, and one of what is counted by gives the numbers.
 from __future__ import annotations
 
 from hivemind_memory.index.sqlite.memories import COLUMNS, find_ref
+from hivemind_memory.model.dispute_order import is_newer
 from hivemind_memory.model.memories import (
     ACTIVE,
     CONTRADICTS,
@@ -139,7 +140,8 @@ class SqliteLists:
         """Return which active memories contradict which; see the port."""
         places, values = _in_scopes(scopes)
         sql = f"""
-            SELECT path, scope, substr(coalesce(created, ''), 1, 10), target
+            SELECT path, scope, substr(coalesce(created, ''), 1, 10),
+              coalesce(memory_id, ''), target
             FROM edges JOIN files ON files.id = file_id
             WHERE kind = '{CONTRADICTS}' AND {_TYPED} AND status = {ACTIVE}{places}
             ORDER BY path, target
@@ -148,11 +150,12 @@ class SqliteLists:
         def read() -> list[Dispute]:
             found: dict[frozenset[str], Dispute] = {}
             rows = self._connection.execute(sql, values).fetchall()
-            for path, scope, day, target in (map(str, row) for row in rows):
+            for path, scope, day, own_id, target in (map(str, row) for row in rows):
                 other = find_ref(self._connection, target, scopes=scopes, near=scope)
                 if other is None or other.status != ACTIVE or other.path == path:
                     continue
-                older = other.path if day >= other.created[:10] else path
+                ages = day, own_id, other.created[:10], other.memory_id
+                older = other.path if is_newer(*ages) else path
                 pair = Dispute(path=path, other=other.path, older=older)
                 if other.type:
                     found.setdefault(frozenset((path, other.path)), pair)
