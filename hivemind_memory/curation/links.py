@@ -22,7 +22,7 @@ from hivemind_memory.model.changes import DONE, LINK, ChangedItem
 from hivemind_memory.model.curation import MEMORY
 from hivemind_memory.model.keys import closest
 from hivemind_memory.model.link_results import LeftLink, LinkResult
-from hivemind_memory.model.memories import EDGE_KINDS, UPDATES
+from hivemind_memory.model.memories import CONTRADICTS, EDGE_KINDS, SUPERSEDED, UPDATES
 from hivemind_memory.model.value import NO_ITEMS, replaced
 from hivemind_memory.notes.edge import FIELDS, MAX_EDGES, targets
 from hivemind_memory.notes.memory_file import read_memory_file
@@ -194,7 +194,10 @@ def _unlink(context: CurationContext, start: str, end: str, kind: str) -> LinkRe
 
         def remove(items: Items) -> Items:
             kept = [item for item in items if end.strip() not in targets(item)]
-            return _without(context, index, row, kept, other) if other else kept
+            if other is None:
+                return kept
+            is_dispute = kind == CONTRADICTS
+            return _without(context, index, row, kept, other, has_versions=is_dispute)
 
         lists = change_list(context, row.path, FIELDS[kind], remove)
     to_ref = (other.memory_id or other.path) if other else end.strip()
@@ -288,8 +291,19 @@ def _without(
     row: MemoryRow,
     items: Items,
     other: MemoryRow,
+    *,
+    has_versions: bool = False,
 ) -> Items:
-    """Return the items that do not refer to a memory."""
+    """Return the items that do not refer to a memory.
+
+    *has_versions*: Nor to a version of it that was replaced.
+    """
+
+    def is_other(end: MemoryRow) -> bool:
+        if end.path == other.path:
+            return True
+        is_version = (end.scope, end.key) == (other.scope, other.key) != (end.scope, "")
+        return has_versions and is_version and end.status == SUPERSEDED
 
     def refers_to_other(item: object) -> bool:
         for target in targets(item):
@@ -299,7 +313,7 @@ def _without(
             end = index.resolve_ref(
                 target, scopes=context.caller.scopes, near=row.scope
             )
-            if end is not None and end.path == other.path:
+            if end is not None and is_other(end):
                 return True
         return False
 

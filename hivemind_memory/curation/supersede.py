@@ -2,8 +2,9 @@
 
 The new memory keeps what describes the subject: type, visibility, importance, tags,
 relations, a pin, and every key that this program does not know. It does not keep what
-belongs to the old text: who wrote it and when, what it contradicts, where it came from,
-when it expires. A minor correction keeps these too, for it says the same thing better.
+belongs to the old text: who wrote it and when, where it came from, when it expires. A
+minor correction keeps these too, for it says the same thing better. No new text ends a
+dispute by itself, so what the old text contradicts stays; more may be added.
 An edit keeps all but the day; with the entries below, which have sources of their own.
 
 No file is overwritten that is not the memory in question: neither a note of a person
@@ -26,10 +27,11 @@ from hivemind_memory.errors import (
 from hivemind_memory.files.errors import save_error
 from hivemind_memory.files.paths import parse_note_path, path_in_scope
 from hivemind_memory.markdown.front_matter import render_header, split_front_matter
-from hivemind_memory.model.memories import ACTIVE
+from hivemind_memory.model.memories import ACTIVE, CONTRADICTS
 from hivemind_memory.model.memory_types import DEFAULT_TYPE
 from hivemind_memory.model.scope import SUPERSEDED as SUPERSEDED_FOLDER
 from hivemind_memory.model.trust import HUMAN, SOURCES, is_trusted
+from hivemind_memory.notes.edge import FIELDS, targets
 from hivemind_memory.notes.memory_file import (
     compose,
     may_be_broken_memory,
@@ -57,9 +59,11 @@ if TYPE_CHECKING:
 MINOR = "minor correction"
 """How the reason of a minor correction begins: typing errors, layout, wording."""
 
-_STAYS = frozenset({"visibility", "related", "pinned", "source_ref", "tags"})
+_STAYS = frozenset(
+    {"visibility", "related", "contradicts", "pinned", "source_ref", "tags"}
+)
 _STAYS_WHEN_UPSERTED = frozenset({"related", "contradicts", "tags"})
-_STAYS_WHEN_EDITED = frozenset({"contradicts", "expires", "done"})
+_STAYS_WHEN_EDITED = frozenset({"expires", "done"})
 _STAYS_WHEN_MINOR = _STAYS_WHEN_EDITED | {"created"}
 
 
@@ -163,6 +167,7 @@ def values_of(
     stays = set(_STAYS)
     if old is not None:
         values["supersedes"] = old.id
+        values |= _with_disputes(new, old)
         if not new.type or new.type == header(old, types).type:
             stays.add("importance")
         if is_minor(new.reason):
@@ -174,6 +179,18 @@ def values_of(
         if (is_minor(new.reason) or new.is_edit) and not new.is_vouched:
             values["source"] = _least_trusted(old, new.source)
     return values, frozenset(stays - values.keys())
+
+
+def _with_disputes(new: NewMemory, old: MemoryFile) -> dict[str, object]:
+    """Return what a new version contradicts: what the old one did, and more."""
+    if not new.contradicts:
+        return {}
+    field = FIELDS[CONTRADICTS]
+    value = old.front.values.get(field)
+    items = value if isinstance(value, list) else [value]
+    known = set(new.contradicts)
+    kept = [item for item in items if targets(item) and known.isdisjoint(targets(item))]
+    return {field: [*kept, *new.contradicts]}
 
 
 def write_in_place(

@@ -151,8 +151,9 @@ def replace_memory(call: PageCall) -> Page | Redirect:
         "Saved; the previous version is kept." if saved.is_new else "Nothing changed."
     )
     lost = []
-    if saved.is_new and not typed["settled"]:
-        lost = keep_links_from_others(call, details, saved.id)
+    if saved.is_new:
+        is_settled = bool(typed["settled"])
+        lost = follow_with_links(call, details, saved.id, is_settled=is_settled)
     notice = " ".join((notice, *map(sentence, (*saved.warnings, *lost))))
     draft = _draft_of(memory)
     return Redirect(path=f"{ROOT}/{saved.id}", notice=notice, saved=draft)
@@ -239,22 +240,29 @@ def links_from_others(details: MemoryDetails) -> list[MemoryEdge]:
     ]
 
 
-def keep_links_from_others(
-    call: PageCall, details: MemoryDetails, new_id: str
+def follow_with_links(
+    call: PageCall, details: MemoryDetails, new_id: str, *, is_settled: bool
 ) -> list[str]:
-    """Let what updates or contradicts a version do so with the next one.
+    """Let what updates a version update the next one; end its disputes if that does.
+
+    What contradicts a version contradicts the next one by itself.
 
     Returns:
-        A sentence for each link that could not be kept.
+        A sentence for each link that could not be kept, or ended.
     """
     lost = []
+    change = call.memory.curation
     for edge in links_from_others(details):
         try:
-            call.memory.curation.link(
-                edge.path, new_id, edge.kind, weight=edge.weight, by=edge.by
-            )
+            if edge.kind == CONTRADICTS and is_settled:
+                change.unlink(edge.path, new_id, edge.kind)
+            elif edge.kind == UPDATES and not is_settled:
+                change.link(
+                    edge.path, new_id, edge.kind, weight=edge.weight, by=edge.by
+                )
         except HivemindError as error:
-            lost.append(f"the link from {edge.key or edge.path} is lost: {error}")
+            became = "stays" if is_settled else "is lost"
+            lost.append(f"the link from {edge.key or edge.path} {became}: {error}")
     return lost
 
 

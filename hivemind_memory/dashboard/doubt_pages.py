@@ -47,7 +47,7 @@ from hivemind_memory.memory.doubts import (
     without_settled,
 )
 from hivemind_memory.model.curation import NewMemory, StoredMemory
-from hivemind_memory.model.memories import EDGE_KINDS
+from hivemind_memory.model.memories import EDGE_KINDS, UPDATES
 from hivemind_memory.model.scope import scope_text
 from hivemind_memory.model.trust import is_trusted
 from hivemind_memory.model.value import NO_ITEMS
@@ -62,7 +62,7 @@ _UNTRUSTED = Failure(
 
 _IS_LINKED = Failure(
     409,
-    "Another memory updates or contradicts it, and a new version would end that.",
+    "Another memory updates it, and a new version would end that.",
     hint="Remove the link or forget one of the two first.",
 )
 
@@ -256,9 +256,10 @@ def _save_again(
     """Save a memory with the same text and links; return the id of the new version.
 
     Raises:
-        Failure: Another memory updates or contradicts it.
+        Failure: Another memory updates it.
     """
-    if links_from_others(call.memory.curation.show(memory.id)):
+    links = links_from_others(call.memory.curation.show(memory.id))
+    if any(edge.kind == UPDATES for edge in links):
         raise _IS_LINKED
     wanted = edited(memory, reason=reason, more=more, **changes, **call.writer)
     return call.memory.curation.save(wanted).id

@@ -154,8 +154,19 @@ def test_a_successor_keeps_the_subject_and_drops_what_belonged_to_the_words(
     assert (values["tags"], values["pinned"]) == (["ci"], True)
     assert values["related"] == [other.id]
     assert values["source_ref"] == "a.md"
-    gone = {"contradicts", "expires", "by"}
-    assert gone.isdisjoint(values)
+    assert values["contradicts"] == [other.id]
+    assert {"expires", "by"}.isdisjoint(values)
+
+
+def test_a_new_version_contradicts_what_the_old_one_did_and_more(shelf: Shelf) -> None:
+    """A dispute was over once either of the two was saved again."""
+    first, second = shelf.save("first", "x"), shelf.save("second", "y")
+    shelf.save("k", "old", contradicts=("first",))
+
+    shelf.save("k", "new", "found out", contradicts=("second", "first"))
+    assert shelf.values("k.md")["contradicts"] == [second.id, first.id]
+    shelf.save("k", "newer", "found out more", contradicts=("second",))
+    assert shelf.values("k.md")["contradicts"] == [first.id, second.id]
 
 
 def test_a_minor_correction_keeps_everything_but_the_words(shelf: Shelf) -> None:

@@ -15,6 +15,7 @@ from hivemind_memory.memory.doubts import (
     near_copies,
 )
 from hivemind_memory.model.memories import MemoryRow
+from hivemind_memory.model.query import Query
 from hivemind_memory.search.similarity import NEAR_DUPLICATE, similarity, words_in
 from tests.dashboard.reader import Reader
 from tests.http_api.served import Served, add_token, save, serving
@@ -191,16 +192,56 @@ def test_a_dispute_does_not_end_by_pinning(reader: Reader, what: str) -> None:
     assert 'id="disputed"' in reader.page("/doubtful").text
 
 
-def test_what_another_memory_disputes_is_not_pinned(reader: Reader) -> None:
-    """The dispute is with a version, so it would end."""
+@pytest.mark.parametrize("kind", ["updates", "contradicts"])
+def test_what_another_memory_updates_is_not_pinned(reader: Reader, kind: str) -> None:
+    """A link that updates is with a version, so it would end; a dispute does not."""
     known = save("port", "The port is 5432.", type="fact")
-    save("new-port", "The port is 5433.", type="fact", contradicts=("port",))
+    save("new-port", "The port is 5433.", type="fact")
+    with opening.open_memory() as memory:
+        memory.curation.link("new-port", "port", kind)
 
     answer = reader.send(f"/{known}/pin", on=f"/{known}")
 
+    is_dispute = kind == "contradicts"
+    assert ('id="disputed"' in reader.page("/doubtful").text) is is_dispute
+    assert answer.status_code == (200 if is_dispute else 409)
+    assert ("Another memory updates it" in answer.text) is not is_dispute
+
+
+def test_no_new_text_ends_a_dispute_that_no_person_has_decided(reader: Reader) -> None:
+    """An agent saved a new version of either side, and nothing was marked any more."""
+    save("port", "The port is 5432.", type="fact")
+    save("new-port", "The port is 5433.", type="fact", contradicts=("port",))
+
+    for key in ("port", "new-port", "port"):
+        save(key, f"The port is 543{len(key)}, says {key}.", reason="found out")
+        assert 'id="disputed"' in reader.page("/doubtful").text
+    page = reader.page("/port").text
+    links = page.partition('data-part="edges"')[2].partition("</section>")[0]
+    assert links.count("← contradicts") == 1
+    with opening.open_memory() as memory:
+        hits = memory.search(Query(text="port")).hits
+        assert sum(bool(hit.disputed_by) for hit in hits) == 1
+        memory.curation.link("new-port", "port", "contradicts")
+        [edge] = [
+            edge
+            for edge in memory.curation.show("new-port").edges
+            if edge.kind == "contradicts"
+        ]
+        assert edge.path == "port.md"
+        memory.curation.unlink("new-port", "port", "contradicts")
+    assert 'id="disputed"' not in reader.page("/doubtful").text
+
+
+def test_undoing_a_new_version_keeps_the_dispute(reader: Reader) -> None:
+    """It is with the version before again."""
+    save("port", "The port is 5432.", type="fact")
+    save("new-port", "The port is 5433.", type="fact", contradicts=("port",))
+    save("port", "The port is 5434.", reason="found out")
+    with opening.open_memory() as memory:
+        memory.curation.undo("")
+        assert memory.curation.show("port").memory.text == "The port is 5432."
     assert 'id="disputed"' in reader.page("/doubtful").text
-    assert answer.status_code == 409
-    assert "Another memory updates or contradicts it" in answer.text
 
 
 def test_who_sees_what_is_doubtful(served: Served, home: Path) -> None:

@@ -6,7 +6,7 @@ list gives the part, and one of what is counted by gives the numbers.
 
 from __future__ import annotations
 
-from hivemind_memory.index.sqlite.memories import COLUMNS, find_ref
+from hivemind_memory.index.sqlite.memories import COLUMNS, find_end
 from hivemind_memory.model.dispute_order import is_newer
 from hivemind_memory.model.memories import (
     ACTIVE,
@@ -151,7 +151,9 @@ class SqliteLists:
             found: dict[frozenset[str], Dispute] = {}
             rows = self._connection.execute(sql, values).fetchall()
             for path, scope, day, own_id, target in (map(str, row) for row in rows):
-                other = find_ref(self._connection, target, scopes=scopes, near=scope)
+                other = find_end(
+                    self._connection, CONTRADICTS, target, scopes=scopes, near=scope
+                )
                 if other is None or other.status != ACTIVE or other.path == path:
                     continue
                 ages = day, own_id, other.created[:10], other.memory_id

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from hivemind_memory.model.memories import FORGOTTEN, PENDING, EdgeRow, MemoryRow
+from hivemind_memory.model.memories import (
+    ACTIVE,
+    CONTRADICTS,
+    FORGOTTEN,
+    PENDING,
+    SUPERSEDED,
+    EdgeRow,
+    MemoryRow,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,6 +102,27 @@ def find_ref(
     )
 
 
+def find_end(
+    connection: apsw.Connection,
+    kind: str,
+    target: str,
+    *,
+    scopes: frozenset[str] | None,
+    near: str = "",
+) -> MemoryRow | None:
+    """Return the note at which an edge ends; see ``find_ref``.
+
+    What contradicts a version that was replaced contradicts the memory in its place,
+    until a person ends that: no new text settles a dispute by itself.
+    """
+    end = find_ref(connection, target, scopes=scopes, near=near)
+    if end is None or kind != CONTRADICTS or end.status != SUPERSEDED or not end.key:
+        return end
+    here = frozenset({end.scope})
+    named = select_memories(connection, scopes=here, key=end.key)
+    return next((row for row in named if row.status == ACTIVE), end)
+
+
 def select_edges(
     connection: apsw.Connection, path: str, *, scopes: frozenset[str] | None
 ) -> list[EdgeRow]:
@@ -104,7 +133,7 @@ def select_edges(
     if here is None:
         return []
     mine = MemoryRow(*here)
-    found = []
+    found: list[EdgeRow] = []
     for kind, target, weight in connection.execute(
         """
         SELECT kind, target, weight FROM edges JOIN files ON files.id = file_id
@@ -112,9 +141,10 @@ def select_edges(
         """,
         (path,),
     ):
-        end = find_ref(connection, target, scopes=scopes, near=mine.scope)
+        end = find_end(connection, kind, target, scopes=scopes, near=mine.scope)
         to_path, to_id = (end.path, end.memory_id) if end else ("", target)
-        if to_path != path:
+        is_known = any((kind, to_path) == (edge.kind, edge.to_path) for edge in found)
+        if to_path != path and not (to_path and is_known):
             found.append(
                 EdgeRow(kind, weight, path, mine.memory_id, to_path, to_id or target)
             )
@@ -129,12 +159,18 @@ def _incoming(
     from hivemind_memory.notes.edge import names_of_note  # only where edges are shown
 
     names = names_of_note(mine.path, memory_id=mine.memory_id, key=mine.key)
+    here = frozenset({mine.scope})
+    if mine.key and mine.status == ACTIVE:
+        named = select_memories(connection, scopes=here, key=mine.key)
+        names |= {row.memory_id for row in named if row.status == SUPERSEDED}
+    seen = set()
     marks = ",".join("?" * len(names))
     for kind, weight, path, scope, memory_id, target in connection.execute(
         f"""
         SELECT kind, weight, path, scope, coalesce(memory_id, ''), target
         FROM edges JOIN files ON files.id = file_id
         WHERE state = 0 AND status <> ? AND target IN ({marks}) AND path <> ?
+          AND NOT (kind = '{CONTRADICTS}' AND status = {SUPERSEDED})
         ORDER BY kind, path
         """,
         (FORGOTTEN, *sorted(names), mine.path),
@@ -142,8 +178,10 @@ def _incoming(
         if scopes is not None and scope not in scopes:
             continue
         # A name may mean another note to its author.
-        end = find_ref(connection, target, scopes=scopes, near=scope)
-        if end is not None and end.path == mine.path:
+        end = find_end(connection, kind, target, scopes=scopes, near=scope)
+        is_mine = end is not None and end.path == mine.path
+        if is_mine and (kind, path) not in seen:
+            seen.add((kind, path))
             yield EdgeRow(kind, weight, path, memory_id, mine.path, mine.memory_id)
 
 
@@ -190,7 +228,10 @@ def strong_edges(
     marks = ",".join("?" * len(paths))
     rows = connection.execute(
         f"""
-        SELECT path, scope, kind, target FROM edges JOIN files ON files.id = file_id
+        SELECT path, scope, kind, target, target IN (
+            SELECT memory_id FROM files WHERE status = {SUPERSEDED}
+          )
+        FROM edges JOIN files ON files.id = file_id
         WHERE state = 0 AND status < ? AND kind <> 'related_to'
           AND path IN ({marks})
         ORDER BY path, kind, target
@@ -198,11 +239,13 @@ def strong_edges(
         (PENDING, *paths),
     ).fetchall()
     found = []
-    for path, scope, kind, target in (map(str, row) for row in rows):
+    for *names, is_replaced in rows:
+        path, scope, kind, target = map(str, names)
+        is_id = len(target) == _ID_CHARS and target.isupper()
         end = (
             None
-            if len(target) == _ID_CHARS and target.isupper()
-            else find_ref(connection, target, scopes=scopes, near=scope)
+            if is_id and not (is_replaced and kind == CONTRADICTS)
+            else find_end(connection, kind, target, scopes=scopes, near=scope)
         )
         found.append((path, kind, end.path if end else target))
     return found
