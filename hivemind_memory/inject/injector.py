@@ -14,7 +14,7 @@ from hivemind_memory.files.places import worktree_lock
 from hivemind_memory.git.repository import find_repository
 from hivemind_memory.git.worktree import worktree_state
 from hivemind_memory.inject.active_text import ActiveTexts, texts_today
-from hivemind_memory.inject.agent_files import KNOWN_FILES, choose_target
+from hivemind_memory.inject.agent_files import KNOWN_FILES, TargetFile, choose_target
 from hivemind_memory.inject.commit_guard import CommitGuard, section_copies
 from hivemind_memory.inject.git_settings import GitSettings
 from hivemind_memory.inject.injection_record import (
@@ -38,6 +38,7 @@ from hivemind_memory.inject.worktree_file import sweep_written
 from hivemind_memory.model.injection import EjectionResult, InjectionResult
 from hivemind_memory.model.injection_outcomes import (
     BEGUN,
+    NOTHING,
     OFF,
     PLANNED,
     WITH_SECTION,
@@ -109,18 +110,41 @@ class Injector:
             GitError: Git cannot be used there; nothing was written.
             UsageError: The folder does not exist, or the option names no file.
         """
+        return self._tried(worktree, agent, is_dry_run=is_dry_run)
+
+    def refresh(self, worktree: str, agent: str, file: str) -> InjectionResult:
+        """Write the section of *file* again if it still has one; raises as ``inject``.
+
+        It is never put where a person, git or ``hm eject`` has removed it.
+        """
+        return self._tried(worktree, agent, file=file)
+
+    def _tried(
+        self, worktree: str, agent: str, *, file: str = "", is_dry_run: bool = False
+    ) -> InjectionResult:
+        """Plan a section and write it, as often as that takes; see ``_inject``."""
         attempts = 1
         with texts_kept():
             while not (
-                done := self._inject(worktree, agent, attempts, is_dry_run=is_dry_run)
+                done := self._inject(
+                    worktree, agent, attempts, file=file, is_dry_run=is_dry_run
+                )
             ):
                 attempts += 1
         return done
 
     def _inject(
-        self, worktree: str, agent: str, attempts: int, *, is_dry_run: bool
+        self, worktree: str, agent: str, attempts: int, *, file: str, is_dry_run: bool
     ) -> InjectionResult | None:
-        """Plan a section and write it; None: plan again."""
+        """Plan a section and write it; None: plan again.
+
+        Args:
+            worktree: A folder in it.
+            agent: Who reads the section.
+            attempts: Which one this is, from 1.
+            file: The only one to write, and only if it has a section; empty: any.
+            is_dry_run: Write nothing.
+        """
         found = self._looked_at.pop(worktree, None)
         root, repository = found or self._find(worktree)
         target = choose_target(
@@ -128,6 +152,8 @@ class Injector:
             self._memory.settings.inject_target,
             lambda name: os.path.lexists(os.path.join(root, *name.split("/"))),
         )
+        if file not in ("", target.file):
+            target = TargetFile(file=file)
         done = InjectionResult(
             worktree=root, agent=agent, outcome=OFF, file=target.file
         )
@@ -155,6 +181,8 @@ class Injector:
         excerpts = planned.choice.excerpts
         with self._lock(root, repository):
             sweep_written(root, repository, target.file)
+            if file and not may_hold_section(root, file, repository):
+                return replaced(done, outcome=NOTHING, file="")
             if planned.body:
                 entry.begin({**record_of(done, self._now_iso()), **scopes})
                 if attempts < _ATTEMPTS and not quotes_hold(self._memory, planned):
@@ -227,7 +255,9 @@ class Injector:
                 else:
                     files.append(placed.file)
                     warnings += placed.warnings
-            is_restored, leftovers = self._restore(repository)
+            from hivemind_memory.inject.leftovers import restore_git
+
+            is_restored, leftovers = restore_git(repository, self._files)
         return EjectionResult(
             worktree=root,
             files=tuple(files),
@@ -364,36 +394,6 @@ class Injector:
         target = self._memory.settings.inject_target
         own = choose_target("", target, lambda _: True).file
         return list(dict.fromkeys((*KNOWN_FILES, own, *named)))
-
-    def _restore(self, repository: Repository | None) -> tuple[bool, tuple[str, ...]]:
-        """Restore git's settings, unless something still needs ours.
-
-        Returns:
-            Whether none is left, and for what, other worktrees with a section apart.
-        """
-        if repository is None:
-            return True, ()
-        from hivemind_memory.inject import leftovers as left
-
-        settings, guard = GitSettings(repository), CommitGuard(repository)
-        if not settings.exist() and not guard.exists():
-            return True, ()
-        if any(
-            may_hold_section(root, file, repository)
-            for root in left.worktrees_here(repository)
-            if root != repository.top
-            for file in self._files(root, repository)
-        ):
-            return False, ()
-        leftovers = left.find_leftovers(repository)
-        if leftovers or any(
-            may_hold_section(repository.top, file, repository)
-            for file in self._files(repository.top, repository)
-        ):
-            return False, leftovers
-        guard.remove()
-        settings.remove()
-        return True, ()
 
     def active_texts(self) -> ActiveTexts:
         """Return what notes say today."""

@@ -20,12 +20,15 @@ from hivemind_memory.inject.commit_check import (
     MARKS,
     QUOTED_MARK,
 )
+from hivemind_memory.inject.commit_guard import CommitGuard
+from hivemind_memory.inject.git_settings import GitSettings
+from hivemind_memory.inject.section_file import may_hold_section
 from hivemind_memory.model.value import replaced
 from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from hivemind_memory.git.repository import Repository
 
@@ -42,6 +45,43 @@ _MAX_STASHES = 100
 """Stashes that are read, the newest."""
 
 _MAX_IGNORED_BYTES = 1_000_000
+
+
+def restore_git(
+    repository: Repository | None,
+    files_in: Callable[[str, Repository], Iterable[str]],
+) -> tuple[bool, tuple[str, ...]]:
+    """Restore git's settings, unless something still needs ours.
+
+    Args:
+        repository: None: the folder is in no repository.
+        files_in: A worktree and its repository -> every file that may hold a section.
+
+    Returns:
+        Whether none is left, and for what, other worktrees with a section apart.
+    """
+    if repository is None:
+        return True, ()
+    settings, guard = GitSettings(repository), CommitGuard(repository)
+    if not settings.exist() and not guard.exists():
+        return True, ()
+
+    def has_section(root: str) -> bool:
+        files = files_in(root, repository)
+        return any(may_hold_section(root, file, repository) for file in files)
+
+    if any(
+        has_section(root)
+        for root in worktrees_here(repository)
+        if root != repository.top
+    ):
+        return False, ()
+    leftovers = find_leftovers(repository)
+    if leftovers or has_section(repository.top):
+        return False, leftovers
+    guard.remove()
+    settings.remove()
+    return True, ()
 
 
 def find_leftovers(repository: Repository) -> tuple[str, ...]:

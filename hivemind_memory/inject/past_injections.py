@@ -13,9 +13,14 @@ from contextlib import suppress
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.files.atomic import remove_free_partial_files
 from hivemind_memory.files.marked_section import SECTION_MARKS
+from hivemind_memory.inject.agent_files import CLAUDE_FILES
 from hivemind_memory.inject.commit_guard import files_with, section_copies
 from hivemind_memory.inject.injection_record import GIT_FOLDER, without_text
-from hivemind_memory.inject.section_file import erase_section, without_section
+from hivemind_memory.inject.section_file import (
+    erase_section,
+    may_hold_section,
+    without_section,
+)
 from hivemind_memory.inject.word_file import count_words, prune_words, words_file
 from hivemind_memory.inject.worktree_file import git_folders_written
 from hivemind_memory.model.injection_outcomes import OFF
@@ -72,27 +77,40 @@ class InjectionTraces:
         return seen is not None and seen <= scopes
 
     def refresh_section(self, worktree: str) -> str:
-        """Rewrite a worktree's sections, one for each agent that was started there.
+        """Rewrite the sections that a worktree still has.
 
-        A section that was written since then with the notes of another folder stays.
+        One that is gone stays gone, whether by ``hm eject``, a person or git. One that
+        was written since then with the notes of another folder stays as it is.
 
         Returns:
             Why that failed; empty if it did not.
         """
         problems = []
         others = self._log.files_of_others(worktree, counts_begun=True)
-        for agent, files in (self._agents.get(worktree) or {"": {""}}).items():
-            if files - {""} and files - {""} <= others:
-                continue
-            try:
-                done = self._injector.inject(worktree, agent=agent)
-                if done.outcome == OFF:
-                    self._injector.eject(worktree)
-            except (HivemindError, OSError) as error:
-                problems.append(str(error))
+        for agent, files in self._agents.get(worktree, {}).items():
+            # One of Claude Code's files may stand in for another.
+            own = set() if files.isdisjoint(CLAUDE_FILES) else {*CLAUDE_FILES}
+            for file in sorted((files | own) - {""} - others):
+                try:
+                    self._refresh(worktree, agent, file)
+                except (HivemindError, OSError) as error:
+                    problems.append(str(error))
         with suppress(OSError, HivemindError):
             self._injector.sweep(worktree)
         return "; ".join(dict.fromkeys(problems))
+
+    def _refresh(self, worktree: str, agent: str, file: str) -> None:
+        """Rewrite the section of a file, if it has one.
+
+        Raises:
+            HivemindError: It has one still, as it was.
+        """
+        root = self._injector.root_of(worktree)
+        repository = self._injector.repository_of(worktree)
+        if not may_hold_section(root, file, repository):
+            return
+        if self._injector.refresh(worktree, agent, file).outcome == OFF:
+            self._injector.eject(worktree)
 
     def git_folders(self) -> Mapping[str, Collection[str]]:
         """Return folder of git -> the worktrees that were injected into."""

@@ -132,6 +132,10 @@ def test_eject_all_restores_every_repository(
         assert "hivemind" not in (worktree / ".git" / "config").read_text()
     assert main.main(["eject", "--all", str(tmp_path)]) == 2
 
+    capsys.readouterr()
+    assert main.main(["eject", "--all"]) == 0
+    assert capsys.readouterr().out == "There is no section to remove.\n"
+
 
 @pytest.mark.parametrize("how", ["hm eject", "by hand", "a file that is gone"])
 def test_why_after_the_section_is_gone_says_so(

@@ -201,9 +201,11 @@ def _eject_all(request: CommandRequest) -> int:
                 failed[worktree] = str(error)
     if request.values["json"]:
         print_json({"ejections": list(map(as_dict, ejections)), "failed": failed})
-    elif not ejections and not failed:
+        return int(bool(failed) or any(done.leftovers for done in ejections))
+    told = [done for done in ejections if done.files or done.warnings or done.leftovers]
+    if not told and not failed:
         write_stdout("There is no section to remove.\n")
-    for ejection in () if request.values["json"] else ejections:
+    for ejection in told:
         write_stdout(f"{escape_line(ejection.worktree)}:\n")
         _show_ejection(ejection)
     print_notices([f"{worktree}: {why}" for worktree, why in failed.items()])
@@ -240,7 +242,9 @@ def _show_ejection(done: EjectionResult) -> None:
             " above, then run `hm eject` again"
         )
     elif not done.is_git_restored:
-        notices.append("kept hm's git settings: another worktree still has a section")
+        notices.append(
+            "left hm's filters and hooks in place: another worktree still has a section"
+        )
     print_notices(notices)
 
 
