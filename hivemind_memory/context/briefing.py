@@ -12,13 +12,11 @@ from __future__ import annotations
 from collections import deque
 
 from hivemind_memory.context.briefing_input import choose_told, read_told
-from hivemind_memory.context.told_memories import read_own_lines, told_rows
-from hivemind_memory.curation.copies import copied_paths
+from hivemind_memory.context.told_memories import ToldMemories, read_own_lines
 from hivemind_memory.errors import StateUnusableError
 from hivemind_memory.markdown.first_sentence import first_sentence
 from hivemind_memory.model.briefing import Briefing, BriefingSource
 from hivemind_memory.model.display import behind_text
-from hivemind_memory.model.memories import ACTIVE, UPDATES
 from hivemind_memory.model.memory_types import (
     SEARCH_ONLY,
     all_types,
@@ -35,7 +33,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from hivemind_memory.index.port import Index
     from hivemind_memory.memory import Memory
     from hivemind_memory.model.memories import MemoryRow
     from hivemind_memory.model.memory_types import MemoryType
@@ -136,17 +133,11 @@ def find_scope(memory: Memory, name: str) -> str:
 
 def told_in(memory: Memory, scope: str) -> list[MemoryRow]:
     """Return the memories of a scope that agents are told, most important first."""
-
-    def read(index: Index) -> tuple[list[MemoryRow], set[str]]:
-        found = index.memories(scopes=frozenset({scope}), statuses=(ACTIVE,))
-        if not index.has_strong_edges():
-            return found, set()
-        edges = index.strong_edges({row.path for row in found}, memory.access)
-        return found, {target for _, kind, target in edges if kind == UPDATES}
-
-    rows, replaced = memory.index_handle.run_fresh(read)
-    told = told_rows(rows, copied_paths(rows), memory.clocks.today())
-    return [row for row in told if replaced.isdisjoint({row.path, row.memory_id})]
+    seen = frozenset({scope, GLOBAL})  # what agents there see replaces something
+    scopes = memory.caller.scopes
+    seen = seen if scopes is None else seen & scopes
+    told = ToldMemories(memory, seen, memory.clocks.today()).told
+    return [row for row in told if row.scope == scope]
 
 
 def label_of(source: BriefingSource) -> str:

@@ -11,8 +11,11 @@ from __future__ import annotations
 from hivemind_memory.context.facet_search import search_facets
 from hivemind_memory.context.facets import PROJECT
 from hivemind_memory.context.origins import AGENT, Origins, agent_of, session_of
-from hivemind_memory.context.told_memories import is_over, read_own_lines, told_rows
-from hivemind_memory.curation.copies import copied_paths
+from hivemind_memory.context.told_memories import (
+    ToldMemories,
+    is_over,
+    read_own_lines,
+)
 from hivemind_memory.errors import NoteNotFoundError, NoteUnreadableError
 from hivemind_memory.model.injection import Excerpt, FacetScore, LeftOut
 from hivemind_memory.model.memories import claim_of, claim_text
@@ -90,6 +93,8 @@ def find_candidates(memory: Memory, facets: Sequence[Facet]) -> Candidates:
             found.left_out.append(LeftOut(excerpt=excerpt, why="external"))
         elif excerpt.path in typed.copies:
             found.left_out.append(LeftOut(excerpt=excerpt, why="twin"))
+        elif excerpt.path in typed.replaced:
+            found.left_out.append(LeftOut(excerpt=excerpt, why="replaced"))
         elif typed.is_over(excerpt.path):
             found.left_out.append(LeftOut(excerpt=excerpt, why="over"))
         else:
@@ -114,18 +119,21 @@ class _TypedMemories:
     def __init__(self, memory: Memory, origins: Origins) -> None:
         self._memory = memory
         self._origins = origins
-        self._rows = {row.path: row for row in memory.memories()}
-        self.copies = copied_paths(self._rows.values())
-        """Other notes with the key of a memory: copies of its file."""
         self._types = types_of_config(memory.settings.types)
         self._today = memory.clocks.today()
+        self._told = ToldMemories(memory, memory.caller.scopes, self._today)
+        self._rows = self._told.rows
+        self.copies = self._told.copies
+        """Other notes with the key of a memory: copies of its file."""
+        self.replaced = self._told.replaced
+        """Memories that others replace."""
 
     def always(self) -> list[Excerpt]:
         """Return pinned memories, identities and lessons, in this order.
 
         In each group the most important comes first, the newest of equals.
         """
-        rows = self._in_order()
+        rows = self._told.told
         pinned = [row for row in rows if row.is_pinned]
         rest = [row for row in rows if not row.is_pinned]
         kept = [*pinned, *(row for row in rest if self._placement(row) == FIRST)]
@@ -138,14 +146,10 @@ class _TypedMemories:
         """Return how people want things, the most important first."""
         excerpts = [
             self._excerpt(row, _PREFERENCE)
-            for row in self._in_order()
+            for row in self._told.told
             if not row.is_pinned and self._placement(row) == PREFERENCE
         ]
         return [excerpt for excerpt in excerpts if excerpt is not None]
-
-    def _in_order(self) -> list[MemoryRow]:
-        """Return what may be shown, the most important first, the newest of equals."""
-        return told_rows(self._rows.values(), self.copies, self._today)
 
     def weigh(self, excerpt: Excerpt) -> Excerpt:
         """Return a text with what it gets for being a typed memory, if it is one."""

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from hivemind_memory.curation.copies import copied_paths
+from hivemind_memory.context.told_memories import ToldMemories, is_over
 from hivemind_memory.errors import ScopeError
 from hivemind_memory.model.memories import ACTIVE, STATUSES
 from hivemind_memory.model.memory_types import SEARCH_ONLY, find_type
 from hivemind_memory.model.scope import GLOBAL, scope_of
 from hivemind_memory.model.trust import is_trusted
-from hivemind_memory.notes.memory_header import is_expired_or_done
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.memory import Memory
+    from hivemind_memory.model.memories import MemoryRow
 
 
 def why_absent(memory: Memory, path: str, *, is_newer: bool = False) -> str:
@@ -25,23 +25,30 @@ def why_absent(memory: Memory, path: str, *, is_newer: bool = False) -> str:
         path: Of the note.
         is_newer: It was saved after the section was made.
     """
-    memories = memory.memories()
-    copies = copied_paths(memories)
-    for row in (row for row in memories if row.path == path):
-        kind = find_type(row.type, memory.types) if row.type else None
-        if row.status != ACTIVE:
-            return f"it is {STATUSES[row.status]}"
-        if row.path in copies:
-            return f"it is a copy: another memory has the key {row.key}"
-        if not is_trusted(row.source):
-            return f"its source is {row.source}, which is never injected"
-        if is_expired_or_done(
-            row.expires_day, row.done_day, today=memory.clocks.today()
-        ):
-            return "it is expired or done"
-        if kind is not None and kind.injected == SEARCH_ONLY:
-            return f"type {kind.name} is never injected; a search finds it"
+    known = ToldMemories(memory, memory.caller.scopes, memory.clocks.today())
+    row = known.rows.get(path)
+    if row is not None and (why := _why_excluded(memory, known, row)):
+        return why
     return _why_unmatched(scope_of(path), _project_here(memory), is_newer=is_newer)
+
+
+def _why_excluded(memory: Memory, known: ToldMemories, row: MemoryRow) -> str:
+    """Return by which rule no section has a memory; empty: by none."""
+    kind = find_type(row.type, memory.types) if row.type else None
+    why = ""
+    if row.status != ACTIVE:
+        why = f"it is {STATUSES[row.status]}"
+    elif row.path in known.copies:
+        why = f"it is a copy: another memory has the key {row.key}"
+    elif newer := known.replaced.get(row.path):
+        why = f"{known.rows[newer].key or newer} has replaced it"
+    elif not is_trusted(row.source):
+        why = f"its source is {row.source}, which is never injected"
+    elif is_over(row, memory.clocks.today()):
+        why = "it is expired or done"
+    elif kind is not None and kind.injected == SEARCH_ONLY:
+        why = f"type {kind.name} is never injected; a search finds it"
+    return why
 
 
 def _project_here(memory: Memory) -> str:

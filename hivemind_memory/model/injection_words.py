@@ -14,10 +14,11 @@ LEFT_OUT_WORDS = {
     "cap": "the section already has its maximum of lessons",
     "count": "over the limit (startup_inject_count)",
     "session": "the section already has enough from this agent's session",
-    "agent": "no room: this agent's share is used up, and other memories come first",
+    "agent": "over this agent's share of the section",
     "copy": "the same as another memory",
     "overlap": "its lines are already quoted",
     "external": "from an external source, never injected by itself",
+    "replaced": "another memory has replaced it",
     "over": "expired or done",
     "twin": "a copy of another memory's file",
 }

@@ -16,7 +16,7 @@ from hivemind_memory.model.memories import ACTIVE, CONTRADICTS, SUPERSEDED, UPDA
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from hivemind_memory.model.matches import ChunkLocation
@@ -56,8 +56,56 @@ def supersede(
             of no concern here.
         hidden: Notes that replace nothing, because no caller gets to see them.
     """
-    names = _Names(ranked)
-    replaces = _by_key(ranked)
+    places = {chunk.place.path: chunk.place for chunk in ranked}
+    replaces, disputes = _relations(places, edges)
+    gone = _gone(places, replaces, hidden)
+    kept = [
+        # What an earlier pass made of it does not count twice.
+        candidate._replace(dispute=1.0, disputed_by="")
+        if candidate.disputed_by
+        else candidate
+        for candidate in ranked
+        if candidate.place.path not in gone
+    ]
+    pairs = [pair for pair in disputes if gone.keys().isdisjoint(pair)]
+    kept = _with_disputes(kept, pairs)
+    kept.sort(key=lambda edge: -edge.weight)  # equal ones stay as they were ranked
+    by = frozenset(gone.values())
+    return Superseded(kept, len(ranked) - len(kept), by)
+
+
+def find_replaced(
+    places: Iterable[ChunkLocation],
+    edges: Iterable[Edge],
+    shown: AbstractSet[str],
+) -> dict[str, str]:
+    """Return the notes that others replace, each with the one that is shown instead.
+
+    The rule of ``supersede``, without a query: a memory leaves only for one that is
+    shown.
+
+    Args:
+        places: Of notes that the caller may see.
+        edges: Those that begin at one of them.
+        shown: Paths of those that would be shown.
+    """
+    known = {place.path: place for place in places}
+    replaces, _ = _relations(known, edges)
+    hidden: set[str] = set()
+    while True:
+        gone = _gone(known, replaces, hidden)
+        unseen = set(gone.values()) - shown
+        if not unseen:
+            return gone
+        hidden |= unseen
+
+
+def _relations(
+    places: Mapping[str, ChunkLocation], edges: Iterable[Edge]
+) -> tuple[dict[str, dict[str, None]], list[tuple[str, str]]]:
+    """Return what each note replaces, and which notes dispute each other."""
+    names = _Names(places)
+    replaces = _by_key(places.values())
     disputes: dict[frozenset[str], tuple[str, str]] = {}
     for path, kind, target in edges:
         for other in names.paths(target, path):
@@ -68,29 +116,14 @@ def supersede(
                 pair = disputes.setdefault(frozenset((path, other)), (path, other))
                 if pair[0] == other:
                     disputes[frozenset(pair)] = (min(pair), max(pair))
-    gone = _gone(
-        ranked, {path: to for path, to in replaces.items() if path not in hidden}
-    )
-    kept = [
-        # What an earlier pass made of it does not count twice.
-        candidate._replace(dispute=1.0, disputed_by="")
-        if candidate.disputed_by
-        else candidate
-        for candidate in ranked
-        if candidate.place.path not in gone
-    ]
-    pairs = [pair for pair in disputes.values() if gone.keys().isdisjoint(pair)]
-    kept = _with_disputes(kept, pairs)
-    kept.sort(key=lambda edge: -edge.weight)  # equal ones stay as they were ranked
-    by = frozenset(gone.values())
-    return Superseded(kept, len(ranked) - len(kept), by)
+    return replaces, list(disputes.values())
 
 
 class _Names:
     """Which candidate an edge means by a name: by id, else path, key or file name."""
 
-    def __init__(self, ranked: Sequence[RankedChunk]) -> None:
-        self._places = {chunk.place.path: chunk.place for chunk in ranked}
+    def __init__(self, places: Mapping[str, ChunkLocation]) -> None:
+        self._places = places
         self._by_id: dict[str, list[str]] = {}
         self._by_key: dict[str, list[str]] = {}
         self._by_file: dict[str, list[str]] = {}
@@ -122,35 +155,35 @@ class _Names:
         return (place.status, place.scope != scope, place.scope, path)
 
 
-def _by_key(ranked: Sequence[RankedChunk]) -> dict[str, dict[str, None]]:
+def _by_key(places: Collection[ChunkLocation]) -> dict[str, dict[str, None]]:
     """Return, for each active note, the replaced notes of its key.
 
     An untrusted claim that waits replaces nothing.
     """
     active: dict[tuple[str, str], str] = {}
-    for candidate in ranked:
-        if candidate.place.key and candidate.place.status == ACTIVE:
-            active.setdefault(
-                (candidate.place.scope, candidate.place.key), candidate.place.path
-            )
+    for place in places:
+        if place.key and place.status == ACTIVE:
+            active.setdefault((place.scope, place.key), place.path)
     replaces: dict[str, dict[str, None]] = {}
-    for candidate in ranked:
-        newer = active.get((candidate.place.scope, candidate.place.key or ""))
-        if newer and candidate.place.status == SUPERSEDED:
-            replaces.setdefault(newer, {})[candidate.place.path] = None
+    for place in places:
+        newer = active.get((place.scope, place.key or ""))
+        if newer and place.status == SUPERSEDED:
+            replaces.setdefault(newer, {})[place.path] = None
     return replaces
 
 
 def _gone(
-    ranked: Sequence[RankedChunk], replaces: dict[str, dict[str, None]]
+    places: Mapping[str, ChunkLocation],
+    relations: Mapping[str, dict[str, None]],
+    hidden: AbstractSet[str],
 ) -> dict[str, str]:
     """Return the notes that others replace, each with the one that is left instead.
 
     Of notes that replace each other in a circle, which a person may write, one stays:
     the active one, the newest.
     """
+    replaces = {path: to for path, to in relations.items() if path not in hidden}
     replaced = {older for olders in replaces.values() for older in olders}
-    places = {chunk.place.path: chunk.place for chunk in ranked}
     heads = sorted(
         replaces,
         key=lambda path: (
