@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory import opening
-from hivemind_memory.context.told_memories import told_rows
+from hivemind_memory.context.told_memories import ToldMemories
 from hivemind_memory.model.query import Query
 from tests.dashboard.reader import Reader
 from tests.dashboard.test_doubtful_page import links_of
@@ -30,7 +30,7 @@ def told() -> set[str]:
     """Return the keys of the memories that agents are told unasked."""
     with opening.open_memory() as memory:
         today = memory.clocks.today()
-        return {row.key for row in told_rows(memory.memories(), {}, today)}
+        return {row.key for row in ToldMemories(memory, None, today).told}
 
 
 def source_of(key: str) -> str:
