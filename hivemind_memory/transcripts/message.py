@@ -22,7 +22,7 @@ Record = dict[str, Any]
 OWN_TOOLS = (
     *("memory_search", "memory_write", "memory_get", "memory_list", "memory_save"),
     *("memory_forget", "memory_link", "memory_history", "memory_learn"),
-    "session_search",
+    *("session_search", "context_build", "get_memory_bulletin", "memory_record_use"),
 )
 """Tools of our own server: what they answer is kept already, and is not kept twice."""
 
