@@ -65,6 +65,9 @@ def search_facets(memory: Memory, facets: Sequence[Facet], own: str) -> FacetAns
         spent_ms += answer.report.took_ms
         warnings += [text for text in answer.report.warnings if text not in warnings]
         related = list(_related(answer, facet, names, own))
+        by_name = [hit for hit in related if facet.is_name and _is_by_name(hit, own)]
+        if by_name and _is_common(memory, facet.text):
+            related = [hit for hit in related if hit not in by_name]
         read.append((answer, related))
         found += [(facet, hit) for hit in related]
         if facet.name == PROJECT:
@@ -117,12 +120,39 @@ def _related(
     is_strong = answer.report.confidence == STRONG
     is_known = is_strong or (answer.is_weak and best >= WEAK_FROM)
     telling = telling_words(facet.text, names)
+    of_names = {word for name in names for word in words_of(name)}
+    beside = [word for word in words_of(facet.text) if word not in of_names]
     for hit in answer.hits:
         is_near = holds_all_words or hit.confidence >= RELATED_SHARE * best
-        if own == scope_of(hit.path) != GLOBAL or (
-            is_known and is_near and _is_meant(hit, facet, telling)
-        ):
+        if own == scope_of(hit.path) != GLOBAL:
+            # The path of each note of a project has its name, which answers no commit.
+            if facet.is_name or _answers(hit, beside):
+                yield hit
+        elif is_known and is_near and _is_meant(hit, facet, telling):
             yield hit
+
+
+def _answers(hit: Hit, words: Sequence[str]) -> bool:
+    """Return whether a note of the project has one of some words, or is near them."""
+    if "words" not in hit.retrievers:
+        return bool(words)
+    return shared_words(words, _text_of(hit)) > 0
+
+
+def _is_by_name(hit: Hit, own: str) -> bool:
+    """Return whether a hit for a name is free text from outside the project."""
+    return not hit.type and scope_of(hit.path) != own
+
+
+def _is_common(memory: Memory, name: str) -> bool:
+    """Return whether so many passages have a name that it is a word like others.
+
+    A page of a manual on the console is not about a project of that name.
+    """
+    if len(words_of(name)) > 1:
+        return False
+    everywhere = _narrowed(memory, name, SearchFilter(scope=GLOBAL))
+    return everywhere.report.cut.over_limit > 0
 
 
 def _is_meant(hit: Hit, facet: Facet, telling: Sequence[str]) -> bool:
@@ -151,14 +181,15 @@ def _text_of(hit: Hit) -> str:
 
 
 def is_about(hit: Hit, name: str) -> bool:
-    """Return whether a hit's note, key or headings name a project.
+    """Return whether a hit is about a project, by its name.
 
-    The words of a name of several words, side by side, are no chance in a text either.
+    A single word must be the name, the key or a heading of the note. Several
+    words, side by side, are no chance anywhere.
     """
     words = words_of(name)
-    places = [hit.path, hit.key, *hit.headings]
-    if len(words) > 1:
-        places.append(hit.snippet)
+    if len(words) == 1:
+        return _is_subject(hit, words[0])
+    places = (hit.path, hit.key, *hit.headings, hit.snippet)
     return any(_has_run(words_of(place), words) for place in places)
 
 

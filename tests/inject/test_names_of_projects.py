@@ -63,6 +63,49 @@ def test_a_note_about_the_project_and_a_typed_memory_come_into_it(
     assert shown(notes) == {*notes}
 
 
+@pytest.mark.parametrize("name", ["tiny", "console"])
+def test_a_manual_with_the_name_of_the_project_as_a_word_stays_out(
+    shown: Shown, name: str
+) -> None:
+    """A heading that has it among other words; a page on it, among many mentions."""
+    mentions = {
+        f"node/{word}{number}.md": f"The {word} {number} writes to the console.\n"
+        for word in ("buffer", "stream", "timer", "worker")
+        for number in range(6)
+    }
+    notes = {
+        **mentions,
+        "node/readline.md": "# Readline\n\n## Example: Tiny CLI\n\nA tiny one.\n",
+        "node/console.md": "# Console\n\nThe console prints to stdout.\n",
+        f"projects/{name}/today.md": "Lunch is at noon.\n",
+    }
+
+    assert shown(notes, name) == {f"projects/{name}/today.md"}
+
+
+def test_a_commit_with_the_name_of_the_project_is_no_reason(tmp_path: Path) -> None:
+    """Each note of the project has the name in its path, so each matched the commit."""
+    worktree = make_repo(tmp_path / "shop")
+    git(worktree, "commit", "--allow-empty", "-qm", "Paint shop")
+    notes = {
+        "projects/shop/lunch.md": "Lunch is at noon.\n",
+        "projects/shop/doors.md": "We paint the doors blue.\n",
+    }
+
+    for path, text in notes.items():
+        file = tmp_path / "home" / "memory" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    with open_memory(home=str(tmp_path / "home")) as memory:
+        plan = open_injector(memory).inject(str(worktree), is_dry_run=True).planned
+
+    facets = {
+        excerpt.path.rpartition("/")[2]: {part.facet for part in excerpt.reasons}
+        for excerpt in plan.choice.excerpts
+    }
+    assert facets == {"lunch.md": {"project"}, "doors.md": {"project", "commit"}}
+
+
 def test_a_name_of_several_words_is_no_chance(shown: Shown) -> None:
     """Side by side they name the project, and apart they do not."""
     notes = {
