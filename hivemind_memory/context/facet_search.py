@@ -28,11 +28,18 @@ if TYPE_CHECKING:
     from hivemind_memory.model.query import Hit, SearchAnswer
 
 _MAX_HITS = 20
+_MAX_MENTIONS = 200
+"""Passages that are read to see whether a name is a common word."""
+
 _SEARCH_BUDGET_S = 3.0
 """No further facet is searched for after this: a remote provider may be slow."""
 
 RELATED_SHARE = 0.5
 """Least confidence of a hit from elsewhere, as a share of the best hit's."""
+
+
+COMMON_FROM = 8
+"""Notes that have a name in passing, from which on it is a common word."""
 
 
 class FacetAnswers(NamedTuple):
@@ -145,14 +152,17 @@ def _is_by_name(hit: Hit, own: str) -> bool:
 
 
 def _is_common(memory: Memory, name: str) -> bool:
-    """Return whether so many passages have a name that it is a word like others.
+    """Return whether so many notes have a name in passing that it is a word as others.
 
     A page of a manual on the console is not about a project of that name.
     """
-    if len(words_of(name)) > 1:
+    words = words_of(name)
+    if len(words) > 1:
         return False
-    everywhere = _narrowed(memory, name, SearchFilter(scope=GLOBAL))
-    return everywhere.report.cut.over_limit > 0
+    anywhere = SearchFilter(scope=GLOBAL)
+    answer = _narrowed(memory, name, anywhere, max_results=_MAX_MENTIONS)
+    about = {hit.path for hit in answer.hits if _is_subject(hit, words[0])}
+    return len({hit.path for hit in answer.hits} - about) >= COMMON_FROM
 
 
 def _is_meant(hit: Hit, facet: Facet, telling: Sequence[str]) -> bool:
@@ -218,13 +228,15 @@ def _of_project(
         yield _narrowed(memory, facet.text, SearchFilter(types=types))
 
 
-def _narrowed(memory: Memory, text: str, wanted: SearchFilter) -> SearchAnswer:
+def _narrowed(
+    memory: Memory, text: str, wanted: SearchFilter, max_results: int = _MAX_HITS
+) -> SearchAnswer:
     """Return the best hits that a filter lets through; without a text the newest."""
     # Which of the places a section may quote is known only later.
     return memory.search(
         Query(
             text=text,
-            max_results=_MAX_HITS,
+            max_results=max_results,
             search_filter=wanted,
             keeps_repetitions=True,
             is_literal=True,
