@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hivemind_memory.model.note_path import GLOBAL_NOTE
+from hivemind_memory.model.scope import FOLDERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,14 +30,16 @@ REASON_WORDS = {
     "lesson": "a lesson",
     "preference": "a preference",
     "saved": "a saved memory",
-    "project": "matches the project",
-    "folder": "matches the folder",
+    "project": "has the project's name",
+    "folder": "has a word of the folder's name",
     "branch": "matches the branch",
     "files": "matches the changed files",
     "commit": "matches the latest commits",
 }
 """Part of a score -> in words, why a memory was injected."""
 
+_IN_PROJECT = FOLDERS["project"] + "/"
+_MEMBER_WORDS = "kept in the project"
 _GLOBAL_WORDS = "global.md is for every project"
 
 SEARCHED_WORDS = {
@@ -57,5 +60,7 @@ def reasons_text(memory: Mapping[str, Any]) -> str:
     words = REASON_WORDS
     if memory.get("path") == GLOBAL_NOTE:  # chosen beside the preferences
         words = {**words, "preference": _GLOBAL_WORDS}
+    if memory.get("path", "").startswith(_IN_PROJECT):
+        words = {**words, "project": _MEMBER_WORDS}
     reasons = (words.get(part["facet"], part["facet"]) for part in parts)
     return ", ".join(dict.fromkeys(reasons))

@@ -55,7 +55,7 @@ def test_inject_why_and_eject_tell_what_they_did(
     short, explained = hm("why"), hm("why", "--explain")
     assert re.match(r".{16}  CLAUDE\.md  written: 3 memories, about \d+ of ", short)
     assert "\ninjected: global.md:3-5: global.md is for every project\n" in short
-    assert re.search(r"\ninjected: shop\.md:\S+: .*matches the project", short)
+    assert re.search(r"\ninjected: shop\.md:\S+: .*has the project's name", short)
     assert "= project " not in short
     assert "weight" not in short
     assert "= project " in explained
@@ -135,6 +135,25 @@ def test_eject_all_restores_every_repository(
     capsys.readouterr()
     assert main.main(["eject", "--all"]) == 0
     assert capsys.readouterr().out == "There is no section to remove.\n"
+
+
+def test_a_dry_run_names_a_command_that_says_what_it_left_out(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It named `hm why`, which knew nothing of it."""
+    worktree = make_repo(tmp_path / "shop")
+    for number in range(9):
+        text = f"Door {number} of the shop is painted in colour {number * 7919}."
+        assert main.main(["save", f"door{number}", text, "--type", "decision"]) == 0
+    capsys.readouterr()
+
+    assert main.main(["inject", str(worktree), "--dry-run"]) == 0
+    said = capsys.readouterr().err
+    assert "left out; `hm inject --dry-run --json` says why" in said
+    assert main.main(["inject", str(worktree), "--dry-run", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["left_out"]
+    assert main.main(["why", str(worktree)]) == 0
+    assert "`hm inject --dry-run --json`" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("how", ["hm eject", "by hand", "a file that is gone"])
@@ -286,8 +305,8 @@ def test_one_session_cannot_fill_the_section_and_why_names_each_writer(
     assert len(left) == 12 - sessions.count("noisy")
     assert "lesson-20.md" in paths
     assert "lesson-21.md" in paths
-    assert "by agent codex, session noisy" in said
-    assert "by agent claude, session quiet" in said
+    assert "saved by codex, session noisy" in said
+    assert "saved by claude, session quiet" in said
 
 
 @pytest.mark.parametrize(

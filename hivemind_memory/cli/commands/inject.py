@@ -281,7 +281,10 @@ def _notices(done: InjectionResult) -> Iterable[str]:
     if choice.left_out_count:
         count = count_text(choice.left_out_count, "memory", "memories")
         more = "more than " if choice.has_more else ""
-        yield f"{more}{count} left out; see `hm why`"
+        if done.outcome == PLANNED:
+            yield f"{more}{count} left out; `hm inject --dry-run --json` says why"
+        else:
+            yield f"{more}{count} left out; see `hm why`"
     if done.is_first and done.outcome == PLANNED:
         yield from _git_additions()
     elif done.is_first:

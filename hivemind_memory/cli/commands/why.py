@@ -68,6 +68,7 @@ def why(request: CommandRequest) -> int:
         print_json(record)
     elif record is None:
         write_stdout("Nothing has been injected here yet.\n")
+        print_notices(["`hm inject --dry-run --json` says what would be, and why"])
     else:
         _print_record(record, is_explained=request.values["explain"])
     return 0
@@ -263,7 +264,11 @@ def _memory_line(memory: dict[str, Any]) -> str:
 
 def _writer(memory: dict[str, Any]) -> str:
     """Return which agent and session wrote a memory; a person's have none."""
+    from hivemind_memory.context.origins import UNNAMED
+
     agent, session = memory.get("agent"), memory.get("session")
+    if agent == UNNAMED:
+        agent = "an unnamed agent"
     if not agent:  # of a person, or of a record of an older version
-        return f", by agent session {session}" if session else ""
-    return f", by agent {agent}{f', session {session}' if session else ''}"
+        return f", saved in the session {session}" if session else ""
+    return f", saved by {agent}{f', session {session}' if session else ''}"
