@@ -14,6 +14,7 @@ from hivemind_memory.curation.read_version import ReadVersion
 from hivemind_memory.dashboard.memory_pages import (
     address_of,
     holds_secret,
+    newest_of,
     seen_as,
     without_secrets,
 )
@@ -77,6 +78,8 @@ _IN_TEXT = "The link is part of the text. Edit the text to remove it."
 _NO_LINK = "There is no such link any more."
 _CHANGED = "It has changed since you opened the page, so it was not forgotten."
 
+_NEWEST = "You followed a link to an earlier version. This is the newest one."
+
 NEW_DRAFT = "new"
 """Name of the draft of a new memory."""
 
@@ -115,8 +118,13 @@ def save(call: PageCall) -> Page | Redirect:
 
 
 @pages.get("/{id}/edit")
-def edit(call: PageCall) -> Page:
-    """Show the form that changes a memory."""
+def edit(call: PageCall) -> Page | Redirect:
+    """Show the form that changes a memory; of an older version, that of the newest."""
+    begun = call.memory.curation.show(call.path["id"]).memory
+    newest = newest_of(call, begun)
+    if newest.id != begun.id:
+        where = f"{ROOT}/{quote(newest.id, safe='')}/edit"
+        return Redirect(path=where, notice=_NEWEST)
     memory = editable_memory(call)
     content = own_text(memory.text)
     typed = {"content": content, "type": memory.type, "version": _version_of(memory)}

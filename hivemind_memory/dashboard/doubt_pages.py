@@ -35,7 +35,12 @@ from hivemind_memory.dashboard.page import (
 from hivemind_memory.dashboard.render import sentence
 from hivemind_memory.dashboard.shown_text import masked_text
 from hivemind_memory.dashboard.use import active_rows
-from hivemind_memory.errors import KeyTakenError, NotesMissingError, UsageError
+from hivemind_memory.errors import (
+    KeyTakenError,
+    NotesMissingError,
+    UsageError,
+    VersionChangedError,
+)
 from hivemind_memory.http_api.failures import Failure
 from hivemind_memory.memory.doubts import (
     CloseLook,
@@ -66,7 +71,7 @@ _IS_LINKED = Failure(
     hint="Remove the link or forget one of the two first.",
 )
 
-_CHANGED = Failure(409, "It has changed since you opened the page. Nothing was saved.")
+_CHANGED = "It has changed since you opened the page. Nothing was saved."
 
 MORE = "more"
 """As the address names the next part."""
@@ -169,12 +174,15 @@ def _count(found: Doubts, look: CloseLook | None) -> int:
 @pages.post("/{id}/pin")
 def pin(call: PageCall) -> Redirect:
     """Show a memory to every agent, or no longer."""
-    memory = _kept_memory(call)
     is_pinned = not call.form.get("end")
-    if is_pinned:
-        saved = _save_again(call, memory, "pinned", is_pinned=True)
-    else:
-        saved = _save_again(call, memory, "no longer pinned", {"pinned": None})
+    try:
+        memory = _kept_memory(call)
+        if is_pinned:
+            saved = _save_again(call, memory, "pinned", is_pinned=True)
+        else:
+            saved = _save_again(call, memory, "no longer pinned", {"pinned": None})
+    except VersionChangedError:
+        return Redirect(path=back_to(call, page_of(call)), notice=_CHANGED)
     text = "Pinned: every agent is told." if is_pinned else "No longer pinned."
     return Redirect(path=back_to(call, f"{ROOT}/{saved}"), notice=text)
 
@@ -182,9 +190,12 @@ def pin(call: PageCall) -> Redirect:
 @pages.post("/{id}/keep")
 def keep(call: PageCall) -> Redirect:
     """Let a memory no longer expire."""
-    memory = _kept_memory(call)
-    _save_again(call, memory, "it is still true", {"expires": ""})
     back = back_to(call, f"{ROOT}/doubtful")
+    try:
+        memory = _kept_memory(call)
+        _save_again(call, memory, "it is still true", {"expires": ""})
+    except VersionChangedError:
+        return Redirect(path=back, notice=_CHANGED)
     return Redirect(path=back, notice="Kept: it no longer expires.")
 
 
@@ -235,12 +246,14 @@ def _kept_memory(call: PageCall) -> StoredMemory:
     """Return the memory of the path, if it may be saved again as it is.
 
     Raises:
-        Failure: It is not what the page showed, holds a secret, is not active, or comes
-            from outside: who saves it again would vouch for it.
+        Failure: It holds a secret, is not active, or comes from outside: who saves it
+            again would vouch for it.
+        VersionChangedError: It is not what the page showed.
     """
+    memory = call.memory.curation.show(call.path["id"]).memory
+    if memory.status == "superseded" or not is_as_seen(call, memory):
+        raise VersionChangedError(_CHANGED)
     memory = editable_memory(call, ("active", "expired"))
-    if not is_as_seen(call, memory):
-        raise _CHANGED
     if not is_trusted(memory.source):
         raise _UNTRUSTED
     return memory

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from hivemind_memory.dashboard.addresses import memory_address
@@ -15,6 +16,7 @@ from hivemind_memory.dashboard.page import (
 )
 from hivemind_memory.dashboard.shown_text import masked_text
 from hivemind_memory.dashboard.word_diff import word_diff
+from hivemind_memory.errors import HivemindError
 from hivemind_memory.inject.told_worktrees import mentions_of
 from hivemind_memory.markdown.entry import own_text
 from hivemind_memory.markdown.text import decode
@@ -147,6 +149,16 @@ def holds_secret(call: PageCall, memory: StoredMemory) -> bool:
 def address_of(memory: StoredMemory) -> str:
     """Return the page of a memory; of one without an id, the page of its note."""
     return memory_address(memory.id, memory.path)
+
+
+def newest_of(call: PageCall, memory: StoredMemory) -> StoredMemory:
+    """Return the active version of a memory; the same if there is none."""
+    newest, seen = memory, {""}
+    with suppress(HivemindError):
+        while newest.status == "superseded" and newest.superseded_by not in seen:
+            seen.add(newest.superseded_by)
+            newest = call.memory.curation.show(newest.superseded_by).memory
+    return newest if newest.status == "active" and newest.id else memory
 
 
 def seen_as(memory: StoredMemory) -> str:

@@ -36,6 +36,34 @@ def test_forget_on_a_page_of_an_older_version_hides_nothing(reader: Reader) -> N
         assert len(memory.curation.history("rota").memories) == 2
 
 
+def test_pin_on_a_page_of_an_older_version_shows_what_changed(reader: Reader) -> None:
+    """It said only that a superseded memory cannot be edited."""
+    old = save("rota", "Ann is on call.", type="fact")
+    page = reader.page(f"/{old}").text
+    save("rota", "Ben is on call.", type="fact", reason="holidays")
+
+    told = reader.press(page, f"/memory/{old}/pin")
+
+    assert told.status_code == 200
+    assert "It has changed since you opened the page. Nothing was saved." in told.text
+    assert "replaced by a newer version" in told.text
+    with opening.open_memory() as memory:
+        assert not memory.curation.show("rota").memory.is_pinned
+
+
+def test_the_form_of_an_older_version_is_that_of_the_newest(reader: Reader) -> None:
+    """A bookmark of it led to an error."""
+    old = save("rota", "Ann is on call.", type="fact")
+    save("rota", "Ben is on call.", type="fact", reason="holidays")
+    new = save("rota", "Cem is on call.", type="fact", reason="holidays")
+
+    form = reader.page(f"/{old}/edit")
+
+    assert (form.status_code, form.url.path) == (200, f"/memory/{new}/edit")
+    assert "Cem is on call." in form.text
+    assert "This is the newest one." in form.text
+
+
 def test_forget_on_doubtful_hides_no_older_version(reader: Reader) -> None:
     """The list says nothing of the text, but that it is active."""
     save("port", "The port is 5432.", type="fact")
