@@ -306,7 +306,7 @@ def chosen_agents(names: tuple[str, ...]) -> tuple[ConnectableAgent, ...]:
     known = {agent.title.casefold(): agent for agent in AGENTS}
     known |= {agent.name: agent for agent in AGENTS}
     chosen = (known.get(name.casefold()) or known[name] for name in names)
-    return tuple(dict.fromkeys(chosen))
+    return tuple({agent.name: agent for agent in chosen}.values())
 
 
 def _connect(
