@@ -73,11 +73,14 @@ def _link(hm: Hm, text: str) -> object:
     one, other = f"{text} {_key()}", _key()
     hm("save", "--type", "fact", "--", one, f"text of {other}")
     hm("save", "--type", "fact", other, f"other text of {other}")
-    for verb in ("link", "unlink"):
-        done = hm(verb, "--json", "--", one, other).json
-        assert done["is_changed"], verb
-        done = hm(verb, "--json", "--", other, one).json
-        assert done["is_changed"], verb
+    for kind in ((), ("--kind", "related_to")):
+        assert hm("link", "--json", "--", one, other).json["is_changed"]
+        assert hm("link", "--json", "--", other, one).json["is_changed"]
+        # Without a kind, both go; with a kind, the one that starts here.
+        done = hm("unlink", "--json", *kind, "--", one, other).json
+        assert done["is_changed"]
+        assert len(done["others"]) == (0 if kind else 1)
+    assert hm("unlink", "--json", "--", other, one).json["is_changed"]
     return text
 
 
