@@ -5,6 +5,7 @@ from __future__ import annotations
 from urllib.parse import quote
 
 from hivemind_memory.dashboard.page import ROOT
+from hivemind_memory.markdown.html import PLACE
 from hivemind_memory.model.query import Hit
 
 NOTES = f"{ROOT}/notes"
@@ -27,19 +28,19 @@ def memory_address(memory_id: str, path: str) -> str:
 
 
 def note_address(path: str, line: int = 0) -> str:
-    """Return the page of a note, or the place of a line on the page that shows it.
+    """Return the page of a note, or the place on it where a line is shown.
 
     >>> note_address("a b.md")
     '/memory/notes/a%20b.md'
     >>> note_address("a.md", 2_001)
-    '/memory/notes/a.md?view=source&from=2001#L2001'
+    '/memory/notes/a.md?from=2001&line=2001#at'
     """
     address = f"{NOTES}/{quote(path)}"
     if not line:
         return address
     start = (line - 1) // MAX_LINES * MAX_LINES + 1
-    begin = f"&from={start}" if start > 1 else ""
-    return f"{address}?view=source{begin}#L{line}"
+    begin = f"from={start}&" if start > 1 else ""
+    return f"{address}?{begin}line={line}#{PLACE}"
 
 
 def hit_address(hit: Hit) -> str:

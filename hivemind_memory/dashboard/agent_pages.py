@@ -1,4 +1,4 @@
-"""The pages about agents: what each worktree was told, what they said and left."""
+"""The pages about agents: what was injected, what they said and saved."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from hivemind_memory.dashboard.page import Page, PageCall, PageGroup, unless_mis
 from hivemind_memory.dashboard.use import active_rows
 from hivemind_memory.http_api.failures import Failure
 from hivemind_memory.inject.told_worktrees import list_told, why_told
-from hivemind_memory.model.activity import ActivityQuery
+from hivemind_memory.model.activity import ActivityQuery, SessionRow
+from hivemind_memory.model.clocks import seconds_of
 from hivemind_memory.model.injection_words import (
     LEFT_OUT_WORDS,
     SEARCHED_WORDS,
@@ -28,7 +29,7 @@ pages = PageGroup()
 
 @pages.get("/injection")
 def injection(call: PageCall) -> Page:
-    """List the worktrees, or show what one of them was told and why."""
+    """List the worktrees, or show what was injected into one of them and why."""
     if not call.memory.caller.is_member:
         raise Failure(404, "")
     worktree = call.query.get("worktree", "")
@@ -45,32 +46,54 @@ def injection(call: PageCall) -> Page:
 
 @pages.get("/sessions")
 def sessions(call: PageCall) -> Page:
-    """List the sessions of agents, or show one with the memories that it left."""
+    """List the sessions of agents, or show one with the memories that it saved."""
     if not call.memory.caller.is_member:
         raise Failure(404, "")
     asked = call.query.get("session", "")
-    left: dict[str, list[MemoryRow]] = {}
+    saved: dict[str, list[MemoryRow]] = {}
     for row in _rows(call):
         if row.session:
-            left.setdefault(row.session, []).append(row)
+            saved.setdefault(row.session, []).append(row)
     with opening.open_activity(call.memory) as activity:
         is_on = activity.status().is_on
         if asked:
             query = ActivityQuery(session=asked, max_results=MAX_SAID)
             said = activity.search(query, budget_s=0).hits if is_on else ()
             waiting = _waiting(call, asked)
-            if not said and asked not in left and not waiting:
+            if not said and asked not in saved and not waiting:
                 raise Failure(404, "")
             shown: dict[str, Any] = {"session": asked, "said": said[::-1]}
-            shown |= {"left": left.get(asked, []), "most": MAX_SAID, "waiting": waiting}
+            shown |= {
+                "saved": saved.get(asked, []),
+                "most": MAX_SAID,
+                "waiting": waiting,
+            }
             return Page(template="session.html", values=shown)
         found = activity.sessions(ActivityQuery(max_results=MAX_SESSIONS))
+    listed = _merged(found, saved)[:MAX_SESSIONS]
+    return Page(template="sessions.html", values={"sessions": listed, "is_on": is_on})
+
+
+def _merged(
+    found: Sequence[SessionRow], saved: dict[str, list[MemoryRow]]
+) -> list[dict[str, Any]]:
+    """Return the sessions that are known by what was said or saved, newest first.
+
+    Args:
+        found: Those of transcripts and calls.
+        saved: Session -> the memories that it saved, newest first.
+    """
     known = {row.session for row in found}
-    # A session whose transcript is not read is known by what it left.
-    others = [(name, rows) for name, rows in left.items() if name not in known]
-    values: dict[str, Any] = {"sessions": found, "left": left, "is_on": is_on}
-    values["others"] = others[:MAX_SESSIONS]
-    return Page(template="sessions.html", values=values)
+    listed = [{"row": row, "name": row.session, "at": row.last_at} for row in found]
+    listed += [
+        {"row": None, "name": name, "at": rows[0].created}
+        for name, rows in saved.items()
+        if name not in known
+    ]
+    for session in listed:
+        session["saved"] = saved.get(str(session["name"]), [])
+    listed.sort(key=lambda session: seconds_of(str(session["at"])) or 0.0, reverse=True)
+    return listed
 
 
 def _rows(call: PageCall) -> Sequence[MemoryRow]:

@@ -75,7 +75,6 @@ class Dashboard:
         routes: list[PageRoute],
         memories: CallerMemories,
         sessions: Sessions,
-        session: str,
         *,
         is_public: bool,
     ) -> None:
@@ -85,13 +84,11 @@ class Dashboard:
             routes: Each of their paths occurs once for each method.
             memories: Lends the memory of a reader.
             sessions: Of the browsers that are logged in.
-            session: Name of this process, recorded in what is written.
             is_public: Whether a reader without a session sees what is public.
         """
         self._table = PathTable(routes)
         self._memories = memories
         self._sessions = sessions
-        self._session = session
         self._is_public = is_public
         self._renderer = Renderer()
         self._feed = EventFeed(lambda: memories.lend(Client()))
@@ -243,7 +240,7 @@ class Dashboard:
                 call = PageCall(
                     memory=memory,
                     client=client,
-                    session=self._session,
+                    session=visit.session.name if visit.session else "",
                     path=named,
                     query=visit.query,
                     form=visit.form,

@@ -17,7 +17,6 @@ def dashboard_mount(
     find_token: FindToken | None,
     *,
     memory_dir: str | None,
-    session: str,
     is_public: bool,
 ) -> dict[str, App]:
     """Return the beginning of the paths of the pages, and what answers there.
@@ -27,7 +26,6 @@ def dashboard_mount(
         token: The server's own.
         find_token: Finds the tokens that have names.
         memory_dir: Folder of notes; None: that of the home folder.
-        session: Name of this process, recorded in what is written.
         is_public: Whether readers without a session see what is public.
     """
 
@@ -61,7 +59,6 @@ def dashboard_mount(
             [route for module in modules for route in module.pages.routes],
             CallerMemories(state, memory_dir),
             Sessions(token, find_token, time.monotonic),
-            session,
             is_public=is_public,
         )
 

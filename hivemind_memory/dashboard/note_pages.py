@@ -79,6 +79,7 @@ def note(call: PageCall) -> Page:
         "fields": _fields(text.split("\n")[1 : max(1, head.line_count - 1)]),
         "text": "\n".join(text.split("\n")[head.line_count :]),
         "links": {} if is_source else _links(call, lines.path, text),
+        "line": _line_asked(call) - before - head.line_count,
         "numbered": list(enumerate(text.split("\n"), start=lines.start_line)),
         "is_source": is_source,
         "outline": outline_of(chunks, before),
@@ -109,6 +110,11 @@ def outline_of(chunks: Sequence[Chunk], before: int) -> list[dict[str, Any]]:
                 }
             )
     return sections
+
+
+def _line_asked(call: PageCall) -> int:
+    """Return the line of the note that the reader comes for; 0: none."""
+    return number_of(call, "line") if call.query.get("line") else 0
 
 
 def _fields(lines: Sequence[str]) -> list[tuple[str, str]]:

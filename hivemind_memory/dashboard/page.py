@@ -37,7 +37,7 @@ class PageCall:
 
     client: Client
     session: str
-    """Name of the server process, recorded in what is written."""
+    """Name of the browser's session, recorded in what is written; empty: a visitor."""
 
     path: Mapping[str, str]
     """Name in the path -> what the request has there."""

@@ -34,6 +34,17 @@ from hivemind_memory.redaction import mask
 _TIME = Markup('<time datetime="{}" title="{}">{}</time>')
 _WORD = re.compile(r"\w{2,}")
 _MAX_WORDS = 20
+_LEAST_PART = 4
+"""Letters of a word that is marked within others: `deploy` in `deploys`."""
+
+_COMMON = frozenset(
+    _WORD.findall(
+        "about an and are as at be by can do does for from has have how in is it my not"
+        " of on or our should that the there they this to was we were what when where"
+        " which who why will with you your"
+        " das der die ein eine für ich im ist mit und von wie wir wo zu"
+    )
+)
 
 
 class Renderer:
@@ -127,14 +138,23 @@ def coded(text: str) -> Markup:
     return Markup("").join(shown)
 
 
-def markdown(text: str, links: Mapping[str, str] = NO_LINKS) -> Markup:
-    """Return Markdown as HTML; see ``markdown.html``.
+def markdown(
+    text: str,
+    links: Mapping[str, str] = NO_LINKS,
+    *,
+    has_ids: bool = False,
+    line: int = 0,
+) -> Markup:
+    """Return Markdown as HTML; see ``to_html``.
 
     Args:
         text: The Markdown.
         links: Name between double brackets -> address of its page.
+        has_ids: As in ``to_html``.
+        line: As in ``to_html``.
     """
-    return Markup(to_html(escape_text(text), links))  # noqa: S704
+    html = to_html(escape_text(text), links, has_ids=has_ids, line=line)
+    return Markup(html)  # noqa: S704
 
 
 def plain(text: str, limit_chars: int, separator: str = " ") -> str:
@@ -202,7 +222,7 @@ def highlighted(text: str, words: Sequence[str]) -> Markup:
     shown = escape_text(text)
     if not words:
         return escape(shown)
-    pattern = re.compile("|".join(map(re.escape, words)), re.IGNORECASE)
+    pattern = re.compile("|".join(map(_pattern_of, words)), re.IGNORECASE)
     parts: list[Markup] = []
     done = 0
     for found in pattern.finditer(shown):
@@ -217,11 +237,23 @@ def highlighted(text: str, words: Sequence[str]) -> Markup:
 def words_of(question: str) -> list[str]:
     """Return the words of a question that are marked where they are found.
 
-    >>> words_of("When do we deploy?")
-    ['deploy', 'When', 'do', 'we']
+    Those that nearly every text has are not, unless there is no other.
+
+    >>> words_of("When do we deploy?"), words_of("to be")
+    (['deploy'], ['to', 'be'])
     """
-    found = dict.fromkeys(_WORD.findall(question))
-    return sorted(list(found)[:_MAX_WORDS], key=len, reverse=True)
+    found = list(dict.fromkeys(_WORD.findall(question)))[:_MAX_WORDS]
+    telling = [word for word in found if word.lower() not in _COMMON]
+    return sorted(telling or found, key=len, reverse=True)
+
+
+def _pattern_of(word: str) -> str:
+    """Return the pattern of a word; a short one is marked only where it stands alone.
+
+    Chinese and Japanese have no spaces between words.
+    """
+    is_short = len(word) < _LEAST_PART and word.isascii()
+    return rf"\b{re.escape(word)}\b" if is_short else re.escape(word)
 
 
 def _visible(value: object) -> object:

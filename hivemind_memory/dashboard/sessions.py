@@ -48,6 +48,11 @@ class Session:
     ends_s: float
 
     @property
+    def name(self) -> str:
+        """Its name, recorded in what is written; nobody finds the secret from it."""
+        return f"dashboard-{sha256(f'name {self.secret}'.encode()).hexdigest()[:8]}"
+
+    @property
     def form_secret(self) -> str:
         """What each of its forms carries: no page of another origin knows it."""
         return sha256(f"form {self.secret}".encode()).hexdigest()[:32]

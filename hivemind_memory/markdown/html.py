@@ -1,7 +1,8 @@
 """Renders Markdown as HTML that is safe in a page: no HTML of its own, no images.
 
 A link leads to http, https or mail, opens without telling where it was, and shows where
-it leads. An image becomes a link: a page loads nothing from elsewhere.
+it leads; or to a heading of the same text. An image becomes a link: a page loads
+nothing from elsewhere. The comment line of an entry is not shown.
 """
 
 from __future__ import annotations
@@ -10,32 +11,59 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from html import escape
+from itertools import pairwise
+from urllib.parse import quote, unquote
 
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
+from markdown_it.rules_block import StateBlock
+from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
+
+from hivemind_memory.markdown.entry import parse_provenance
 
 _SCHEMES = ("http://", "https://", "mailto:")
 _NAMED = re.compile(
     r"\[\[(?P<name>[^\[\]|#\n]{1,300})(?:#[^\[\]|\n]{0,300})?"
     r"(?:\|(?P<shown>[^\[\]\n]{1,300}))?\]\]"
 )
+_TASK = re.compile(r"\[([ xX])\](?=\s)")
+_NO_SLUG = re.compile(r"[^\w\- ]")
+_SIGNS = {" ": ("\u2610", "to do"), "x": ("\u2611", "done")}
+"""What is between the brackets of a task -> its sign, and the word for it."""
+
+_HEADING_ID = "h-"
+"""Begins the id of each heading: no text may take the id of another element."""
+
+PLACE = "at"
+"""Id of the block in which the line is that a reader comes for."""
+
 NO_LINKS: Mapping[str, str] = {}
 
 
-def to_html(text: str, links: Mapping[str, str] = NO_LINKS) -> str:
+def to_html(
+    text: str,
+    links: Mapping[str, str] = NO_LINKS,
+    *,
+    has_ids: bool = False,
+    line: int = 0,
+) -> str:
     """Return Markdown as HTML.
 
     Args:
         text: Markdown; whatever is HTML in it is shown as text.
         links: Name of a ``[[link]]`` -> where it leads; others stay text.
+        has_ids: Whether headings have ids, so that links lead to them. Only one text of
+            a page may have them.
+        line: Its block has the id ``PLACE``; 0: none has.
 
     >>> to_html("*a* <b>").strip()
     '<p><em>a</em> &lt;b&gt;</p>'
     """
-    rendered: str = _parser().render(text, {"links": links})
+    env = {"links": links, "has_ids": has_ids, "line": line, "headings": {}}
+    rendered: str = _parser().render(text, env)
     return rendered
 
 
@@ -51,6 +79,13 @@ def _parser() -> MarkdownIt:
     parser.add_render_rule("image", _image)
     parser.inline.ruler.before("link", "named_link", _named_link)
     parser.add_render_rule("named_link", _named)
+    parser.block.ruler.before(
+        "paragraph", "provenance", _provenance, {"alt": ["paragraph"]}
+    )
+    parser.core.ruler.push("tasks", _tasks)
+    parser.add_render_rule("task", _task)
+    parser.core.ruler.push("ids", _ids)
+    parser.add_render_rule("place", _place)
     for name in ("th_open", "td_open"):
         parser.add_render_rule(name, _cell)
     for name in ("heading_open", "heading_close"):
@@ -59,19 +94,23 @@ def _parser() -> MarkdownIt:
 
 
 def _is_safe(address: str) -> bool:
-    """Whether a link may lead there."""
-    return address.strip().lower().startswith(_SCHEMES)
+    """Whether a link may lead there; see ``_link`` for one to a heading."""
+    return address.strip().lower().startswith((*_SCHEMES, "#"))
 
 
 def _link(
-    self: RendererHTML, tokens: list[Token], at: int, options: OptionsDict, _: EnvType
+    self: RendererHTML, tokens: list[Token], at: int, options: OptionsDict, env: EnvType
 ) -> str:
     """Render the beginning of a link; one that leads nowhere has no address."""
-    if _is_safe(str(tokens[at].attrGet("href") or "")):
+    address = str(tokens[at].attrGet("href") or "").strip()
+    heading = unquote(address[1:]).lower() if address.startswith("#") else ""
+    if heading in env["headings"]:
+        tokens[at].attrSet("href", f"#{_HEADING_ID}{quote(heading)}")
+    elif address.lower().startswith(_SCHEMES):
         tokens[at].attrSet("rel", "noopener noreferrer nofollow")
     else:  # the library does not ask about an empty address
         tokens[at].attrs.clear()
-    return self.renderToken(tokens, at, options, _)
+    return self.renderToken(tokens, at, options, env)
 
 
 def _named_link(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
@@ -102,7 +141,7 @@ def _image(
     """Render an image as a link to it."""
     token = tokens[at]
     source, name = str(token.attrGet("src") or ""), token.content or "image"
-    if not _is_safe(source):
+    if not source.lower().startswith(_SCHEMES):
         return escape(name)
     rel = "noopener noreferrer nofollow"
     return f'<a href="{escape(source)}" rel="{rel}">{escape(name)}</a>'
@@ -123,3 +162,85 @@ def _heading(
     token = tokens[at]
     token.tag = f"h{min(6, int(token.tag[1]) + 2)}"
     return self.renderToken(tokens, at, options, _)
+
+
+def _provenance(state: StateBlock, start: int, _: int, silent: bool) -> bool:  # noqa: FBT001
+    """Pass over the comment line of an entry."""
+    line = state.src[state.bMarks[start] : state.eMarks[start]]
+    if parse_provenance(line) is None:
+        return False
+    if not silent:
+        state.line = start + 1
+    return True
+
+
+def _tasks(state: StateCore) -> None:
+    """Make a sign of the brackets with which an item begins."""
+    for item, _, inline in zip(
+        state.tokens, state.tokens[1:], state.tokens[2:], strict=False
+    ):
+        children = inline.children or []
+        if item.type != "list_item_open" or not children:
+            continue
+        found = _TASK.match(children[0].content)
+        if children[0].type == "text" and found:
+            children[0].content = children[0].content[found.end() :]
+            children.insert(0, Token("task", "", 0, content=found[1].lower()))
+
+
+def _task(
+    _: RendererHTML, tokens: list[Token], at: int, __: OptionsDict, ___: EnvType
+) -> str:
+    """Render the sign of a task."""
+    sign, word = _SIGNS[tokens[at].content]
+    return f'<span class="task" role="img" aria-label="{word}">{sign}</span>'
+
+
+def _ids(state: StateCore) -> None:
+    """Give ids to headings, and to the block of the line that was asked for."""
+    tokens, env = state.tokens, state.env
+    if env["has_ids"]:
+        for heading, inline in pairwise(tokens):
+            if heading.type == "heading_open":
+                name = _slug(inline, env["headings"])
+                heading.attrSet("id", f"{_HEADING_ID}{name}")
+    begins = [
+        at
+        for at, token in enumerate(tokens)
+        if token.map
+        and token.map[0] < env["line"]
+        and (token.level == 0 or token.type in ("list_item_open", "tr_open"))
+        and token.type != "inline"
+    ]
+    if not begins:
+        return
+    if tokens[begins[-1]].type == "heading_open":  # which has an id already
+        tokens.insert(begins[-1], Token("place", "", 0))
+    else:
+        tokens[begins[-1]].attrSet("id", PLACE)
+
+
+def _slug(heading: Token, known: dict[str, int]) -> str:
+    """Return the name by which a link leads to a heading, as GitHub makes it.
+
+    Args:
+        heading: What is between its tags.
+        known: The names so far -> how many headings would have them.
+    """
+    parts = (
+        part.content
+        for part in heading.children or []
+        if part.type in ("text", "code_inline")
+    )
+    first = _NO_SLUG.sub("", "".join(parts).strip().lower()).replace(" ", "-")
+    known[first] = known.get(first, 0) + 1
+    name = first if known[first] == 1 else f"{first}-{known[first] - 1}"
+    known.setdefault(name, 1)
+    return name
+
+
+def _place(
+    _: RendererHTML, __: list[Token], ___: int, ____: OptionsDict, _____: EnvType
+) -> str:
+    """Render the place before a heading."""
+    return f'<span id="{PLACE}"></span>'

@@ -16,7 +16,10 @@ from tests.http_api.served import save
 def test_a_hit_far_down_in_a_note_leads_to_its_line(
     reader: Reader, home: Path, path: str
 ) -> None:
-    """The page showed the first 2,000 lines, and the anchor was on none of them."""
+    """On the rendered note, without the comment line of the entry.
+
+    The page showed the first 2,000 lines, and the anchor was on none of them.
+    """
     entry = f"<!-- hm id=01K{'E' * 23} source=tool at=2026-11-21T14:03:11+01:00 -->"
     text = "x\n\n" * 1_500 + f"\n{entry}\nThe zebra is here.\n"
     (home / "memory" / "long.md").write_text(text, encoding="utf-8")
@@ -26,13 +29,18 @@ def test_a_hit_far_down_in_a_note_leads_to_its_line(
     found = Elements(reader.page(path).text).found
 
     links = [at["href"] for tag, at in found if at.get("class") == "open"]
-    places = [link for link in links if int(link.rpartition("#L")[2] or 0) > 2_000]
+    places = [
+        link
+        for link in links
+        if (line := re.search(r"line=(\d+)#", link)) and int(line[1]) > 2_000
+    ]
     assert places, links
     for link in places:
-        address, _, line = link.partition("#")
+        address, _, place = link.partition("#")
         page = reader.page(address.removeprefix("/memory")).text
-        assert f'id="{line}"' in page, link
-        assert "The zebra is here." in page
+        assert f'id="{place}"' in page, link
+        assert "source=tool" not in page
+        assert "The zebra is here." in page.partition(f'id="{place}"')[2]
 
 
 def test_a_long_note_is_read_backwards_too(reader: Reader, home: Path) -> None:

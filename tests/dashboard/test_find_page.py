@@ -134,6 +134,22 @@ def test_a_visitor_who_narrows_a_list_is_not_told_that_it_is_empty(home: Path) -
     assert "Nothing has been saved yet." not in page
 
 
+def test_a_hit_in_a_note_names_its_place(reader: Reader, home: Path) -> None:
+    """Several notes with the heading "Workspaces" looked the same."""
+    text = "# Release\n\nWe tag it.\n\n# Zebras\n\nThe zebra is striped.\n"
+    (home / "memory" / "animals.md").write_text(text, encoding="utf-8")
+    save("lion", "The zebra fears it.", type="fact")
+
+    page = reader.page("?q=zebra").text
+
+    assert page.count('class="place"') == 1
+    assert 'class="place">animals.md:5<' in page
+    link = '/memory/notes/animals.md?line=5#at"'
+    assert link in page
+    note = reader.page("/notes/animals.md?line=5").text
+    assert '<span id="at"></span><h3 id="h-zebras">' in note
+
+
 def test_what_was_saved_before_is_not_saved_again(reader: Reader) -> None:
     """The page said that it was."""
     save("tea", "Tea.", type="fact")

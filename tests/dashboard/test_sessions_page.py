@@ -1,7 +1,12 @@
-"""The page of a session names what it left, and what of it waits in the inbox."""
+"""The page of a session names what it saved, and what of it waits in the inbox."""
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
+from hivemind_memory.dashboard.render import Renderer
+from hivemind_memory.model.activity import ActivityHit
 from tests.dashboard.reader import Reader
 from tests.http_api.served import Served, add_token, save
 
@@ -18,3 +23,62 @@ def test_a_session_links_to_its_claims_in_the_inbox(served: Served) -> None:
     with Reader(served) as ci:
         ci.log_in(add_token("ci", project="site"))
         assert ci.page("/sessions?session=5e55a").status_code == 404
+
+
+def test_a_browser_saves_in_its_own_session(served: Served) -> None:
+    """What a person saved was listed with what any client of the server had saved."""
+    new = {"key": "lion", "content": "It sleeps.", "type": "fact"}
+    assert served.ask("POST", "/api/v1/memories", json=new).status_code == 201
+    with Reader(served) as owner, Reader(served) as other:
+        for number, reader in enumerate((owner, owner, other)):
+            reader.follow_link()
+            reader.send("/new", key=f"zebra-{number}", content="Its stripes.")
+        pages = [
+            owner.page(path).text
+            for path in ("/lion", "/zebra-0", "/zebra-1", "/zebra-2")
+        ]
+    sessions = [re.findall(r"sessions\?session=([\w-]+)", page) for page in pages]
+    assert [len(found) for found in sessions] == [1, 1, 1, 1]
+    assert sessions[1][0].startswith("dashboard-")
+    assert len({found[0] for found in sessions}) == 4
+
+
+def test_the_newest_session_comes_first(served: Served, home: Path) -> None:
+    """Those known by what they saved came after all that were known by messages."""
+    row = {"label": "Bash", "content": "It sleeps."}
+    path = "/workspaces/web/activity"
+    assert served.ask("POST", path, json=row).status_code == 201
+    for name, year in (("5e55b", 2_030), ("5e55c", 2_020)):
+        front = f"key: {name}\ntype: fact\nsession: {name}\n"
+        text = f"---\n{front}created: {year}-01-01T10:00:00+00:00\n---\nText.\n"
+        (home / "memory" / f"{name}.md").write_text(text, encoding="utf-8")
+    with Reader(served) as owner:
+        owner.follow_link()
+        page = owner.page("/sessions").text
+    links = re.findall(r'class="open" href="[^"]*session=(\w*)"', page)
+    assert len(links) == 3
+    assert (links[0], links[2]) == ("5e55b", "5e55c")
+
+
+def test_what_an_agent_said_is_shown_as_markdown() -> None:
+    """Its signs were text, code too; what a tool returned is shown as it is."""
+    said = [
+        ActivityHit(
+            id="t1",
+            kind="transcript",
+            at="2026-11-28T10:00:00+00:00",
+            agent="claude",
+            label=label,
+            content="Run `make` **now**: <b>",
+        )
+        for label in ("assistant", "tool")
+    ]
+    names = ("may_change", "notice", "is_logged_in", "is_member", "is_person")
+    frame = {"theme": "", "here": "/memory/sessions", "address": "/memory/sessions"}
+    values = {"session": "5e55a", "said": said, "saved": [], "waiting": 0, "most": 9}
+    values |= {**frame, "form_secret": "", "time": None, **dict.fromkeys(names)}
+
+    page = Renderer().page("session.html", values)
+
+    assert "Run <code>make</code> <strong>now</strong>: &lt;b&gt;" in page
+    assert "Run `make` **now**: &lt;b&gt;" in page

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import unquote
 
 import pytest
 from hypothesis import given, settings
@@ -15,7 +16,10 @@ from tests.support.tiers import examples
 ALLOWED = {
     *("p", "em", "strong", "s", "code", "pre", "a", "ul", "ol", "li", "blockquote"),
     *("h3", "h4", "h5", "h6", "hr", "br", "table", "thead", "tbody", "tr", "th", "td"),
+    "span",
 }
+OURS = ("id", "role", "aria-label")
+LEADS_TO = ("http://", "https://", "mailto:", "#h-")
 PIECES = st.sampled_from(
     [
         *(
@@ -33,6 +37,8 @@ PIECES = st.sampled_from(
             "> ",
             "# ",
             "- ",
+            "- [x] ",
+            "](#a)",
             "<!--",
             "-->",
             "&#106;",
@@ -50,15 +56,18 @@ def check(html: str) -> None:
     for tag, attributes in re.findall(r"<\s*/?\s*([a-zA-Z!][\w-]*)([^>]*)>", html):
         assert tag in ALLOWED, html
         names = set(re.findall(r'([\w-]+)="[^"]*"', attributes))
-        assert names <= {"href", "rel", "title", "class", "start"}, html
+        assert names <= {*("href", "rel", "title", "class", "start"), *OURS}, html
         for address in re.findall(r'href="([^"]*)"', attributes):
-            assert address.lower().startswith(("http://", "https://", "mailto:")), html
+            assert address.lower().startswith(LEADS_TO), html
+        for name in re.findall(r'id="([^"]*)"', attributes):
+            assert name == "at" or name.startswith("h-"), html
 
 
 @pytest.mark.parametrize("text", XSS_TEXTS)
 def test_a_hostile_text_is_text(text: str) -> None:
     """Whatever is HTML in it."""
     check(to_html(text))
+    check(to_html(f"# {text}\n\n[a](#{text})", has_ids=True, line=1))
 
 
 @pytest.mark.parametrize("text", ["[a]()", "[a](<>)", "[a]\n\n[a]: <>", "[a](<> 't')"])
@@ -73,6 +82,60 @@ def test_a_link_that_leads_nowhere_has_no_address(text: str) -> None:
 def test_any_text_is_safe(text: str) -> None:
     """Made of the pieces that attacks are made of."""
     check(to_html(text))
+    check(to_html(text, has_ids=True, line=2))
+
+
+@pytest.mark.parametrize(
+    ("text", "link"),
+    [
+        ("[a](#who-can-make-it)\n\n# Who can `make` it?", "#h-who-can-make-it"),
+        ("[a](#a-1)\n\n# A\n\n## A", "#h-a-1"),
+        ("[a](#Über-uns)\n\n# Über uns", "#h-%C3%BCber-uns"),
+        ("[a](#none)\n\n# A", ""),
+    ],
+)
+def test_a_link_leads_to_a_heading_of_its_text(text: str, link: str) -> None:
+    """Tables of contents were brackets; where no heading has an id, it is text."""
+    html = to_html(text, has_ids=True)
+    assert re.findall(r'<a(?: href="([^"]*)")?>a</a>', html) == [link]
+    if link:
+        assert f'id="{unquote(link[1:])}"' in html
+    assert re.findall(r"<a[^>]*>a</a>", to_html(text)) == ["<a>a</a>"]
+
+
+def test_the_comment_line_of_an_entry_is_not_shown() -> None:
+    """It was text at the head of each entry; in code it is an example."""
+    line = f"<!-- hm id=01K{'E' * 23} source=tool at=2026-11-21T14:03:11+01:00 -->"
+    assert to_html(f"{line}\nOne.\n{line}\nTwo.\n") == "<p>One.</p>\n<p>Two.</p>\n"
+    assert "hm id=" in to_html(f"```\n{line}\n```\n")
+    assert "hm id=" in to_html(f"{line} and more\n")
+
+
+def test_a_task_has_a_sign() -> None:
+    """Its brackets were text; elsewhere they still are."""
+    html = to_html("- [ ] wash\n- [X] *cook*\n- [y] z\n\n[ ] a\n")
+    assert re.findall(r'aria-label="([^"]*)">(.)</span> ', html) == [
+        ("to do", "\u2610"),
+        ("done", "\u2611"),
+    ]
+    assert "<li>[y] z</li>" in html
+    assert "<p>[ ] a</p>" in html
+
+
+@pytest.mark.parametrize(
+    ("line", "place"),
+    [
+        (1, '<span id="at"></span><h3'),
+        (4, '<p id="at">b'),
+        (6, '<li id="at">d'),
+        (99, '<li id="at">d'),
+    ],
+)
+def test_the_block_of_a_line_has_an_id(line: int, place: str) -> None:
+    """So that a reader comes to it; a heading keeps its own."""
+    html = to_html("# A\n\nb\nb\n- c\n- d\n", line=line)
+    assert place in html
+    assert html.count('id="at"') == 1
 
 
 def test_an_image_is_a_link_and_a_heading_is_lower() -> None:

@@ -190,7 +190,7 @@ def served_to(side: Side) -> Iterator[tuple[App, str]]:
         {
             **make_mounts(state, PORT, own, **more),
             **plugin_mount(state, **more),
-            **dashboard_mount(state, own, find, is_public=False, **more),
+            **dashboard_mount(state, own, find, memory_dir=None, is_public=False),
         },
         PORT,
         own,

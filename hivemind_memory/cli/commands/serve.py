@@ -150,7 +150,6 @@ def serve(request: CommandRequest) -> int:
                 token,
                 find_token(memory_dir),
                 memory_dir=memory_dir,
-                session=session,
                 is_public=is_public,
             )
         )
