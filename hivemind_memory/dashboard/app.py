@@ -39,6 +39,7 @@ from hivemind_memory.dashboard.visit import (
     cookie_of,
     session_cookie_of,
 )
+from hivemind_memory.dashboard.waiting import Waiting
 from hivemind_memory.errors import ForgottenError, HivemindError
 from hivemind_memory.http_api.callers import CallerMemories, Client
 from hivemind_memory.http_api.event_feed import EventFeed, Listener
@@ -91,6 +92,7 @@ class Dashboard:
         self._sessions = sessions
         self._is_public = is_public
         self._renderer = Renderer()
+        self._waiting = Waiting()
         self._feed = EventFeed(lambda: memories.lend(Client()))
         self._limits: CallLimits[Client] = CallLimits()
         self._open = OpenRequests()
@@ -320,6 +322,7 @@ class Dashboard:
                 "address": visit.address,
                 "event": visit.event,
                 "time": _time_of(call),
+                "in_inbox": lambda: self._waiting.count(call) if call else 0,
                 **answer.values,
             },
         )

@@ -73,7 +73,7 @@ _UNTYPED = Failure(
     hint="`hm edit` opens it in your editor.",
 )
 
-_UNLINKED = "The link is removed."
+_UNLINKED = "Link removed."
 _IN_TEXT = "The link is part of the text. Edit the text to remove it."
 _NO_LINK = "There is no such link any more."
 _CHANGED = "It has changed since you opened the page, so it was not forgotten."
@@ -179,7 +179,7 @@ def forget(call: PageCall) -> Redirect:
         return Redirect(path=back_to(call, page_of(call)), notice=_CHANGED)
     if not done.memories and done.failed:
         raise Failure(503, f"It was not forgotten: {done.failed[0].why}")
-    text = "Forgotten: searches and agents no longer get it."
+    text = "Forgotten. Searches and agents no longer see it."
     if done.reactivated:
         text += " The previous version is active again."
     return Redirect(path=back_to(call), notice=text, undo=done.id)

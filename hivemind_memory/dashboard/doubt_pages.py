@@ -30,11 +30,13 @@ from hivemind_memory.dashboard.page import (
     PageCall,
     PageGroup,
     Redirect,
+    number_of,
     unless_missing,
 )
 from hivemind_memory.dashboard.render import sentence
 from hivemind_memory.dashboard.shown_text import masked_text
 from hivemind_memory.dashboard.use import active_rows
+from hivemind_memory.dashboard.word_diff import DiffPart, without_middles, word_diff
 from hivemind_memory.errors import (
     KeyTakenError,
     NotesMissingError,
@@ -42,17 +44,19 @@ from hivemind_memory.errors import (
     VersionChangedError,
 )
 from hivemind_memory.http_api.failures import Failure
+from hivemind_memory.markdown.entry import own_text
 from hivemind_memory.memory.doubts import (
     CloseLook,
     Doubt,
     Doubts,
     begin_look,
+    body_of,
     find_doubts,
     look_on,
     without_settled,
 )
 from hivemind_memory.model.curation import NewMemory, StoredMemory
-from hivemind_memory.model.memories import EDGE_KINDS, UPDATES
+from hivemind_memory.model.memories import EDGE_KINDS, RELATED, UPDATES
 from hivemind_memory.model.scope import scope_text
 from hivemind_memory.model.trust import is_trusted
 from hivemind_memory.model.value import NO_ITEMS
@@ -123,10 +127,14 @@ def doubtful(call: PageCall) -> Page:
     except NotesMissingError:
         found = Doubts()
     if look is not None:
-        look = _still_there(call, look)
+        look = _still_there(call, look, number_of(call, "page") * MAX_SHOWN)
+    only, number = call.query.get("only", ""), number_of(call, "page")
+    begin = (number - 1) * MAX_SHOWN if only else 0
     values: dict[str, Any] = {"found": found, "look": look, "most": MAX_SHOWN}
+    values |= {"only": only, "number": number, "begin": begin}
     values["today"] = call.memory.clocks.today()
-    values["titles"] = _titles(call, [*found.disputed, *(look.copies if look else ())])
+    values["diffs"] = _diffs(call, look.copies[begin:][:MAX_SHOWN]) if look else {}
+    values["titles"] = _titles(call, found.disputed)
     return Page(
         template="doubtful.html",
         values={**values, "total": _count(found, look)},
@@ -134,9 +142,12 @@ def doubtful(call: PageCall) -> Page:
     )
 
 
-def _still_there(call: PageCall, look: CloseLook) -> CloseLook:
-    """Return a close look without what was forgotten, replaced or put right since."""
-    look = without_settled(call.memory, look, MAX_SHOWN)
+def _still_there(call: PageCall, look: CloseLook, most: int) -> CloseLook:
+    """Return a close look without what was forgotten, replaced or put right since.
+
+    *most*: of each kind, that many are looked at again.
+    """
+    look = without_settled(call.memory, look, most)
     active = {row.path for row in active_rows(call)}
 
     def kept(doubts: Sequence[Doubt]) -> list[Doubt]:
@@ -153,6 +164,20 @@ def _still_there(call: PageCall, look: CloseLook) -> CloseLook:
         secrets=kept(look.secrets),
         dead_links=kept(look.dead_links),
     )
+
+
+def _diffs(call: PageCall, copies: Sequence[Doubt]) -> dict[str, list[DiffPart]]:
+    """Return what differs between the memories of each pair, by the first's path."""
+    diffs = {}
+    for doubt in copies:
+        if doubt.other is not None:
+            one, other = (
+                masked_text(own_text(body_of(call.memory, row)).strip())
+                for row in (doubt.row, doubt.other)
+            )
+            parts = [] if one == other else word_diff(one, other)
+            diffs[f"{doubt.row.path} {doubt.other.path}"] = without_middles(parts, 60)
+    return diffs
 
 
 def _titles(call: PageCall, pairs: Sequence[Doubt]) -> dict[str, str]:
@@ -183,7 +208,9 @@ def pin(call: PageCall) -> Redirect:
             saved = _save_again(call, memory, "no longer pinned", {"pinned": None})
     except VersionChangedError:
         return Redirect(path=back_to(call, page_of(call)), notice=_CHANGED)
-    text = "Pinned: every agent is told." if is_pinned else "No longer pinned."
+    text = (
+        "Pinned: every agent sees it at startup." if is_pinned else "No longer pinned."
+    )
     return Redirect(path=back_to(call, f"{ROOT}/{saved}"), notice=text)
 
 
@@ -222,6 +249,15 @@ def dispute(call: PageCall) -> Redirect:
     text = "Disputed: searches show both, marked."
     notice = " ".join((text, *map(sentence, saved.warnings)))
     return Redirect(path=page_of(call), notice=notice, saved=draft)
+
+
+@pages.post("/{id}/both")
+def keep_both(call: PageCall) -> Redirect:
+    """Link two near copies: they differ, and are no longer listed."""
+    here, other = call.path["id"], call.form.get("other", "")
+    call.memory.curation.link(here, other, RELATED)
+    back = back_to(call, f"{ROOT}/doubtful")
+    return Redirect(path=back, notice="Both stay, and are linked.")
 
 
 @pages.post("/{id}/unlink")

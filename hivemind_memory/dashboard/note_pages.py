@@ -45,6 +45,8 @@ def notes(call: PageCall) -> Page:
         )
     values = {
         "tree": tree_of(page.folders, folder),
+        "is_above": not folder
+        or any(path.startswith(f"{folder}/") for path, _ in page.folders),
         "is_known": folder in dict(page.folders),
         "notes": [(note, masked_text(note.title)) for note in page.notes],
         "total": sum(count for _, count in page.folders),

@@ -85,7 +85,7 @@ class Renderer:
             why=why_text,
         )
         self._environment.tests["untrusted"] = lambda source: not is_trusted(source)
-        self._environment.globals.update(static=static_address)
+        self._environment.globals.update(static=static_address, in_inbox=lambda: 0)
 
     def page(self, template: str, values: Mapping[str, Any]) -> str:
         """Return a page.

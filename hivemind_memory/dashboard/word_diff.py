@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
 from typing import Literal, NamedTuple
 
@@ -32,6 +32,28 @@ def word_diff(old: str, new: str) -> list[DiffPart]:
     if len(before) + len(after) > _MAX_PIECES:
         before, after = _LINES.findall(old), _LINES.findall(new)
     return list(_parts(before, after))
+
+
+def without_middles(parts: Iterable[DiffPart], beside: int) -> list[DiffPart]:
+    """Return a difference in which long runs that both texts have are cut.
+
+    Args:
+        parts: Of the difference.
+        beside: How many characters stay on each side of what differs.
+
+    >>> parts = word_diff("a b c d e f x", "a b c d e f y")
+    >>> [part.text for part in without_middles(parts, 3)]
+    ['… f ', 'x', 'y']
+    """
+    cut = list(parts)
+    for at, part in enumerate(cut):
+        if part.kind != "same":
+            continue
+        begin = part.text[:beside] if at else ""
+        end = part.text[-beside:] if at < len(cut) - 1 else ""
+        if len(begin) + len(end) < len(part.text):
+            cut[at] = DiffPart("same", f"{begin}…{end}")
+    return cut
 
 
 def _parts(before: list[str], after: list[str]) -> Iterator[DiffPart]:

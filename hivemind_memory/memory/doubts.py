@@ -190,7 +190,7 @@ def look_on(memory: Memory, look: CloseLook, budget_s: float = PART_S) -> None:
     look.steps = look.steps or _compared(look.texts)
     for pair in look.steps:
         look.compared += pair is None
-        if pair is not None:
+        if pair is not None and not _are_linked(memory, *pair):
             look.copies.append(Doubt(row=pair[0], other=pair[1]))
         if stopwatch() >= ends_s:
             return
@@ -202,7 +202,7 @@ def _read_batch(memory: Memory, look: CloseLook) -> None:
     batch = look.rows[look.looked_at : look.looked_at + _BATCH]
     look.dead_links += _dead_links(memory, batch)
     for row in batch:
-        body = _body_of(memory, row)
+        body = body_of(memory, row)
         if not body:
             continue
         if _has_secret(body):
@@ -233,7 +233,7 @@ def without_settled(memory: Memory, look: CloseLook, most: int) -> CloseLook:
         secrets=[
             doubt
             for at, doubt in enumerate(look.secrets)
-            if at >= most or _has_secret(_body_of(memory, doubt.row))
+            if at >= most or _has_secret(body_of(memory, doubt.row))
         ],
         dead_links=[
             doubt
@@ -247,8 +247,17 @@ def _is_copy(memory: Memory, doubt: Doubt) -> bool:
     """Return whether two memories still say nearly the same."""
     if doubt.other is None:
         return False
-    one, other = (words_in(_body_of(memory, row)) for row in (doubt.row, doubt.other))
-    return similarity(one, other) >= NEAR_DUPLICATE
+    one, other = (words_in(body_of(memory, row)) for row in (doubt.row, doubt.other))
+    is_alike = similarity(one, other) >= NEAR_DUPLICATE
+    return is_alike and not _are_linked(memory, doubt.row, doubt.other)
+
+
+def _are_linked(memory: Memory, one: MemoryRow, other: MemoryRow) -> bool:
+    """Return whether a link says how one of two memories relates to the other."""
+    edges = memory.index_handle.run_fresh(
+        lambda index: index.edges_of(one.path, scopes=memory.access.scopes)
+    )
+    return any(other.path in (edge.from_path, edge.to_path) for edge in edges)
 
 
 def _has_secret(body: str) -> bool:
@@ -256,7 +265,7 @@ def _has_secret(body: str) -> bool:
     return mask(body) != body
 
 
-def _body_of(memory: Memory, row: MemoryRow) -> str:
+def body_of(memory: Memory, row: MemoryRow) -> str:
     """Return the text of a memory, without its front matter; empty: it is not there."""
     try:
         text = memory.read(row.path).text

@@ -102,7 +102,7 @@ def pin(person: Person) -> None:
     """And it says so."""
     person.open("/pear")
     person.press("Pin")
-    person.sees("Pinned: every agent is told.")
+    person.sees("Pinned: every agent sees it at startup.")
 
 
 def link(person: Person) -> None:
@@ -126,7 +126,7 @@ def settle(person: Person) -> None:
     """Of two that contradict each other, both are right."""
     person.open("/doubtful")
     person.press("Both are right other")
-    person.sees("The link is removed.")
+    person.sees("Link removed.")
 
 
 def keep(person: Person) -> None:
@@ -140,7 +140,7 @@ def forget(person: Person) -> None:
     """It can be undone at once."""
     person.open("/tea")
     person.press("Forget")
-    person.sees("Forgotten: searches and agents no longer get it.")
+    person.sees("Forgotten. Searches and agents no longer see it.")
 
 
 def undo(person: Person) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -48,7 +49,7 @@ def test_a_dispute_is_ended_by_one_button(reader: Reader) -> None:
 
     fields = {"other": old, "kind": "contradicts"}
     done = reader.send(f"/{new}/unlink", on="/doubtful", **fields)
-    assert "The link is removed." in done.text
+    assert "Link removed." in done.text
     assert 'id="disputed"' not in done.text
     assert "Nothing here is doubtful." in done.text
 
@@ -119,7 +120,7 @@ def test_what_is_old_and_unused_is_pinned_or_forgotten(
     page = reader.page("/doubtful").text
     assert 'id="stale"' in page
     pinned = reader.send(f"/01K{'B' * 23}/pin", on="/doubtful")
-    assert "Pinned: every agent is told." in pinned.text
+    assert "Pinned: every agent sees it at startup." in pinned.text
     assert ">Unpin<" in pinned.text
     assert 'id="stale"' not in reader.page("/doubtful").text
     known = str(pinned.url).rpartition("/")[2]
@@ -142,12 +143,58 @@ def test_a_closer_look_reads_the_texts(reader: Reader, home: Path) -> None:
     for name in ("copies", "secrets", "dead-links"):
         assert f'id="{name}"' in page, name
     assert secret not in page
-    assert "Looked at 4 memories." in page
+    assert "Checked 4 memories." in page
     fields = {"other": "nowhere", "kind": "related_to"}
     reader.send(f"/01K{'D' * 23}/unlink", on=LOOK, **fields)
     assert 'id="dead-links"' not in reader.page(LOOK).text
     shown = reader.page("/one").text
     assert 'data-part="copies"' in shown
+
+
+def test_near_copies_show_what_differs(reader: Reader) -> None:
+    """Both texts were cut at the same length, before they differed."""
+    text = "The payment service of the shop answers a request of any client within 8"
+    save("one", f"{text} seconds, or never does.", type="fact")
+    save("two", f"{text} minutes, or never does.", type="fact")
+
+    page = reader.page(LOOK).text.partition('id="copies"')[2].partition("</section>")[0]
+
+    assert "<del>minutes</del><ins>seconds</ins>" in page
+    assert "The payment service" not in page, "what both say is cut"
+
+
+def test_near_copies_that_differ_are_listed_no_more(reader: Reader) -> None:
+    """There was no way to say so. A link remembers it, so a later look knows, too."""
+    one = save("one", "The service answers within 8 seconds, or never.", type="fact")
+    save("two", "The service answers within 9 seconds, or never.", type="fact")
+    page = reader.page(LOOK).text
+
+    [action] = re.findall(r'action="([^"]*/both)"', page)
+    done = reader.press(page, action)
+
+    assert "Both stay, and are linked." in done.text
+    for shown in (done.text, reader.page(LOOK).text):
+        assert 'id="copies"' not in shown
+    assert f'href="/memory/{one}"' in reader.page("/two").text
+    assert active("one") == active("two") == "active"
+
+
+def test_a_long_list_of_doubts_is_read_to_its_end(reader: Reader, home: Path) -> None:
+    """It said how many more there are, and led nowhere."""
+    for at in range(55):
+        day = {"expires": "2020-01-01", "id": f"01K{'A' * 21}{at:02}"}
+        put(home, f"todo{at}", f"Task {at}.", type="todo", **day)
+    first = reader.page("/doubtful").text
+    link = '<a href="/memory/doubtful?only=expired&amp;page=2">And 5 more</a>'
+    assert link in first
+
+    second = reader.page("/doubtful?only=expired&page=2").text
+
+    names = set(re.findall(r">todo\d+</a>", first + second))
+    assert len(names) == 55
+    assert len(re.findall(r">todo\d+</a>", second)) == 5
+    assert 'rel="prev"' in second
+    assert 'rel="next"' not in second
 
 
 def test_who_saves_again_does_not_vouch_for_text_from_outside(
@@ -353,7 +400,7 @@ def test_a_close_look_goes_on_in_parts(reader: Reader, home: Path) -> None:
     assert (len(look.copies), names) == (1, {"m7.md", "copy.md"})
     page = reader.page("/doubtful?look=1")
     assert "refresh" not in page.headers
-    assert "Looked at 121 memories." in page.text
+    assert "Checked 121 memories." in page.text
 
 
 def test_a_long_look_is_shown_while_it_goes_on() -> None:
@@ -362,6 +409,7 @@ def test_a_long_look_is_shown_while_it_goes_on() -> None:
 
     look = CloseLook(rows=[None] * 400, looked_at=100)  # type: ignore[list-item]
     values = {"found": Doubts(), "look": look, "most": 50, "total": 0, "today": 0}
+    values |= {"only": "", "number": 1, "begin": 0, "diffs": {}, "titles": {}}
     frame = {
         "theme": "",
         "here": "",
@@ -374,7 +422,7 @@ def test_a_long_look_is_shown_while_it_goes_on() -> None:
         ("is_member", "is_person", "may_change", "is_logged_in"), True
     )
     page = Renderer().page("doubtful.html", {**frame, **roles, **values})
-    assert "19 %: looked at 100 of 400 memories." in page
+    assert "19 %: checked 100 of 400 memories." in page
     assert "Nothing here is doubtful" not in page
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -132,6 +133,15 @@ def test_a_visitor_who_narrows_a_list_is_not_told_that_it_is_empty(home: Path) -
         page = visitor.page("?type=lesson").text
     assert "No memory fits these filters." in page
     assert "Nothing has been saved yet." not in page
+
+
+def test_only_words_that_tell_something_are_marked(reader: Reader) -> None:
+    """The "to" of a question was marked within "into", too."""
+    save("day", "To copy it into the tree, release the deploys to db.", type="fact")
+
+    page = reader.page("?q=how+to+deploy+db").text
+
+    assert re.findall(r"<mark>(\w+)</mark>", page) == ["deploy", "db"]
 
 
 def test_a_hit_in_a_note_names_its_place(reader: Reader, home: Path) -> None:

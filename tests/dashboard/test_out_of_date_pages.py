@@ -29,7 +29,7 @@ def test_forget_on_a_page_of_an_older_version_hides_nothing(reader: Reader) -> N
     told = reader.press(page, f"/memory/{old}/forget")
 
     assert "It has changed since you opened the page" in told.text
-    assert "searches and agents no longer get it" not in told.text
+    assert "Searches and agents no longer see it" not in told.text
     assert "replaced by a newer version" in told.text
     assert found("Ben is on call.")
     with opening.open_memory() as memory:

@@ -96,7 +96,7 @@ def test_a_memory_is_saved_edited_linked_forgotten_and_taken_back(
         reason="a new rota",
         version=first,
     )
-    assert "Because: a new rota" in edited.text
+    assert "Reason: a new rota" in edited.text
     assert "<del>Tuesdays</del>" in edited.text
     assert "<ins>Mondays</ins>" in edited.text
     second = str(edited.url).rpartition("/")[2]

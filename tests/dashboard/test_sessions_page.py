@@ -74,7 +74,7 @@ def test_what_an_agent_said_is_shown_as_markdown() -> None:
         for label in ("assistant", "tool")
     ]
     names = ("may_change", "notice", "is_logged_in", "is_member", "is_person")
-    frame = {"theme": "", "here": "/memory/sessions", "address": "/memory/sessions"}
+    frame = {"theme": "", "here": "", "address": "", "event": ""}
     values = {"session": "5e55a", "said": said, "saved": [], "waiting": 0, "most": 9}
     values |= {**frame, "form_secret": "", "time": None, **dict.fromkeys(names)}
 

@@ -38,7 +38,7 @@ def test_a_close_look_goes_on_after_a_copy_was_forgotten(reader: Reader) -> None
         f"/{first}/forget", on="/doubtful", next="/memory/doubtful?look=more"
     )
 
-    assert "Looked at 2 memories." in done.text
+    assert "Checked 2 memories." in done.text
     assert 'id="copies"' not in done.text
 
 
@@ -69,7 +69,7 @@ def test_a_link_is_removed_where_it_is_listed(reader: Reader) -> None:
         f"/{day}/link", on="/port", other=disk, end="1", kind="related_to"
     )
 
-    assert "The link is removed." in removed.text
+    assert "Link removed." in removed.text
     assert f'value="{day}"><button class="link">Remove' not in removed.text
     assert "The link is part of the text." in kept.text
 
@@ -94,12 +94,12 @@ def test_a_link_that_was_removed_meanwhile_is_not_said_to_be_in_the_text(
     text = save("text", "See [[nowhere]].", type="fact")
     fields = {"other": day, "end": "1", "kind": "related_to"}
     told = [reader.send(f"/{known}/link", on="/port", **fields).text for _ in range(2)]
-    assert "The link is removed." in told[0]
+    assert "Link removed." in told[0]
     assert "There is no such link any more." in told[1]
 
     fields = {"other": "nowhere", "kind": "related_to"}
     kept = reader.send(f"/{text}/unlink", on="/port", **fields).text
-    assert "The link is removed." not in kept
+    assert "Link removed." not in kept
     assert "The link is part of the text." in kept
 
 
@@ -125,8 +125,8 @@ def test_what_was_put_right_is_no_longer_listed(reader: Reader, home: Path) -> N
         note.write_text(note.read_text().rpartition("---\n")[0] + f"---\n{text}\n")
     after = reader.page("/doubtful?look=more").text
 
-    assert "The link is removed." in done.text
+    assert "Link removed." in done.text
     assert 'id="dead-links"' not in done.text
     for name in ("copies", "secrets", "dead-links"):
         assert f'id="{name}"' not in after, name
-    assert "Looked at 4 memories." in after
+    assert "Checked 4 memories." in after

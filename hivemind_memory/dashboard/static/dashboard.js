@@ -111,7 +111,9 @@ const move = (step) => {
   chosen = Math.max(0, Math.min(rows.length - 1, chosen + step));
   rows[chosen].classList.add("is-chosen");
   rows[chosen].scrollIntoView({ block: "nearest" });
-  rows[chosen].querySelector("a.open")?.focus({ preventScroll: true });
+  const link = rows[chosen].querySelector("a.open"), target = link ?? rows[chosen];
+  if (!link) target.tabIndex = -1; // the next Tab leads to its first button
+  target.focus({ preventScroll: true });
 };
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
@@ -165,6 +167,8 @@ const read = async (address, id) => { // a part of a page, as it is now; nothing
     credentials: "same-origin", headers: { "Hivemind-Part": "changed" },
   });
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const count = page.getElementById("waiting");
+  if (count) document.getElementById("waiting")?.replaceWith(count);
   return page.getElementById(id);
 };
 
