@@ -49,7 +49,7 @@ class Session:
 
     @property
     def name(self) -> str:
-        """Its name, recorded in what is written; nobody finds the secret from it."""
+        """Its name, recorded in what is written; it does not tell the secret."""
         return f"dashboard-{sha256(f'name {self.secret}'.encode()).hexdigest()[:8]}"
 
     @property

@@ -165,8 +165,9 @@ def test_near_copies_show_what_differs(reader: Reader) -> None:
 
 def test_near_copies_that_differ_are_listed_no_more(reader: Reader) -> None:
     """There was no way to say so. A link remembers it, so a later look knows, too."""
-    one = save("one", "The service answers within 8 seconds, or never.", type="fact")
-    save("two", "The service answers within 9 seconds, or never.", type="fact")
+    text = "The payment service of the shop answers a request of any client within"
+    one = save("one", f"{text} 8 seconds, or never does.", type="fact")
+    save("two", f"{text} 9 seconds, or never does.", type="fact")
     page = reader.page(LOOK).text
 
     [action] = re.findall(r'action="([^"]*/both)"', page)

@@ -105,7 +105,7 @@ def test_what_is_forgotten_twice_says_so(reader: Reader) -> None:
     """As in two tabs."""
     known = save("rota", "Ann is on call.", type="fact")
     page = reader.page(f"/{known}").text
-    assert "Forgotten: " in reader.press(page, f"/memory/{known}/forget").text
+    assert "Forgotten. " in reader.press(page, f"/memory/{known}/forget").text
     again = reader.press(page, f"/memory/{known}/forget")
     assert "It was forgotten before." in again.text
 
