@@ -16,13 +16,18 @@ from hivemind_memory.dashboard.page import (
 )
 from hivemind_memory.dashboard.shown_text import masked_text
 from hivemind_memory.dashboard.word_diff import word_diff
-from hivemind_memory.errors import HivemindError
+from hivemind_memory.errors import ForgottenError, HivemindError
 from hivemind_memory.inject.told_worktrees import mentions_of
 from hivemind_memory.markdown.entry import own_text
 from hivemind_memory.markdown.text import decode
 from hivemind_memory.memory.doubts import copies_of_text
-from hivemind_memory.model.curation import MemoryDetails, MemoryEdge, StoredMemory
+from hivemind_memory.model.curation import (
+    MemoryDetails,
+    MemoryEdge,
+    StoredMemory,
+)
 from hivemind_memory.model.injection_words import LEFT_OUT_WORDS
+from hivemind_memory.model.listing import MemoryFilter
 from hivemind_memory.model.memories import UPDATES
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.text_version import text_version
@@ -31,6 +36,9 @@ from hivemind_memory.redaction import mask
 from hivemind_memory.skills.package import why_no_skill
 
 MAX_COPIES, MAX_MENTIONS = 5, 10
+MAX_FORGOTTEN = 10_000
+"""Forgotten memories among which one is looked for."""
+
 _MAX_NEIGHBORS = 12
 _GRAPH = 320  # width and height of the drawing of edges, in its own units
 
@@ -40,7 +48,10 @@ pages = PageGroup()
 @pages.get("/{id}")
 def show(call: PageCall) -> Page:
     """Show one memory with all that is known of it."""
-    details = call.memory.curation.show(call.path["id"])
+    try:
+        details = call.memory.curation.show(call.path["id"])
+    except ForgottenError as error:
+        return _forgotten_page(call, error)
     memory = without_secrets(details.memory)
     chain = [without_secrets(version) for version in details.chain]
     versions = [
@@ -77,6 +88,37 @@ def show(call: PageCall) -> Page:
             "has_secret": holds_secret(call, details.memory),
         },
     )
+
+
+def _forgotten_page(call: PageCall, error: ForgottenError) -> Page:
+    """Return the page of a forgotten memory, for whoever may restore it.
+
+    Raises:
+        ForgottenError: The reader may change nothing, or it is not listed for them.
+    """
+    if not call.may_change:
+        raise error
+    memory = without_secrets(find_shown(call))
+    values = {"memory": memory, "problem": error.problem}
+    return Page(template="forgotten.html", values=values)
+
+
+def find_shown(call: PageCall) -> StoredMemory:
+    """Return the memory of the path; a forgotten one, too, if it is listed.
+
+    Raises:
+        MemoryNotFoundError: The reader sees no such memory.
+    """
+    ref = call.path["id"]
+    try:
+        return call.memory.curation.show(ref).memory
+    except ForgottenError:
+        hidden = MemoryFilter(statuses=("forgotten",))
+        listed = call.memory.curation.list_page(hidden, offset=0, limit=MAX_FORGOTTEN)
+        for memory in listed.memories:
+            if memory.id == ref:
+                return memory
+        raise
 
 
 def _beside(call: PageCall, memory: StoredMemory) -> dict[str, Any]:

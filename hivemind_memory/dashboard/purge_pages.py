@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from hivemind_memory import opening
 from hivemind_memory.access.rules import check_person
-from hivemind_memory.dashboard.memory_pages import without_secrets
+from hivemind_memory.dashboard.memory_pages import find_shown, without_secrets
 from hivemind_memory.dashboard.page import ROOT, Page, PageCall, PageGroup, Redirect
 from hivemind_memory.dashboard.purge_words import count_removed
 from hivemind_memory.dashboard.removals import Removals
@@ -40,7 +40,7 @@ def plan_purge(call: PageCall) -> Page:
 def purge(call: PageCall) -> Page | Redirect:
     """Remove a memory for good, if its key was typed."""
     check_person(call.memory.caller, "A purge")
-    memory = call.memory.curation.show(call.path["id"]).memory
+    memory = find_shown(call)
     name, kind = _confirming(memory)
     if call.form.get("key", "").strip() != name:
         problem = f"That is not the {kind} of this memory. Nothing was removed."
@@ -80,7 +80,7 @@ def _receipt_of(name: str) -> str:
 
 def _purge_page(call: PageCall, problem: str = "") -> Page:
     """Return the page of a purge that was not done."""
-    memory = without_secrets(call.memory.curation.show(call.path["id"]).memory)
+    memory = without_secrets(find_shown(call))
     plan = _plan(call)
     name, kind = _confirming(memory)
     values: dict[str, Any] = {

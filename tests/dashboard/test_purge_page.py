@@ -74,6 +74,27 @@ def test_the_question_says_how_many_memories_go(reader: Reader) -> None:
     assert "the same text is refused from then on" in page
 
 
+def test_a_forgotten_memory_has_a_page_to_restore_and_remove_it(
+    reader: Reader,
+) -> None:
+    """Only `hm restore` was named; to be removed it had to be restored first."""
+    known = save("mailer", "Send it again.", type="lesson")
+    reader.press(reader.page(f"/{known}").text, f"/memory/{known}/forget")
+    listed = reader.page("?status=forgotten").text
+    assert f'<a class="open" href="/memory/{known}">' in listed
+
+    page = reader.page(f"/{known}")
+    assert (page.status_code, "Send it again." in page.text) == (200, True)
+    reader.press(page.text, f"/memory/{known}/restore")
+    again = reader.page(f"/{known}").text
+    reader.press(again, f"/memory/{known}/forget")
+    asked = reader.page(f"/{known}/purge").text
+    answer = reader.press(asked, f"/memory/{known}/purge", key="mailer")
+
+    assert "<h1>Removed</h1>" in reader.receipt(answer).text
+    assert reader.page(f"/{known}").status_code == 404
+
+
 def test_a_receipt_has_an_address_that_only_its_reader_may_read(
     reader: Reader, served: Served
 ) -> None:
@@ -86,7 +107,7 @@ def test_a_receipt_has_an_address_that_only_its_reader_may_read(
     done = reader.receipt(answer)
     assert "<h1>Removed</h1>" in done.text
     address = str(answer.url)
-    assert reader.client.get(address).text == done.text
+    assert "<h1>Removed</h1>" in reader.client.get(address).text
     with Reader(served) as other:
         other.log_in(add_token("ci"))
         assert other.client.get(address).status_code == 404
