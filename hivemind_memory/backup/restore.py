@@ -35,7 +35,11 @@ from hivemind_memory.errors import (
     StateUnusableError,
     UsageError,
 )
-from hivemind_memory.files.descriptors import make_private_folder
+from hivemind_memory.files.descriptors import (
+    IrregularFileError,
+    make_private_folder,
+    open_regular,
+)
 from hivemind_memory.files.errors import cause_of
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.files.paths import name_problem, parse_note_path
@@ -108,7 +112,16 @@ def restore_backup(
         _refuse_replacing(places, members, targets)
     except OSError as error:
         cause, hint = cause_of(error)
+        if isinstance(error, IrregularFileError):
+            cause = f"it is {error.kind}, not a file"
+            hint = "Name the file that `hm backup` wrote."
         raise HivemindError(f"{file}: {cause}.", hint=hint, effect=EFFECT) from error
+    except MemoryError as error:
+        raise HivemindError(
+            f"{file} holds more than fits into memory.",
+            hint="If it is your backup, restore it where more memory is free.",
+            effect=EFFECT,
+        ) from error
     notes = (
         os.path.join(places.notes, name.removeprefix(NOTES))
         for name in members.keys() - targets.keys()
@@ -141,7 +154,10 @@ def _read(file: str) -> tuple[dict[str, bytes], dict[str, Any]]:
     """Return the members of an archive, each checked, and its manifest."""
     members: dict[str, bytes] = {}
     try:
-        with tarfile.open(file, mode="r|gz") as tar:
+        with (
+            open(file, "rb", opener=open_regular) as packed,
+            tarfile.open(fileobj=packed, mode="r|gz") as tar,
+        ):
             for info in tar:
                 member = tar.extractfile(info)
                 if member is None:

@@ -125,6 +125,9 @@ def write_backup(
     except OSError as error:
         cause, hint = cause_of(error)
         raise HivemindError(f"{target}: {cause}.", hint=hint, effect=_EFFECT) from error
+    except MemoryError as error:
+        message, hint = "A file is larger than memory.", "Move it out of the notes."
+        raise HivemindError(message, hint=hint, effect=_EFFECT) from error
     return BackupResult(
         file=target,
         size_bytes=size_bytes,

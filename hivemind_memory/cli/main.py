@@ -206,6 +206,9 @@ def _report_unexpected(error: Exception) -> int:
     if isinstance(error, FileNotFoundError) and not os.path.exists(os.curdir):
         message = "The current folder is no longer there."
         return _report(message, "Go to another one, such as with `cd`.", EXIT_ERROR)
+    if isinstance(error, MemoryError):
+        hint = "Close some programs, or raise the limit (ulimit -v), and try again."
+        return _report("There is not enough memory.", hint, EXIT_ERROR)
     if isinstance(error, OSError) and error.strerror:
         place = f": {error.filename}" if error.filename else ""
         return _report(f"{error.strerror}{place}.", "", EXIT_ERROR)

@@ -16,7 +16,8 @@ from hivemind_memory.backup import new_files
 from hivemind_memory.backup.other_files import other_file
 from hivemind_memory.backup.restore import restore_backup
 from hivemind_memory.backup.write import write_backup
-from hivemind_memory.errors import NotePathError, UsageError
+from hivemind_memory.errors import HivemindError, NotePathError, UsageError
+from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.memory import Memory
 from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.opening import open_memory
@@ -245,6 +246,40 @@ def test_a_file_that_is_no_sound_backup_restores_nothing(
             restore_backup(memory.places, str(tmp_path / name))
     assert not list((tmp_path / "other").rglob("*.md"))
     assert not list(tmp_path.rglob("evil.md"))
+
+
+def test_a_backup_that_is_a_pipe_is_refused(tmp_path: Path) -> None:
+    """Opening it waited for a writer without end."""
+    os.mkfifo(tmp_path / "b.tar.gz")
+    with (
+        opened(tmp_path / "other") as memory,
+        pytest.raises(HivemindError, match=r"it is a named pipe, not a file.*Nothing"),
+    ):
+        restore_backup(memory.places, str(tmp_path / "b.tar.gz"))
+
+
+def test_too_little_memory_is_told_in_a_sentence(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A note of a gigabyte, or a small archive that unpacks to several."""
+    file = backed_up(home, tmp_path / "b.tar.gz")
+
+    def read(*_: object) -> bytes:
+        raise MemoryError
+
+    monkeypatch.setattr(tarfile.ExFileObject, "read", read)
+    monkeypatch.setattr(NotesFolder, "read", read)
+    with (
+        opened(tmp_path / "other") as memory,
+        pytest.raises(HivemindError, match=r"memory\. Nothing was restored"),
+    ):
+        restore_backup(memory.places, str(file))
+    with (
+        opened(home) as memory,
+        pytest.raises(HivemindError, match=r"memory\. No backup was written"),
+    ):
+        write_backup(memory.places, str(tmp_path / "c.tar.gz"), at=AT)
+    assert not (tmp_path / "c.tar.gz").exists()
 
 
 def _members(file: Path) -> dict[str, bytes]:
