@@ -29,7 +29,13 @@ from hivemind_memory.curation.supersede import (
     write_superseded_copy,
 )
 from hivemind_memory.curation.validate import validate_memory
-from hivemind_memory.errors import HivemindError, KeyTakenError, UsageError
+from hivemind_memory.errors import (
+    HivemindError,
+    KeyTakenError,
+    NotSavedError,
+    UsageError,
+    is_out_of_files,
+)
 from hivemind_memory.files.descriptors import make_private_folder
 from hivemind_memory.files.errors import save_error
 from hivemind_memory.files.paths import parse_note_path, path_in_scope
@@ -65,6 +71,18 @@ if TYPE_CHECKING:
 _SHOWN_CHARS = 300
 
 
+def _fresh(context: CurationContext) -> MemoryIndex:
+    """Return the index as fresh as a lookup needs it; nothing is saved without it."""
+    try:
+        return context.index.fresh(is_lookup=True)
+    except HivemindError as error:
+        if error.effect or not is_out_of_files(error):
+            raise
+        raise NotSavedError(
+            error.problem, hint=error.hint, effect="Nothing was saved"
+        ) from error
+
+
 def save(
     context: CurationContext,
     wanted: NewMemory,
@@ -97,7 +115,7 @@ def save(
     except OSError as error:
         raise save_error(usual_path, error) from error
     with context.key_lock(new.scope, new.key, "Nothing was saved"):
-        index = context.index.fresh(is_lookup=True)
+        index = _fresh(context)
         candidates = tuple(near(new.content)) if near else ()
         new = replaced(new, key=_spelled(index, new))
         old, others = find_active(context, index, new.scope, new.key)

@@ -328,6 +328,9 @@ def _replace_note(
         except OSError as error:
             if not partial.was_named:
                 raise
+            if isinstance(error, FileNotFoundError):
+                message = f"Another program removed {path} as soon as it was saved."
+                raise HivemindError(message) from error
             cause, hint = cause_of(error)
             effect = f"{path} was replaced, but a power failure might undo it"
             raise HivemindError(f"{cause}.", hint=hint, effect=effect) from error

@@ -156,9 +156,8 @@ def failure_of(error: Exception) -> Failure:
             return Failure(
                 503, f"The disk is full.{effect}", hint="Free some space and try again."
             )
-        status = next(
-            (code for kind, code in _STATUSES if isinstance(error, kind)), 503
-        )
+        kinds = _STATUSES if not is_out_of_files(error) else ()
+        status = next((code for kind, code in kinds if isinstance(error, kind)), 503)
         hint = clean_sentence(without_options(error.hint))
         return Failure(status, clean_sentence(str(error)), hint=hint)
     logger.error("a request failed", exc_info=error)

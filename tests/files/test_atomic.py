@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from hivemind_memory.errors import HivemindError
 from hivemind_memory.files import descriptors
 from hivemind_memory.files.atomic import (
     PARTIAL_FILE,
@@ -18,6 +19,8 @@ from hivemind_memory.files.atomic import (
     write_file,
 )
 from hivemind_memory.files.descriptors import OpenFolder
+from hivemind_memory.files.folder import NotesFolder
+from hivemind_memory.model.note_path import NotePath
 
 CALLS = ["write_all", "set_mode", "sync_file", "sync_folder"]
 
@@ -106,3 +109,22 @@ def test_a_clock_that_jumps_makes_no_leftover_of_what_is_being_written(
 
     assert removed == 1
     assert [one.name for one in tmp_path.iterdir()] == ["note.md"]
+
+
+def test_a_note_that_is_removed_as_soon_as_it_is_saved_is_told_as_such(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was said to be there, unless a power failure undid it."""
+    create = PartialFile.create
+
+    def create_and_lose(partial: PartialFile, name: str) -> bool:
+        done = create(partial, name)
+        (tmp_path / name).unlink()
+        return done
+
+    monkeypatch.setattr(PartialFile, "create", create_and_lose)
+
+    with pytest.raises(HivemindError) as told:
+        NotesFolder(str(tmp_path)).replace(NotePath("a.md"), b"x", expected=None)
+
+    assert str(told.value) == "Another program removed a.md as soon as it was saved."

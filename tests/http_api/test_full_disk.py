@@ -10,7 +10,7 @@ import apsw
 import pytest
 
 from hivemind_memory import open_memory
-from hivemind_memory.errors import IndexUnusableError, NotSavedError
+from hivemind_memory.errors import HivemindError, IndexUnusableError, NotSavedError
 from hivemind_memory.http_api.failures import failure_of
 from hivemind_memory.index.sqlite.engine import SqliteEngine
 from hivemind_memory.memory.sync import Syncer
@@ -43,6 +43,17 @@ def test_a_full_disk_is_503_and_names_no_folder(
     assert failure.message.startswith("The disk is full. Nothing was saved")
     assert failure.hint == "Free some space and try again."
     assert str(tmp_path) not in f"{refused.value} {refused.value.hint}"
+
+
+@pytest.mark.parametrize("kind", [NotSavedError, HivemindError])
+def test_a_lack_of_descriptors_is_503_whatever_it_kept_from_being_done(
+    kind: type[HivemindError],
+) -> None:
+    """It was 409 where a note was to be written, as if another version were there."""
+    error = kind("Too many files are open.", hint="Close some programs.")
+    error.__cause__ = OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    assert failure_of(error).status == 503
 
 
 def test_memories_are_listed_while_the_index_cannot_be_written(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 
 from hivemind_memory.cli.command import CommandRequest, command
@@ -13,6 +14,7 @@ from hivemind_memory.cli.output import (
     print_notices,
     print_sync,
 )
+from hivemind_memory.files.errors import cause_of
 from hivemind_memory.model.display import count_text
 
 TYPE_CHECKING = False
@@ -51,7 +53,7 @@ def sync(request: CommandRequest) -> int:
             from hivemind_memory.cli.commands.activity import read_rest
 
             print_notices(read_rest(memory))
-    return 0
+    return _code_of(result)
 
 
 @command(
@@ -67,12 +69,20 @@ def rebuild(request: CommandRequest) -> int:
     result, embedding = _index(request, "hm rebuild", should_rebuild=True)
     if request.values["json"]:
         print_sync(result, embedding, as_json=True)
-        return 0
+        return _code_of(result)
     notes = count_text(result.added + result.updated + result.unchanged, "note")
     chunks = count_text(result.chunks, "chunk")
     print_line(f"rebuilt the index: {notes}, {chunks} ({result.took_s:.2f} s)")
     print_indexed(result, embedding)
-    return 0
+    return _code_of(result)
+
+
+def _code_of(result: SyncResult) -> int:
+    """Return 1 if notes were not read for want of descriptors: the next try may."""
+    lack = OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+    causes = (cause_of(lack)[0], str(lack.strerror))
+    is_short = any(cause in note.reason for note in result.skipped for cause in causes)
+    return 1 if is_short else 0
 
 
 def _index(
