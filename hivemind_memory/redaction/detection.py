@@ -196,7 +196,7 @@ def _spans(text: str, known: Iterable[str], *, is_code: bool = False) -> list[Te
         from hivemind_memory.redaction.known_values import known_values
 
         spans += known_values(text, values)
-    if "PRIVATE KEY" in text or "Private-Lines:" in text:
+    if any(word in text for word in ("PRIVATE KEY", "Private-Lines:", "Static key V")):
         from hivemind_memory.redaction.tokens.private_keys import private_keys
 
         spans += private_keys(text)

@@ -181,3 +181,13 @@ def test_offsets_count_letters_also_where_lower_case_is_longer() -> None:
 def test_the_rule_with_a_name_of_its_own_wins_over_the_assignment() -> None:
     """The agent is told which key it has nearly given away."""
     assert scrub(f"password: {GITHUB}").found == ("github-pat",)
+
+
+def test_a_static_key_of_openvpn_is_found_as_a_whole() -> None:
+    """Its label says neither PRIVATE nor KEY in capitals."""
+    label = "OpenVPN Static key V1"
+    lines = "\n".join(f"{number:032x}" for number in range(7**40, 7**40 + 16))
+    block = f"{EDGE}BEGIN {label}{EDGE}\n{lines}\n{EDGE}END {label}{EDGE}"
+
+    assert scrub(f"<tls-auth>\n{block}\n</tls-auth>").text.count("\n") == 2
+    assert find_secrets(f"A block begins with {EDGE}BEGIN {label}{EDGE}.") == ()

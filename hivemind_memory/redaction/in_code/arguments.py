@@ -82,6 +82,11 @@ SENT = lazy_re(
     r"?\b"
     r"[ \t(]+(?:--[ \t]+)?[\"'](?P<value>[^\"'\n\\]{4,100})(?:\\[rn]|[\"'])"
 )
+# What a script of expect types, if it can be nothing but a password.
+TYPED_IN = lazy_re(
+    r"\bsend[ \t]+(?:--[ \t]+)?\"(?=[^\"\n]{0,40}\d)(?=[^\"\n]{0,40}[a-z])"
+    r"(?=[^\"\n]{0,40}[A-Z!@#%^&*?])(?P<value>[A-Za-z0-9!@#%^&*?+=_.-]{6,40})\\r\""
+)
 CALLED = lazy_re(
     r"(?i)\b(?:set|with)?_?(?:auth|login|connect|authenticate|credentials?"
     r"|basic_?auth)[\"']?[ \t]{0,8}[=:]?[ \t]{0,8}[(\[]"

@@ -71,7 +71,7 @@ SHORTEST_LONE = 16
 _LONE = rf"([A-Za-z0-9][\w.+/=-]{{{SHORTEST_LONE - 1},{LONGEST_VALUE}}}+)"
 _NEXT_WORD = lazy_re(rf"[\"'`*]{{0,3}}[ \t]{{1,8}}[\"'`*(]{{0,3}}{_LONE}(?![(\[@:/])")
 _STRING = lazy_re(rf"[^\n]{{0,100}}?[\"'`]{_LONE}[\"'`]")
-_NO_VALUE = lazy_re(r"(?:\barn:[\w:*/-]{0,110}|SHA256:|h1:)\Z")
+_NO_VALUE = lazy_re(r"(?:\barn:[\w:*/-]{0,110}|SHA256:|h1:|did:key:)\Z")
 # Behind a call that turns it into bytes, a name of one word is that of no hash.
 _WRAPPED_HEX = lazy_re("[0-9a-fA-F]{32}|[0-9a-fA-F]{48}|[0-9a-fA-F]{64}|[\\w+/-]{43}=")
 _NEXT = lazy_re(r"\)?\]\(|[&,](?=[\w.-]{1,40}=)|%(?:26|22|27|20|3[bB]|0[aA])")

@@ -61,6 +61,8 @@ _CRYPTO = lazy_re(
     r"|from_?key|privatekey\w{0,14}|cookie_?session|cookieparser|keygrip)"
     r"(?:[.:]{1,2}new|\.\w{1,14})?!?\Z"
 )
+# Nothing but a key is their second argument.
+_TAKES_KEY = lazy_re(r"(?:createhmac|create(?:de)?cipheriv)\Z")
 _NAME = lazy_re(r"([\w.:>$@!-]{1,60})[\"']?[ \t]{0,4}[=:]?[ \t]{0,4}\Z")
 _PATTERN = lazy_re(r"[\\()\[\]{}|^]")  # signs of a regular expression
 _LIKELY = 3.0
@@ -106,7 +108,7 @@ def in_calls(text: str) -> Iterator[TextSpan]:
                 or _is_alone(text, found.end())
             ):
                 yield (*found.span(group), "password")
-            elif (
+            elif (place == 1 and _TAKES_KEY.search(name) and is_password) or (
                 is_key
                 and _CRYPTO.search(name)
                 and (

@@ -75,6 +75,7 @@ FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("ssh-keygen", r"ssh-keygen\b[^\n]{0,200}? -[NP][ \t]+"),
         ("net use", r"(?i)net use[ \t]+[^\n]{0,200}?/user:\S+[ \t]+(?!/|\*)"),
         ("cmdkey", r"(?i)cmdkey\b[^\n]{0,200}?/pass:"),
+        ("doctl", r"doctl\b[^\n]{0,100}? (?:-t|--access-token)[ \t]+"),
         ("twine", r"twine\b[^\n]{0,200}? -p[ \t]+"),
         ("az login", r"az login\b[^\n]{0,200}? -p[ \t]+"),
         ("oc login", r"oc login\b[^\n]{0,200}? -p[ \t]+"),

@@ -277,3 +277,12 @@ PLAIN_FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 
 PLAIN_WORDS = frozenset(word for word, _ in PLAIN_FORMS)
 """Words without which no text has one of these forms, in lower case."""
+
+_PROMPTS = lazy_re(r"\b(?:mysql|mariadb)[\w-]{0,12}[ \t][^\n|;&]{0,160} -p[ \t]+\Z")
+
+
+def names_database(found: re.Match[str]) -> bool:
+    """Return whether a value only follows an option that asks for the password."""
+    start = found.start("value")
+    is_asked = _PROMPTS.search(found.string, max(0, start - 200), start) is not None
+    return is_asked and found["value"].islower()

@@ -113,6 +113,7 @@ _LABEL = lazy_re(
     r"\r?\n(?:[ \t>]*\r?\n)?[ \t>]*(?:```\w*\r?\n[ \t>]*)?[*_`\"'-]{0,6}[ \t]?"
     r"(?P<value>[^\s`\"']{6,400})[*_`\"']{0,6}[ \t]*\r?(?:\n|\Z)"
 )
+_SETTING = lazy_re(r"[a-z_]{2,20}=[a-z_]{2,20}")
 _ZERO_WIDTH = lazy_re("[\u00ad\u200b-\u200d\u2060\ufeff]")
 
 
@@ -183,6 +184,8 @@ def _logins(places: Iterable[re.Match[str]]) -> Iterator[TextSpan]:
     """Yield the passwords of ``login: name / password``."""
     for found in places:
         value = found[2].rstrip(".,;)")
+        if _SETTING.fullmatch(value):
+            continue  # its name says what it is
         if is_real("password", value, ValueKind.PASSWORD, firm=False, tight=True):
             yield (found.start(2), found.start(2) + len(value), _PASSWORD)
 

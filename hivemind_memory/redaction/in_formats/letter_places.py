@@ -18,6 +18,7 @@ from hivemind_memory.redaction.in_code.arguments import (
     PIPED,
     SENT,
     SETTER,
+    TYPED_IN,
 )
 from hivemind_memory.redaction.in_code.commands import FORMS
 from hivemind_memory.redaction.in_code.given_values import (
@@ -30,7 +31,7 @@ from hivemind_memory.redaction.in_code.given_values import (
     OF_COMMAND,
     VARIABLE,
 )
-from hivemind_memory.redaction.in_code.plain_commands import PLAIN_FORMS
+from hivemind_memory.redaction.in_code.plain_commands import PLAIN_FORMS, names_database
 from hivemind_memory.redaction.in_code.setting_names import ValueKind, classify_name
 from hivemind_memory.redaction.in_formats.basic_logins import basic_logins
 from hivemind_memory.redaction.in_formats.columns import columns
@@ -317,9 +318,8 @@ def _given(places: Places, *, ends_line: bool) -> Iterator[TextSpan]:
         value = found["value"].rstrip(")],")
         if ends_line and not _LINE_ENDS.match(found.string, found.end()):
             continue
-        if may_be_any(value):
-            start = found.start("value")
-            yield (start, start + len(value), _PASSWORD)
+        if may_be_any(value) and not names_database(found):
+            yield (found.start("value"), found.start("value") + len(value), _PASSWORD)
 
 
 _QUOTES = ('"', "'", "`")
@@ -345,6 +345,7 @@ without which no text has one."""
 _TAKEN = (
     (PIPED, ("echo ", "printf ")),
     (SENT, ("send",)),
+    (TYPED_IN, ("send",)),
     (ACCOUNT, ("-u", "-a", "auth", "cred", "user")),
     (_CONNECTED, ("connect",)),
     (CALLED, ("auth", "login", "connect", "cred")),

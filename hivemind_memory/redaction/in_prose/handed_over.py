@@ -60,6 +60,9 @@ _LEAST_LOOKS, _LEAST_BESIDE_A_PLACE, _CHOSEN = 2.0, 2.5, 3.0
 _AROUND = "\"'`„“”«»「」『』()[]{}*_#.,;:!?。、"
 _QUOTES = "\"'`„“”«»「」『』()[]{}*_#.,;:。、"
 _JOINTS = lazy_re(r"[\"'`„“”«»「」『』()\[\]{}*,;:=。、<>|\u3040-\uffef]+|[.!?]+$")
+_PUBLIC_KEY = lazy_re(
+    r"(?i)public_?key[\"'`]{0,1}[ \t]{0,4}[:=][ \t]{0,4}[\"'`]{0,1}\Z"
+)
 _SPELLED = frozenset((Label.PASSWORD, Label.CODE, Label.ANY_CODE))
 _SHORT_HEAD = 60
 _LONGEST_LIST = 10
@@ -172,7 +175,7 @@ def _in_line(line: str, above: Above | None) -> Iterator[TextSpan]:
                 yield (token.start, tokens[skip_to - 1].end, kind)
                 continue
         end, looks = values.get(place, (0, 0.0))
-        if looks:
+        if looks and not _PUBLIC_KEY.search(line[: token.start]):
             more = said_by(line, tokens) if more is None else more
             sure = weight(
                 Place(tokens=tokens, start=place, end=end), state, above, looks

@@ -49,6 +49,7 @@ EXACT = (
     "CCIPAT_",
     "CCIPRJ_",
     "CFPAT-",
+    "CF_Key",
     "DO00",
     "EAA",
     "EZAK",

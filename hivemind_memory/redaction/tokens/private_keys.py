@@ -12,14 +12,14 @@ from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction.spans import TextSpan
 
 _PRIVATE_KEY = "private-key"
+STATIC_KEY = "OpenVPN Static key"
 LONGEST_BLOCK = 40_000
 MIN_BODY = 24
 # Between dashes; the dashes of the older SSH2 form are four and have spaces.
-_BEGIN = lazy_re(r"-{4,5} ?BEGIN [A-Z0-9 ]{0,40}+(?<=PRIVATE KEY)(?: BLOCK)? ?-{4,5}")
-_END = lazy_re(r"-{4,5} ?END [A-Z0-9 ]{0,40}+(?<=PRIVATE KEY)(?: BLOCK)? ?-{4,5}")
-_BLOCK = lazy_re(
-    r"-{4,5} ?(BEGIN|END) ([A-Z0-9 ]{0,40}?PRIVATE KEY(?: BLOCK)?) ?-{4,5}"
-)
+_NAME = rf"(?:[A-Z0-9 ]{{0,40}}?PRIVATE KEY(?: BLOCK)?|{STATIC_KEY} V\d)"
+_BEGIN = lazy_re(rf"-{{4,5}} ?BEGIN {_NAME} ?-{{4,5}}")
+_END = lazy_re(rf"-{{4,5}} ?END {_NAME} ?-{{4,5}}")
+_BLOCK = lazy_re(rf"-{{4,5}} ?(BEGIN|END) ({_NAME}) ?-{{4,5}}")
 _BEFORE = r"[ \t>+|*#/\d:\"'`,-]{0,24}"
 _HEADER = r"(?:[A-Za-z][\w-]{2,30}: [^\n]{0,200})"
 # A line of base64, a header, or an empty one.

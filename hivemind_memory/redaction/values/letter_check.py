@@ -122,7 +122,7 @@ _DOC_WORDS = frozenset(
         unless unlocked unset until update updated upper used user users uses using
         utility validation value values variable verbose verify wallet want warning
         toggle reject quarantine incorreta incorreto incorrecta incorrecto errada
-        weak what when where which while will with without word wrong yes your
+        weak what when where which while will with yesterday without word wrong yes your
         obligatoire obligatoria facultatif verlopen vereist verplicht vergeten requis
         erforderlich optional leer wert zeichenkette
         valor cadena requerido obligatorio opcional vergessen ändern oublié olvidada
