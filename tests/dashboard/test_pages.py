@@ -442,9 +442,9 @@ def test_a_token_decides_what_its_reader_sees_and_does(served: Served) -> None:
         unknown = ci.page("/01KAJ7Q0XW5T3M8Z2V9C4D6E1F")
         forbidden = ci.page(f"/{hidden}")
         assert forbidden.status_code == unknown.status_code == 404
-        assert forbidden.text.replace(hidden, "") == unknown.text.replace(
-            "01KAJ7Q0XW5T3M8Z2V9C4D6E1F", ""
-        )
+        names = rf'{hidden}|01KAJ7Q0XW5T3M8Z2V9C4D6E1F|data-event="[0-9a-f]*"'
+        same = {re.sub(names, "", page.text) for page in (forbidden, unknown)}
+        assert len(same) == 1
         paths = ("", "?q=zebra", "?status=all", "/notes", "/log", "/figures")
         for path in (*paths, "/inbox", "/health"):
             text = ci.page(path).text
