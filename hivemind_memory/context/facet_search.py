@@ -72,7 +72,11 @@ def search_facets(memory: Memory, facets: Sequence[Facet], own: str) -> FacetAns
         spent_ms += answer.report.took_ms
         warnings += [text for text in answer.report.warnings if text not in warnings]
         related = list(_related(answer, facet, names, own))
-        by_name = [hit for hit in related if facet.is_name and _is_by_name(hit, own)]
+        by_name = [
+            hit
+            for hit in related
+            if facet.is_name and _is_by_name(hit, facet.text.casefold(), own)
+        ]
         if by_name and _is_common(memory, facet.text):
             related = [hit for hit in related if hit not in by_name]
         read.append((answer, related))
@@ -146,9 +150,18 @@ def _answers(hit: Hit, words: Sequence[str]) -> bool:
     return shared_words(words, _text_of(hit)) > 0
 
 
-def _is_by_name(hit: Hit, own: str) -> bool:
-    """Return whether a hit for a name is free text from outside the project."""
-    return not hit.type and scope_of(hit.path) != own
+def _is_by_name(hit: Hit, name: str, own: str) -> bool:
+    """Return whether a hit is for a word of a name, in free text from elsewhere.
+
+    A note or folder right in the notes folder was named so by a person.
+    """
+    is_free = not hit.type and scope_of(hit.path) != own
+    return is_free and name not in _outermost(hit)
+
+
+def _outermost(hit: Hit) -> list[str]:
+    """Return the words of the name of the note, or of the outermost folder it is in."""
+    return words_of(hit.path.partition("/")[0].removesuffix(".md"))
 
 
 def _is_common(memory: Memory, name: str) -> bool:
@@ -161,7 +174,7 @@ def _is_common(memory: Memory, name: str) -> bool:
         return False
     anywhere = SearchFilter(scope=GLOBAL)
     answer = _narrowed(memory, name, anywhere, max_results=_MAX_MENTIONS)
-    about = {hit.path for hit in answer.hits if _is_subject(hit, words[0])}
+    about = {hit.path for hit in answer.hits if is_about(hit, name)}
     return len({hit.path for hit in answer.hits} - about) >= COMMON_FROM
 
 
@@ -193,12 +206,13 @@ def _text_of(hit: Hit) -> str:
 def is_about(hit: Hit, name: str) -> bool:
     """Return whether a hit is about a project, by its name.
 
-    A single word must be the name, the key or a heading of the note. Several
-    words, side by side, are no chance anywhere.
+    A single word must be the name, the key or a heading of the note, or a word of the
+    name of a note or folder that is not in another one: those a person has named.
+    Several words, side by side, are no chance anywhere.
     """
     words = words_of(name)
     if len(words) == 1:
-        return _is_subject(hit, words[0])
+        return words[0] in _outermost(hit) or _is_subject(hit, words[0])
     places = (hit.path, hit.key, *hit.headings, hit.snippet)
     return any(_has_run(words_of(place), words) for place in places)
 

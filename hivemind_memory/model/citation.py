@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from hivemind_memory.errors import UsageError
-from hivemind_memory.model.display import shorten
+from hivemind_memory.model.display import escape_line, shorten
 from hivemind_memory.model.memories import MAX_SOURCE_REF_CHARS
 from hivemind_memory.patterns.lazy_pattern import lazy_re
 
@@ -78,7 +78,7 @@ def parse_writer(name: str, text: str) -> str:
     'ann'
     """
     fit = text.strip()
-    if not fit.isprintable():
+    if escape_line(fit) != fit:
         raise UsageError(
             f"{name} must be one line without control characters.",
             hint="Give a plain name, such as ann or codex.",

@@ -17,6 +17,7 @@ from hivemind_memory.model.filters import SearchFilter
 from hivemind_memory.model.query import Hit, Query
 from hivemind_memory.model.trust import is_trusted
 from hivemind_memory.opening import open_injector
+from hivemind_memory.state.injection_log import InjectionLog
 
 AGENTS = ("claude", "codex", "gemini")
 OPTIONS = {
@@ -63,10 +64,10 @@ class Poisoned:
 
     def told(self, worktree: Path) -> Iterator[str]:
         """Yield all that an agent is told unasked, whichever it is."""
-        injector = open_injector(self.memory)
+        injector, log = open_injector(self.memory), InjectionLog(self.memory.state())
         injector.eject(str(worktree))
         for agent in AGENTS:
-            yield session_start_section(injector, str(worktree), agent)
+            yield session_start_section(injector, str(worktree), agent, log)
         for agent in AGENTS:
             done = injector.inject(str(worktree), agent=agent)
             yield done.planned.body

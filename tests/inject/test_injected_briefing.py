@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -11,7 +11,6 @@ import pytest
 from hivemind_memory.access.rules import Caller
 from hivemind_memory.context import briefing as briefings
 from hivemind_memory.inject import injection_record, past_injections
-from hivemind_memory.inject.injector import Injector
 from hivemind_memory.inject.session_hook import session_start_section
 from hivemind_memory.jobs.refresh import refresh_briefing
 from hivemind_memory.memory.memory import Memory
@@ -306,10 +305,10 @@ def test_the_log_names_the_memories_and_no_text(
 def test_a_session_that_is_told_by_a_hook_is_told_the_briefing_too(
     shop: PaintShop, worktree: Path
 ) -> None:
-    def section(injector: Injector) -> str:
-        return session_start_section(injector, str(worktree), "codex")
-
-    told: Callable[[Memory], str] = lambda memory: section(open_injector(memory))  # noqa: E731
+    def told(memory: Memory) -> str:
+        log = InjectionLog(memory.state())
+        injector = open_injector(memory)
+        return session_start_section(injector, str(worktree), "codex", log)
 
     assert SAID in shop.with_memory(told)
 
