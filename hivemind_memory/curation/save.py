@@ -105,8 +105,6 @@ def save(
     check_source(context.caller, wanted.source)
     if wanted.is_vouched:
         check_person(context.caller, "Vouching for a text")
-    if wanted.is_pinned:
-        check_person(context.caller, "Pinning a memory")
     new = validate_memory(wanted, limit_chars=context.limit_chars, types=context.types)
     usual_path = path_in_scope(new.scope, next(names_of(new.key)))
     check_writable(context.caller, usual_path)

@@ -57,7 +57,7 @@ def test_only_the_owner_is_told_which_workspaces_there_are(is_agent: bool) -> No
         ("inject", ".", "--dry-run"),
         ("hook", "session-start", "--agent", "claude"),
         ("launch", "claude", "--workspace", "typo"),
-        ("connect", "--workspace", "typo", "--yes"),
+        ("connect", "--workspace", "typo", "--dry-run"),
     ],
 )
 def test_commands_tell_the_owner_the_workspaces_and_others_none(

@@ -73,6 +73,9 @@ _THEN_NS = 20_000 * 86_400 * 10**9
 _ULID = re.compile(r"\b01[0-9A-HJKMNP-TV-Z]{24}\b")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d([+-]\d\d:\d\d|Z)| \d\d:\d\d\b)?")
 _LISTED = ("Forgotten:", "Restored:", "forgot", "restored", "purged")
+_OF_DASHBOARD = re.compile(r"dashboard-[0-9a-f]{8}")
+"""The session of what a browser saves."""
+
 _TOKENS = re.compile(
     r'\(\d+ tokens|[\d,]+ of [\d,]+ tokens|"(\w*tokens\w*|knowledge:[^"]*)": \d+'
 )
@@ -536,7 +539,7 @@ class Side:
             text = text.replace(f"{home[:length]}…", "<home>…")
         text = _ULID.sub(lambda m: m[0] if m[0] in known else "<new>", text)
         text = _TOOK.sub(r"\1<took>", _TIME.sub("<time>", text))
-        text = _TOKENS.sub("<tokens>", text)
+        text = _OF_DASHBOARD.sub("<session>", _TOKENS.sub("<tokens>", text))
         lines = [_in_order(line) for line in text.split("\n")]
         listed = [line for line in lines if line.startswith(_LISTED)]
         rest = [line for line in lines if not line.startswith(_LISTED)]

@@ -36,6 +36,9 @@ _NAMES = re.compile(r'(?:_FILTERS|names)\b = \(([^)]*)\)|in \("(q)", ')
 
 _WORD = re.compile(r'"(\w+)"')
 _PART = re.compile(r"\{(\w+)(?:\.\.\.)?\}")
+_EVENT = re.compile(r'data-event="[0-9a-f]*"')
+"""Another one each time."""
+
 _SECRET = re.compile(r'name="form_secret" value="([0-9a-f]+)"')
 
 Asked = tuple[str, str, dict[str, str]]
@@ -102,7 +105,7 @@ async def _visit(side: Side, app: App, token: str, asked: list[Asked]) -> list[A
             else:
                 answer = await client.get(f"{path}?{urlencode(sent)}")
             assert answer.status_code < 500, (path, sent, answer.text)
-            told = side.told(answer.text).replace(found[1], "<secret>")
+            told = _EVENT.sub("", side.told(answer.text)).replace(found[1], "<secret>")
             where = answer.headers.get("location", "")
             said.append(
                 (

@@ -20,6 +20,7 @@ from hivemind_memory.cli.output import (
     print_line,
     print_notices,
 )
+from hivemind_memory.cli.persons_only import check_persons_shell
 from hivemind_memory.cli.text_input import (
     read_content,
     scope_of,
@@ -138,6 +139,8 @@ def save(request: CommandRequest) -> int:
     from hivemind_memory.model.curation import NewMemory
 
     values = request.values
+    if values["pin"]:
+        check_persons_shell("Pinning a memory")
     wanted = NewMemory(
         key=values["key"],
         content=read_content(values["text"], "the memory"),
