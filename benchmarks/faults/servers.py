@@ -82,7 +82,10 @@ FAULTS = (
         name="a wrong query string is an error of the server",
         rig="http_hostile --requests 400 --clients 2 --seed 3",
         module="http_api/frame.py",
-        code="assert refuse_twice\nrefuse_twice = lambda *_: RuntimeError('x')\n",
+        code=(
+            "assert field_failure and failure_of_fields\n"
+            "field_failure = failure_of_fields = lambda *_: RuntimeError('x')\n"
+        ),
         says=r"[1-9]\d* wrong answers",
     ),
     Fault(

@@ -112,7 +112,10 @@ class FileDraft:
             return not self._text.strip()
         value = json_edit.value_at(self._text, (), self._dialect)
         first = json_edit.value_at(self._beginning, (), self._dialect)
-        return value in ({}, first) and "/*" not in self._text
+        # The address of a schema has slashes as well.
+        slashes = self._beginning.count("//") if value == first else 0
+        is_commented = "/*" in self._text or self._text.count("//") > slashes
+        return value in ({}, first) and not is_commented
 
 
 class _Refusal:

@@ -51,6 +51,7 @@ SQLITE_FILES = ("", "-wal", "-shm", "-journal")
 
 _KINDS = (
     (stat.S_ISDIR, "a folder"),
+    (stat.S_ISLNK, "a link"),
     (stat.S_ISFIFO, "a named pipe"),
     (stat.S_ISSOCK, "a socket"),
     (stat.S_ISCHR, "a device"),

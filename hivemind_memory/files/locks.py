@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from hivemind_memory.files import descriptors
 from hivemind_memory.files.descriptors import FileIdentity, identity_of
 from hivemind_memory.files.errors import cause_of
+from hivemind_memory.files.own_files import open_own
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ class KernelLock:
             OSError: The file cannot be opened.
         """
         while True:
-            fd = descriptors.open_regular(self.path, _FLAGS)
+            fd = open_own(self.path, _FLAGS)
             is_taken = is_there = False
             try:
                 descriptors.set_mode(fd, descriptors.PRIVATE_FILE)
@@ -174,7 +175,7 @@ class KernelLock:
         the file is not believed.
         """
         try:
-            fd = descriptors.open_regular(self.path, os.O_RDONLY)
+            fd = open_own(self.path, os.O_RDONLY)
         except OSError:
             return ""
         try:

@@ -7,11 +7,11 @@ import os
 from hivemind_memory.files.descriptors import (
     PRIVATE_FILE,
     make_private_folder,
-    open_regular,
     set_mode,
 )
 from hivemind_memory.files.digests import sha256_hex
 from hivemind_memory.files.home import LOCKS_FOLDER
+from hivemind_memory.files.own_files import open_own
 from hivemind_memory.model.value import value
 
 TYPE_CHECKING = False
@@ -229,7 +229,7 @@ def _make_ignored_folder(folder: str) -> None:
     if os.path.exists(ignore):
         return
     make_private_folder(folder)
-    descriptor = open_regular(ignore, os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
+    descriptor = open_own(ignore, os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         set_mode(descriptor, PRIVATE_FILE)
         file.write("*\n")

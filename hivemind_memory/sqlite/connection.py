@@ -18,6 +18,7 @@ from hivemind_memory.files.descriptors import (
     open_regular,
     set_mode,
 )
+from hivemind_memory.files.own_files import refuse_links
 from hivemind_memory.sqlite.full_disk import is_full, why_unwritable
 from hivemind_memory.sqlite.writer_lock import WriterConnection
 
@@ -119,8 +120,12 @@ def open_connection(path: str, *, read_only: bool = False) -> WriterConnection:
 
 
 def _check_files(path: str) -> None:
-    """Raise if SQLite would open something else than files, and maybe wait for it."""
+    """Raise if SQLite would open something else than files of its own.
+
+    It would wait for a pipe, and write to what a link leads to.
+    """
     try:
+        refuse_links(path, SQLITE_FILES)
         check_regular(path, SQLITE_FILES)
     except IrregularFileError as error:
         message = f"{error.filename} cannot be used: {error.strerror}"

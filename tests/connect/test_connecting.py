@@ -691,3 +691,20 @@ def test_qwen_code_offers_our_tools_in_the_first_request(machine: Machine) -> No
     path.write_text(path.read_text().replace("true", "false"))
     machine.run("connect", "qwen", "--yes")
     assert entry(machine, "qwen")["alwaysLoadTools"] is False
+
+
+@pytest.mark.parametrize("name", ["gemini", "opencode", "qwen"])
+@pytest.mark.parametrize("comment", ["// mine", "/* mine */"])
+def test_a_comment_in_a_file_that_we_made_keeps_it(
+    machine: Machine, name: str, comment: str
+) -> None:
+    """The whole file was deleted, with what a person had typed."""
+    machine.install(name)
+    machine.run("connect", name, "--yes")
+    file = machine.home / FILES[name]
+    file.write_text(f"{comment}\n{file.read_text()}")
+
+    assert machine.run("disconnect", name, "--yes").code == 0
+
+    assert file.read_text().startswith(f"{comment}\n")
+    assert "hivemind" not in file.read_text()

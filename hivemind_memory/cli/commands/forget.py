@@ -168,9 +168,22 @@ def restore(request: CommandRequest) -> int:
 
 
 def _selector(values: Mapping[str, Any]) -> MemorySelector:
-    """Return which memories are meant."""
+    """Return which memories are meant.
+
+    Raises:
+        UsageError: One is named, and others are chosen by what they have in common.
+    """
+    from hivemind_memory.errors import UsageError
     from hivemind_memory.model.curation import MemorySelector
 
+    given = [name for name in ("session", "source", "day") if values[name]]
+    if values["ref"] and given:
+        raise UsageError(
+            f"a name and --{given[0]} cannot be combined.",
+            hint=f"Name one memory, or leave the name out for all that --{given[0]}"
+            " selects.",
+            effect="Nothing was changed",
+        )
     return MemorySelector(
         name=values["ref"] or "",
         scope=values["scope"] or "",
