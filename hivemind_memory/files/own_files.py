@@ -22,8 +22,11 @@ def open_own(path: str, flags: int) -> int:
         IrregularFileError: A link, or something else, is there.
         OSError: What the system says.
     """
-    refuse_links(path)
-    return open_regular(path, flags | getattr(os, "O_NOFOLLOW", 0))
+    try:
+        return open_regular(path, flags | getattr(os, "O_NOFOLLOW", 0))
+    except OSError:
+        refuse_links(path)
+        raise
 
 
 def refuse_links(path: str, endings: Iterable[str] = ("",)) -> None:

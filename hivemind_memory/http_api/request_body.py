@@ -90,9 +90,9 @@ def refuse_twice(pairs: list[tuple[str, object]]) -> dict[str, object]:
     Raises:
         Failure: Two have the same name, so that two readers may take different ones.
     """
-    named = dict(pairs)
-    if len(named) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise field_failure(twice, "is given more than once")
+    named: dict[str, object] = {}
+    for name, value in pairs:
+        if name in named:
+            raise field_failure(name, "is given more than once")
+        named[name] = value
     return named

@@ -29,6 +29,10 @@ OPENING = (
 )
 """What Claude Code sends first."""
 
+NUL_AT_START = json.dumps(
+    {"hook_event_name": "SessionStart", "source": "startup", "cwd": "\0"}
+).encode()
+
 
 @pytest.fixture
 def worktree(machine: Machine) -> Path:
@@ -155,6 +159,7 @@ def test_a_long_section_is_shortened_by_whole_memories(
         (b'{"cwd": "/nowhere/at/all"}', ""),
         (b'{"cwd": "/dev/null"}', ""),
         (b'{"cwd": "a\\u0000b"}', ""),
+        (NUL_AT_START, ""),
         (b'{"cwd": "/"}', "{ broken"),
         (b'{"cwd": "/"}', '{"memory": {"inject_budget_tokens": "x"}}'),
     ],
@@ -172,6 +177,7 @@ def test_whatever_comes_it_ends_well(
     assert ran.out == ""
     assert ran.err.count("\n") <= 1
     assert "Traceback" not in ran.err
+    assert "This is a bug" not in ran.err
 
 
 def test_an_agent_that_does_not_close_its_end_waits_seconds_and_no_longer(

@@ -131,14 +131,17 @@ def _wait_for_server(request: CommandRequest, payload: dict[str, object]) -> Non
     )
     if not is_start:
         return
+    from contextlib import suppress
+
     from hivemind_memory import environment
     from hivemind_memory.connect.connection import starts_server
     from hivemind_memory.files.server_start import wait_until_listed
 
     folder = _text(payload, "cwd") or os.curdir
-    if starts_server("claude", folder, os.path.expanduser("~"), os.environ):
-        home = environment.resolve_home(None)
-        wait_until_listed(home, environment.processes_above())
+    with suppress(OSError, ValueError):  # as with a NUL in the name of the folder
+        if starts_server("claude", folder, os.path.expanduser("~"), os.environ):
+            home = environment.resolve_home(None)
+            wait_until_listed(home, environment.processes_above())
 
 
 def _payload() -> dict[str, object]:
