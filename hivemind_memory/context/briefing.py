@@ -26,7 +26,7 @@ from hivemind_memory.model.scope import GLOBAL
 from hivemind_memory.model.value import replaced
 from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction import mask
-from hivemind_memory.search.similarity import NEAR_DUPLICATE, ChosenTexts
+from hivemind_memory.search.similarity import ChosenTexts
 from hivemind_memory.state.briefings import Briefings
 
 TYPE_CHECKING = False
@@ -222,7 +222,7 @@ def _choose(memory: Memory, rows: Iterable[MemoryRow]) -> Iterator[BriefingSourc
                 source = _source_of(memory, waiting[group].popleft())
                 if source is None or used >= limit:
                     continue
-                if said.nearest(source.sentence) >= NEAR_DUPLICATE:
+                if said.has(source.sentence):
                     continue
                 said.add(source.sentence)
                 used += count_words(source.sentence)

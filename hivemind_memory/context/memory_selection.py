@@ -14,7 +14,6 @@ from functools import cache, partial
 from hivemind_memory.model.injection import OVERLAP, LeftOut, Selection
 from hivemind_memory.model.value import replaced
 from hivemind_memory.search.similarity import (
-    NEAR_DUPLICATE,
     ChosenTexts,
     by_marginal_relevance,
 )
@@ -269,7 +268,7 @@ class _SelectionBuilder:
         """Take a memory, or leave it out and record why; return whether it is taken."""
         if any(_overlap(excerpt, other) for other in self.excerpts):
             self.leave_out(excerpt, OVERLAP)
-        elif self.texts.nearest(excerpt.text) >= NEAR_DUPLICATE:
+        elif self.texts.has(excerpt.text):
             self.leave_out(excerpt, "copy")
         elif self.spent + self._cost(excerpt) > budget_tokens:
             self.leave_out(excerpt, "budget")

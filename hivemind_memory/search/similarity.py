@@ -6,6 +6,7 @@ marginal relevance. Pure.
 
 from __future__ import annotations
 
+from hivemind_memory.model.terms import QUESTION_WORDS
 from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 TYPE_CHECKING = False
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 NEAR_DUPLICATE = 0.8
 """Similarity from which two texts say nearly the same: two sentences of nine words that
-differ in one. A save warns of such a text, and a section shows only one of them."""
+differ in one. A save warns of such a text."""
 
 _WORD = lazy_re(r"\w+")
 # In these scripts a character is a word or part of one, and no space separates words.
@@ -85,6 +86,18 @@ class ChosenTexts:
             nearest = max(nearest, similarity(words, other))
         self._nearest[text] = (len(self._chosen), nearest)
         return nearest
+
+    def has(self, text: str) -> bool:
+        """Return whether a chosen text says nearly the same, and all of this one.
+
+        One rule for five services differs only by their names: those are five texts.
+        """
+        words = self.words_of(text)
+        return self.nearest(text) >= NEAR_DUPLICATE and any(
+            similarity(words, other) >= NEAR_DUPLICATE
+            and words - other <= QUESTION_WORDS
+            for other in self._chosen
+        )
 
     def words_of(self, text: str) -> frozenset[str]:
         """Return the words of a text."""

@@ -217,6 +217,36 @@ def test_a_copy_takes_no_place() -> None:
     assert reasons(choice) == ["copy"]
 
 
+@pytest.mark.parametrize(
+    "differing",
+    [
+        ("5", "6"),
+        ("shop", "blog"),
+        ("before", "after"),
+        ("必须", "不要"),
+    ],
+)
+def test_rules_that_differ_in_a_word_are_both_shown(differing: tuple[str, str]) -> None:
+    """Four of five rules were left out as "the same as another memory"."""
+    rule = "Always check the deploy of the public service {} the next release goes out."
+    texts = [rule.format(word) for word in differing]
+    rules = [excerpt(number, text=text) for number, text in enumerate(texts)]
+
+    for selection in (chosen(rules, []), chosen([], rules)):
+        assert {memory.text for memory in selection.excerpts} == set(texts)
+
+
+def test_a_copy_without_a_little_word_takes_no_place() -> None:
+    """Whichever of them comes first."""
+    text = "Run the linter, then it is time for all the tests."
+    shorter = "Run linter, then it is time for all tests."
+    for texts in ((text, shorter), (shorter, text)):
+        selection = chosen([], [excerpt(n, text=each) for n, each in enumerate(texts)])
+
+        assert len(selection.excerpts) == 1
+        assert [left.why for left in selection.left_out] == ["copy"]
+
+
 def test_something_new_goes_before_more_of_the_same() -> None:
     """Five memories of one matter are worth less than of five."""
     more = excerpt(7, score=0.85, text="We deploy on Tuesdays and Thursdays only")
