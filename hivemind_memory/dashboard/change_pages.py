@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from hivemind_memory.curation.edited import edited
 from hivemind_memory.curation.read_version import ReadVersion
+from hivemind_memory.dashboard.form_fields import FIELDS, given_fields, shown_fields
 from hivemind_memory.dashboard.memory_pages import (
     address_of,
     holds_secret,
@@ -61,7 +62,7 @@ STRONG = (UPDATES, CONTRADICTS)
 """Kinds of links that decide which of two memories counts."""
 
 _UNTICKED = {"vouch": "", "settled": ""}
-_BLANK = {"key": "", "content": "", "type": "", "reason": "", **_UNTICKED}
+_BLANK = dict.fromkeys(("key", "content", "type", "reason", *FIELDS), "") | _UNTICKED
 _HOLDS_SECRET = Failure(
     409,
     "This memory holds what looks like a secret, so it cannot be edited here.",
@@ -96,14 +97,15 @@ def new(call: PageCall) -> Page:
 def save(call: PageCall) -> Page | Redirect:
     """Save a new memory."""
     typed = _typed(call)
-    wanted = NewMemory(
-        key=typed["key"],
-        content=typed["content"],
-        type=typed["type"],
-        scope=typed["scope"],
-        **call.writer,
-    )
     try:
+        wanted = NewMemory(
+            key=typed["key"],
+            content=typed["content"],
+            type=typed["type"],
+            scope=typed["scope"],
+            **given_fields(call.form),
+            **call.writer,
+        )
         saved = call.memory.curation.save(wanted)
     except KeyTakenError as error:
         problem = f'"{typed["key"]}" is already saved. Choose another key, or edit it.'
@@ -128,7 +130,7 @@ def edit(call: PageCall) -> Page | Redirect:
     memory = editable_memory(call)
     content = own_text(memory.text)
     typed = {"content": content, "type": memory.type, "version": _version_of(memory)}
-    return _form(call, typed, memory=memory)
+    return _form(call, typed | shown_fields(memory), memory=memory)
 
 
 @pages.post("/{id}/edit")
@@ -139,17 +141,18 @@ def replace_memory(call: PageCall) -> Page | Redirect:
     memory = details.memory
     begun, _, text = (typed["version"] or _version_of(memory)).partition(" ")
     is_vouched = bool(typed["vouch"]) and call.client.is_person
-    wanted = edited(
-        memory,
-        content=typed["content"],
-        type=typed["type"],
-        reason=typed["reason"] or "edited in the dashboard",
-        replaces=begun,
-        replaces_text=text,
-        is_vouched=is_vouched,
-        **call.writer,
-    )
     try:
+        wanted = edited(
+            memory,
+            content=typed["content"],
+            type=typed["type"],
+            reason=typed["reason"] or "edited in the dashboard",
+            replaces=begun,
+            replaces_text=text,
+            is_vouched=is_vouched,
+            **given_fields(call.form, memory),
+            **call.writer,
+        )
         saved = call.memory.curation.save(wanted)
     except VersionChangedError:
         return _conflict(call, typed, memory)
@@ -322,8 +325,8 @@ def _draft_of(memory: StoredMemory) -> str:
 
 def _typed(call: PageCall) -> dict[str, str]:
     """Return what a form says."""
-    names = ("key", "content", "type", "scope", "reason", "version", *_UNTICKED)
-    return {name: call.form.get(name, "").strip() for name in names}
+    names = ("key", "content", "type", "scope", "reason", "version", *FIELDS)
+    return {name: call.form.get(name, "").strip() for name in (*names, *_UNTICKED)}
 
 
 def _form(

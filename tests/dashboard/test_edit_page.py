@@ -101,6 +101,40 @@ def test_a_person_may_vouch_for_what_they_have_checked(reader: Reader) -> None:
     assert sources == ["human", "external"]
 
 
+def fields_of(key: str) -> tuple[tuple[str, ...], str, float]:
+    """Return the tags, the last day and the importance of a memory."""
+    with opening.open_memory() as memory:
+        found = memory.curation.show(key).memory
+    return found.tags, found.expires, found.importance
+
+
+def test_tags_expiry_and_importance_are_in_the_forms(reader: Reader) -> None:
+    """What is left alone stays, what is emptied goes, and a wrong one saves nothing."""
+    given = {"tags": " ops, staging,", "expires": "2090-01-31", "importance": "0.9"}
+    reader.send("/new", key="port", content="It is 5432.", type="fact", **given)
+    assert fields_of("port") == (("ops", "staging"), "2090-01-31", 0.9)
+
+    form = reader.page("/port/edit").text
+    for shown in ("ops, staging", "2090-01-31", "0.9"):
+        assert f'value="{shown}"' in form
+    edit(reader, "port", "It is 5433.")  # a form that has no such fields
+    edit(reader, "port", "It is 5434.", **{**given, "tags": "ops, staging"})
+    assert fields_of("port") == (("ops", "staging"), "2090-01-31", 0.9)
+    edit(reader, "port", "It is 5434.", tags="db", expires="2091-02-28")
+    assert fields_of("port") == (("db",), "2091-02-28", 0.9)
+    edit(reader, "port", "It is 5434.", tags="", expires="", importance="")
+    plain = fields_of("port")
+    assert plain[:2] == ((), "")
+    assert plain[2] != 0.9
+
+    for wrong in ({"expires": "someday"}, {"importance": "high"}, {"importance": "2"}):
+        (name,) = wrong
+        answer = reader.send("/new", key="other", content="Text.", **wrong)
+        assert answer.status_code == 400
+        assert f"{name} cannot be" in answer.text.lower()
+        assert "Text." in answer.text
+
+
 @pytest.mark.parametrize("way", ["edit", "pin"])
 def test_entries_below_stay_as_they_are(reader: Reader, home: Path, way: str) -> None:
     """Their comments became text, and a stranger's words a part of a person's."""
