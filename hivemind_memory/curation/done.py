@@ -7,7 +7,7 @@ is no longer injected, and a search still finds it.
 from __future__ import annotations
 
 from hivemind_memory.access.rules import check_writable
-from hivemind_memory.curation.certainty import check_certain
+from hivemind_memory.curation.ambiguous_names import check_certain
 from hivemind_memory.curation.change_recording import ChangedList, record
 from hivemind_memory.curation.links import change_list
 from hivemind_memory.curation.locate import find_entry

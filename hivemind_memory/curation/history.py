@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import insort
 
-from hivemind_memory.curation.certainty import check_certain
+from hivemind_memory.curation.ambiguous_names import check_certain
 from hivemind_memory.curation.locate import find_entry
 from hivemind_memory.curation.lookup import (
     find_memory,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from hivemind_memory.access.rules import may_read
-from hivemind_memory.curation.certainty import check_certain
+from hivemind_memory.curation.ambiguous_names import check_certain
 from hivemind_memory.curation.entry_memory import entry_memory
 from hivemind_memory.curation.lookup import (
     entries_named,

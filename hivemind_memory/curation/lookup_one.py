@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hivemind_memory.curation.certainty import check_certain
+from hivemind_memory.curation.ambiguous_names import check_certain
 from hivemind_memory.curation.locate import find_entry
 from hivemind_memory.curation.lookup import find_memory
 from hivemind_memory.curation.own_day import with_own_day

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hivemind_memory.access.rules import may_write
-from hivemind_memory.curation.certainty import several_scopes
+from hivemind_memory.curation.ambiguous_names import several_scopes
 from hivemind_memory.curation.lookup import (
     CurationTarget,
     entries_named,

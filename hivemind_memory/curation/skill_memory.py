@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from hivemind_memory.curation.certainty import check_certain
+from hivemind_memory.curation.ambiguous_names import check_certain
 from hivemind_memory.curation.locate import find_entry
 from hivemind_memory.curation.lookup import find_memory, load_memory
 from hivemind_memory.curation.status_names import as_of

@@ -15,7 +15,7 @@ What the repository had when a memory was first injected doesn't count: a memory
 taken from its own files. Nor does what is in any commit that it has, for instance of a
 colleague, see ``old_text``. What the same commit removes elsewhere is moved or edited.
 A memory that was forgotten, replaced or purged, or has expired, is compared no more,
-see ``active_text``.
+see ``active_notes``.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from hivemind_memory.inject.active_text import ActiveTexts
+    from hivemind_memory.inject.active_notes import ActiveTexts
 
     Found = list[tuple[int, Block, set[bytes]]]
     """The number of a memory, what is new, and the runs that both have."""
@@ -322,7 +322,7 @@ def _active_runs() -> Callable[[KnownMemory, set[bytes]], set[bytes]]:
 
             site.main()  # the hooks start Python without the libraries
             try:
-                from hivemind_memory.inject.active_text import ActiveTexts
+                from hivemind_memory.inject.active_notes import ActiveTexts
             except ImportError:
                 return runs
             texts.append(ActiveTexts(today=_today()))

@@ -13,7 +13,7 @@ from hivemind_memory.files.locks import exclusive
 from hivemind_memory.files.places import worktree_lock
 from hivemind_memory.git.repository import find_repository
 from hivemind_memory.git.worktree import worktree_state
-from hivemind_memory.inject.active_text import ActiveTexts, texts_today
+from hivemind_memory.inject.active_notes import ActiveTexts, texts_today
 from hivemind_memory.inject.agent_files import KNOWN_FILES, TargetFile, choose_target
 from hivemind_memory.inject.commit_guard import CommitGuard, section_copies
 from hivemind_memory.inject.git_settings import GitSettings

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from hivemind_memory.git.repository import Repository
-    from hivemind_memory.inject.active_text import ActiveTexts
+    from hivemind_memory.inject.active_notes import ActiveTexts
     from hivemind_memory.model.injection import Excerpt
 
 WORDS_FILE = "info/hivemind-words"
