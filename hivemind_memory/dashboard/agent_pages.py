@@ -12,7 +12,7 @@ from hivemind_memory.dashboard.page import Page, PageCall, PageGroup, unless_mis
 from hivemind_memory.dashboard.use import active_rows
 from hivemind_memory.http_api.failures import Failure
 from hivemind_memory.inject.told_worktrees import list_told, why_told
-from hivemind_memory.model.activity import ActivityQuery, SessionRow
+from hivemind_memory.model.activity import ActivityQuery, SessionRow, number_of
 from hivemind_memory.model.clocks import seconds_of
 from hivemind_memory.model.injection_words import (
     LEFT_OUT_WORDS,
@@ -57,15 +57,20 @@ def sessions(call: PageCall) -> Page:
     with opening.open_activity(call.memory) as activity:
         is_on = activity.status().is_on
         if asked:
-            query = ActivityQuery(session=asked, max_results=MAX_SAID)
-            said = activity.search(query, budget_s=0).hits if is_on else ()
+            _, before = number_of(call.query.get("before", "")) or (False, 0)
+            # One more than is shown: whether there are earlier ones.
+            most = MAX_SAID + 1
+            query = ActivityQuery(session=asked, before=before, max_results=most)
+            found_hits = activity.search(query, budget_s=0).hits if is_on else ()
+            said = found_hits[:MAX_SAID]
             waiting = _waiting(call, asked)
             if not said and asked not in saved and not waiting:
                 raise Failure(404, "")
             shown: dict[str, Any] = {"session": asked, "said": said[::-1]}
             shown |= {
                 "saved": saved.get(asked, []),
-                "most": MAX_SAID,
+                "earlier": said[-1].id if len(found_hits) > MAX_SAID else "",
+                "is_newest": not before,
                 "waiting": waiting,
             }
             return Page(template="session.html", values=shown)

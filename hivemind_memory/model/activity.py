@@ -78,6 +78,9 @@ class ActivityQuery:
     since_s: float = 0.0
     """Only from this time on, in seconds since the epoch."""
 
+    before: int = 0
+    """Only what is older than the one with this number (``number_of``); 0: all."""
+
     session: str = ""
     """Only of this session; empty: of all."""
 

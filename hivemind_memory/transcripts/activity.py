@@ -283,6 +283,8 @@ class Activity:
         for row in self._log.newest(first_id_at(query.since_s)):
             if left <= 0:
                 return
+            if row.id >= query.before > 0:
+                continue
             if not self._visible.has(row.project, row.workspace):
                 continue
             if query.agent not in ("", row.agent):

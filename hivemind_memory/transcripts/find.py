@@ -167,6 +167,9 @@ def _condition(
     sources = [name for name in query.sources if query.agent in ("", name)]
     clauses.append(f"files.source IN ({','.join('?' * len(sources))})")
     values += sources
+    if query.before:
+        clauses.append("messages.id < ?")
+        values.append(query.before)
     if query.session:
         clauses.append("files.session = ?")
         values.append(query.session)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import re
 from pathlib import Path
 
+from hivemind_memory import opening
 from hivemind_memory.dashboard.render import Renderer
 from hivemind_memory.model.activity import ActivityHit
+from hivemind_memory.state.activity_log import ActivityRow
 from tests.dashboard.reader import Reader
 from tests.http_api.served import Served, add_token, save
 
@@ -60,6 +63,29 @@ def test_the_newest_session_comes_first(served: Served, home: Path) -> None:
     assert (links[0], links[2]) == ("5e55b", "5e55c")
 
 
+def test_a_long_session_is_read_a_page_at_a_time(served: Served) -> None:
+    """Of more than 100 messages the page named a command that finds the others."""
+    with opening.open_memory() as memory, opening.open_activity(memory) as activity:
+        for number in range(200):
+            text = f"message-{number:03}"
+            activity.add(ActivityRow(kind="call", session="5e55a", content=text))
+    found: list[str] = []
+    with Reader(served) as owner:
+        owner.follow_link()
+        page = owner.page("/sessions?session=5e55a").text
+        assert "The newest messages" not in page
+        while True:
+            found = re.findall(r"message-\d+", page) + found
+            link = re.search(r'href="/memory([^"]*)">Earlier messages', page)
+            if link is None:
+                break
+            page = owner.page(html.unescape(link[1]).partition("#")[0]).text
+            assert "The newest messages" in page
+        odd = owner.page("/sessions?session=5e55a&before=%22odd").text
+    assert found == [f"message-{number:03}" for number in range(200)]
+    assert re.findall(r"message-\d+", odd) == found[-100:]
+
+
 def test_what_an_agent_said_is_shown_as_markdown() -> None:
     """Its signs were text, code too; what a tool returned is shown as it is."""
     said = [
@@ -75,7 +101,8 @@ def test_what_an_agent_said_is_shown_as_markdown() -> None:
     ]
     names = ("may_change", "notice", "is_logged_in", "is_member", "is_person")
     frame = {"theme": "", "here": "", "address": "", "event": ""}
-    values = {"session": "5e55a", "said": said, "saved": [], "waiting": 0, "most": 9}
+    values = {"session": "5e55a", "said": said, "saved": [], "waiting": 0}
+    values |= {"earlier": "", "is_newest": True}
     values |= {**frame, "form_secret": "", "time": None, **dict.fromkeys(names)}
 
     page = Renderer().page("session.html", values)
