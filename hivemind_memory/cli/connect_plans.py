@@ -10,6 +10,7 @@ from hivemind_memory.cli.output import (
     write_stderr,
     write_stdout,
 )
+from hivemind_memory.cli.recorded_command import record_command
 from hivemind_memory.connect import plans as states
 from hivemind_memory.connect.plans import difference, mask_secrets
 from hivemind_memory.errors import HivemindError, NotConnectedError
@@ -45,6 +46,7 @@ class PlanRunner:
             plan: Makes the plans from the current settings.
             prepare: Checks that what they register can be started.
         """
+        self._request = request
         self._values = request.values
         self._is_connecting = request.command.name == "connect"
         self._connector = connector
@@ -115,9 +117,23 @@ class PlanRunner:
                     continue
                 self.changed.append(plan)
                 self._print_done(plan)
+        if self.changed:
+            self._record()
         if self.changed and not self._values["json"]:
             write_stderr("Restart agents that are running now.\n")
         return errors
+
+    def _record(self) -> None:
+        """Record which agents were connected or disconnected, for ``hm undo``."""
+        where = ("--project",) if self._values["project"] else ()
+        agents = (*(plan.agent.name for plan in self.changed), *where)
+        back: tuple[str, ...] = ()
+        if not self._is_connecting:
+            has_hook = any(plan.has_hook for plan in self.changed)
+            back = ("connect", *agents, *(("--hooks",) if has_hook else ()))
+        elif all(plan.state == states.NOT_CONNECTED for plan in self.changed):
+            back = ("disconnect", *agents)  # else it would undo more
+        record_command(self._request, (self._request.command.name, *agents), back)
 
 
 def _refuse_unseen(shown: ConnectionPlan, plan: ConnectionPlan) -> None:

@@ -292,11 +292,11 @@ class Curation:
 
         record_written(self._context, path, entry_id, content)
 
-    def record_edited(self, path: str) -> None:
-        """Record that a note was changed in an editor: ``undo`` must not pass it by."""
-        from hivemind_memory.curation.own_changes import record_edited
+    def record_other(self, kind: str, *names: str) -> None:
+        """Record what ``undo`` must not pass by; see ``own_changes.record_other``."""
+        from hivemind_memory.curation.own_changes import record_other
 
-        record_edited(self._context, path)
+        record_other(self._context, kind, *names)
 
     def restore(self, selector: MemorySelector) -> RestoreResult:
         """Show again what one forget hid; see ``hide.show_again``."""

@@ -16,7 +16,15 @@ from hivemind_memory.curation.undo_errors import (
     is_reversible,
 )
 from hivemind_memory.errors import MemoryNotFoundError, StateUnusableError
-from hivemind_memory.model.changes import EDIT, MERGE, RENAME, ChangedItem, NewerChange
+from hivemind_memory.files.descriptors import is_there
+from hivemind_memory.model.changes import (
+    COMMAND,
+    EDIT,
+    MERGE,
+    RENAME,
+    ChangedItem,
+    NewerChange,
+)
 from hivemind_memory.model.clocks import seconds_of
 from hivemind_memory.model.curation import NOTE
 from hivemind_memory.state.change_log import ChangeLog
@@ -141,6 +149,23 @@ def find_changes(context: CurationContext, text_count: int = 0) -> tuple[Change,
     return with_texts(context, found[:text_count]) + found[text_count:]
 
 
+def record_other(context: CurationContext, kind: str, *names: str) -> None:
+    """Record what ``undo`` cannot undo, so that it does not pass it by.
+
+    Args:
+        context: Of the caller.
+        kind: ``EDIT`` or ``COMMAND``.
+        names: The path of the note that was edited. Or the command that was run, and
+            the one that reverses it, if any.
+    """
+    if kind == EDIT:
+        return record_edited(context, *names)
+    done, back = (*names, "")[:2]
+    if is_there(context.places.state_file):  # else there is no older change
+        _record_way(context, COMMAND, ((back,) if back else (), (done,)))
+    return None
+
+
 def record_edited(context: CurationContext, path: str) -> None:
     """Record that a note was changed in an editor: ``undo`` must not pass it by."""
     from hivemind_memory.curation.change_recording import record
@@ -151,19 +176,28 @@ def record_edited(context: CurationContext, path: str) -> None:
 def record_moved(
     context: CurationContext, source: str, target: str, *, is_merge: bool
 ) -> None:
-    """Record that a project was renamed or merged: ``undo`` must not pass it by.
+    """Record that a project was renamed or merged: ``undo`` must not pass it by."""
+    _record_way(context, MERGE if is_merge else RENAME, ((source,), (target,)))
 
-    A rename that takes the last one back undoes it.
+
+def _record_way(
+    context: CurationContext,
+    kind: str,
+    way: tuple[tuple[str, ...], tuple[str, ...]],
+) -> None:
+    """Record what leads from one state to another.
+
+    If it takes the caller's last change back, it undoes that one.
     """
     from hivemind_memory.curation.change_recording import ChangedList, record
 
-    names = ChangedList(field="", before=(source,), after=(target,))
+    before, after = way
     undone = ""
-    if not is_merge:
-        with suppress(StateUnusableError):
-            last = next(own_changes(context), None)
-            if last is not None and last.kind == RENAME:
-                is_back = (last.after, last.before) == ((source,), (target,))
-                undone = last.id if is_back else ""
-    kind = MERGE if is_merge else RENAME
+    with suppress(StateUnusableError):
+        last = next(own_changes(context), None)
+        if last is not None and last.kind == kind != MERGE:
+            # The words of a command may not say all that it did.
+            is_back = last.before == after and (kind == COMMAND or last.after == before)
+            undone = last.id if is_back else ""
+    names = ChangedList(field="", before=before, after=after)
     record(context, kind, changed_list=names, undoes=undone, is_undo=bool(undone))

@@ -1,6 +1,7 @@
 """Undoes a recorded change to a memory: hides what was written, shows what was hidden.
 
-A project that was renamed or merged is left alone: see ``project_move``.
+A project that was renamed or merged is left alone, see ``project_move``, and so is what
+changed no memory, such as ``hm config set``.
 
 Nothing is deleted, so every undo can be undone itself. A change that someone built
 upon is refused: a memory that was replaced, edited or linked since stays as it is.
@@ -38,12 +39,14 @@ from hivemind_memory.curation.undo_errors import (
     irreversible,
     moved,
     no_forget,
+    no_memory_changed,
     not_kept,
 )
 from hivemind_memory.curation.without_secrets import masked
 from hivemind_memory.errors import HivemindError, NotSavedError
 from hivemind_memory.model.changes import (
     ACCEPT,
+    COMMAND,
     DONE,
     EDIT,
     FORGET,
@@ -156,6 +159,8 @@ def _take_back(
         return _move_claim(context, change, result, is_dry_run=is_dry_run)
     if change.kind == EDIT:
         raise not_kept(change, tuple(own_changes(context)))
+    if change.kind == COMMAND:
+        raise no_memory_changed(change, tuple(own_changes(context)))
     if change.kind in {RENAME, MERGE}:
         raise moved(change, tuple(own_changes(context)))
     raise irreversible(change, tuple(own_changes(context)))

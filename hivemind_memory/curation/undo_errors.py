@@ -111,6 +111,23 @@ def moved(change: Change, own: Sequence[Change]) -> UsageError:
     return UsageError(f"{which} is {what}.", hint="; ".join(hints), effect=EFFECT)
 
 
+def no_memory_changed(change: Change, own: Sequence[Change]) -> UsageError:
+    """Return the error for a command that changed no memory.
+
+    Args:
+        change: What was recorded of it.
+        own: The caller's changes that are in effect, newest first.
+    """
+    [done] = map(str, change.after)
+    which = "Your last change" if change in own[:1] else change.id
+    back = [f"`{command}` undoes it" for command in change.before]
+    return UsageError(
+        f"{which} is `{done}`, which changed no memory.",
+        hint="; ".join([*back, *_earlier(own)]),
+        effect=EFFECT,
+    )
+
+
 def _earlier(own: Sequence[Change]) -> list[str]:
     """Return how to undo the last change that can be undone, if there is one.
 

@@ -12,10 +12,12 @@ WRITE, SAVE, FORGET, RESTORE = "write", "save", "forget", "restore"
 LINK, ACCEPT, RETURN, PURGE = "link", "accept", "return", "purge"
 EDIT, DONE = "edit", "done"
 RENAME, MERGE = "rename", "merge"
+COMMAND = "command"
 """Kinds of changes. An edit was made in an editor, so the text before it is unknown; a
 done marks a memory as done, or as open again. A return puts an accepted claim back into
 the inbox. An ``unlink`` is a link that goes; a claim that is learned and one that is
-rejected are a save and a forget. A rename and a merge are of projects."""
+rejected are a save and a forget. A rename and a merge are of projects. A command
+changes no memory, but the settings, say."""
 
 
 @value
@@ -60,7 +62,8 @@ class Change:
     field: str = ""
     """Of a link or a done: what changed in the front matter of the first item.
 
-    A rename and a merge have the names of both projects in *before* and *after*.
+    A rename and a merge have the names of both projects in *before* and *after*. A
+    command is in *after*, and what reverses it, if there is such, in *before*.
     """
 
     before: tuple[object, ...] = ()

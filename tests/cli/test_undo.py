@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import subprocess
 import sys
 from pathlib import Path
 
@@ -37,12 +38,12 @@ class Shell:
         """Go to another terminal."""
         self._patch.setattr(environment, "terminal_session", lambda: terminal)
 
-    def typed(self, *words: str) -> str:
+    def typed(self, *words: str, stdin: bytes = b"") -> str:
         """Run a command that a person types; return what it prints."""
         with self._patch.context() as patch:
             for module in (output, text_input):
                 patch.setattr(module, "is_person", lambda: True)
-            ran = self._hm(*words)
+            ran = self._hm(*words, stdin=stdin)
         return ran.out + ran.err
 
     def piped(self, *words: str) -> str:
@@ -131,6 +132,87 @@ def test_an_undo_stops_at_a_renamed_project_and_names_the_way_back(
 
     assert "is the merge of project store into shop, which cannot be undone" in said
     assert "undoes your last save" in said
+
+
+@pytest.mark.parametrize(
+    ("command", "back"),
+    [
+        ("config set min_score 0.5", "config unset min_score"),
+        ("config set agents.quick claude", "config unset agents.quick"),
+        ("config unset max_results", "config set max_results 7"),
+        ("connect claude --yes", "disconnect claude"),
+        ("inject --yes", "eject {repo}"),
+        ("inject --off", "inject --on {repo}"),
+        ("git-hook install", "git-hook remove {repo}"),
+        ("project adopt shop", ""),
+        ("token add ci", "token revoke ci"),
+        ("vault set PORT", "vault delete PORT"),
+    ],
+)
+def test_an_undo_stops_at_a_command_that_changed_no_memory(
+    command: str, back: str, shell: Shell, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It used to undo an older change without a word; reversed, it goes on."""
+    repo = home.parent / "shop"
+    _prepare(home, repo, monkeypatch)
+    shell.typed("config", "set", "max_results", "7")
+    shell.typed("save", "use-pg", "We use Postgres 16.")
+    back = back.format(repo=repo)
+    recorded = " ".join(word for word in command.split()[:3] if word != "--yes")
+
+    shell.typed(*command.split(), stdin=b"5432")
+
+    said = shell.typed("undo")
+    assert f"Your last change is `hm {recorded}" in said
+    assert "`, which changed no memory. Nothing was undone." in said
+    assert "undoes your last save" in said
+    assert "Postgres" in shell.typed("show", "use-pg")
+    assert f"hm {recorded}" in shell.typed("log", "--changes")
+    if back:
+        assert f"hint: `hm {back}` undoes it; `hm undo 0" in said
+        yes = ["--yes"] if back.startswith("disconnect") else []
+        shell.typed(*back.split(), *yes)
+        assert "(use-pg): We use Postgres 16.\n" in shell.typed("undo", "--dry-run")
+
+
+def _prepare(home: Path, repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Enter a repository, on a machine that has an agent."""
+    run = subprocess.run
+    run(["git", "init", "-q", str(repo)], check=True)
+    git = ("git", "-C", str(repo), "-c", "user.name=A", "-c", "user.email=a@b.example")
+    run([*git, "commit", "-q", "--allow-empty", "-m", "Start"], check=True)
+    person = home.parent / "person"
+    (person / ".claude").mkdir(parents=True)
+    programs = home.parent / "programs"
+    programs.mkdir()
+    (programs / "claude").write_text("#!/bin/sh\n")
+    (programs / "claude").chmod(0o755)
+    monkeypatch.setenv("HOME", str(person))
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    monkeypatch.chdir(repo)
+
+
+def test_what_a_command_set_is_recorded_only_if_it_is_no_text(
+    shell: Shell, home: Path
+) -> None:
+    """The log of changes holds no text, and no secret."""
+    shell.typed("write", "Lunch is at 12.")
+    shell.typed("config", "set", "agents.quick", "claude --secretive")
+    shell.typed("config", "set", "agents.quick", "claude --other")
+
+    said = shell.typed("undo")
+
+    assert "`hm config set agents.quick`" in said
+    assert b"secretive" not in (home / "state.db").read_bytes()
+
+
+def test_a_setting_made_before_anything_was_written_makes_no_state(
+    shell: Shell, home: Path
+) -> None:
+    """There is nothing older to undo."""
+    shell.typed("config", "set", "min_score", "0.5")
+
+    assert not (home / "state.db").exists()
 
 
 def test_a_forget_of_several_shows_their_texts_before_it_asks(shell: Shell) -> None:

@@ -394,7 +394,7 @@ def test_an_undo_after_an_edit_does_not_take_back_something_else(
     """It hid the entry before, and the next undo the one before that."""
     memory.write("The walrus is staging.")
     sandbox.save("plan.md", "Changed in an editor.\n")
-    memory.curation.record_edited("plan.md")
+    memory.curation.record_other("edit", "plan.md")
     [edit, write] = memory.curation.changes()
 
     for _ in range(2):

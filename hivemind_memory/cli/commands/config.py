@@ -17,6 +17,7 @@ from hivemind_memory.cli.output import (
     write_stderr,
     write_stdout,
 )
+from hivemind_memory.cli.recorded_command import record_command
 from hivemind_memory.errors import ConfigError, UsageError
 from hivemind_memory.model.display import escape_line
 
@@ -123,13 +124,16 @@ def set_option(request: CommandRequest) -> int:
     check_shell_may_configure("hm config set")
     option, part = _option_and_part(request.values["key"])
     path = _config_path()
-    text = request.values["value"]
+    text, before = request.values["value"], None
     if text == "-":
         text = _read_value(option)
     with _refused_values(option, text):
         given: object = parse_part(text) if part else parse_value(option, text)
 
     def changed(file: ConfigFile) -> dict[str, object]:
+        nonlocal before
+        parts = _parts_in_file(option, file) if part else file.memory
+        before = parts.get(part or option.name)
         value = _with_part(option, file, part, given) if part else given
         _check_whole(file, option.name, value)
         if option.kind == "dict":
@@ -138,6 +142,8 @@ def set_option(request: CommandRequest) -> int:
 
     change_options(path, changed)
     name, shown = _name(option, part), _text(_shown(option, given))
+    done = _command_to(option, name, given) or ("config", "set", name)
+    record_command(request, done, _command_to(option, name, before))
     write_stderr(f"{name} is now {escape_line(shown)} in {escape_line(path)}\n")
     for variable in option.env:
         if os.environ.get(variable):
@@ -206,14 +212,16 @@ def _check_whole(file: ConfigFile, name: str, value: object) -> None:
 @command("config unset", arguments=(_KEY,))
 def unset(request: CommandRequest) -> int:
     """Remove one option from config.json."""
+    from hivemind_memory.config import options
     from hivemind_memory.config.file import change_options
 
     check_shell_may_configure("hm config unset")
     key = _bare(request.values["key"])
-    path, not_set = _config_path(), ""
+    path, not_set, before = _config_path(), "", None
 
     def changed(file: ConfigFile) -> Mapping[str, object]:
-        nonlocal not_set
+        nonlocal not_set, before
+        before = file.memory.get(key)
         # Also a key that this version does not know: nothing else removes it.
         if key in file.memory:
             return {name: file.memory[name] for name in file.memory if name != key}
@@ -222,6 +230,7 @@ def unset(request: CommandRequest) -> int:
         if part not in parts:
             not_set = _name(option, part)
             return file.memory
+        before = parts[part]
         del parts[part]
         return {**file.memory, option.name: parts}
 
@@ -229,8 +238,27 @@ def unset(request: CommandRequest) -> int:
     if not_set:
         write_stderr(f"{escape_line(not_set)} was not set in {escape_line(path)}\n")
     else:
+        option = options().get(key.partition(".")[0])
+        back = _command_to(option, key, before) if option else ()
+        record_command(request, ("config", "unset", key), back)
         write_stderr(f"{escape_line(key)} is no longer set in {escape_line(path)}\n")
     return 0
+
+
+def _command_to(option: Option, name: str, value: object) -> tuple[str, ...]:
+    """Return the command that gives an option a value; empty: it is not recorded.
+
+    Only a number, a switch or a choice is: anything else may hold a text or a secret.
+
+    Args:
+        option: The option.
+        name: Its name, or that of a part of it.
+        value: The value; None: it is not set.
+    """
+    if value is None:
+        return ("config", "unset", name)
+    is_harmless = isinstance(value, bool | int | float) or value in option.choices
+    return ("config", "set", name, _text(value)) if is_harmless else ()
 
 
 @command("config path", flags=(JSON,))

@@ -20,6 +20,7 @@ from hivemind_memory.errors import (
     NoteNotFoundError,
     NoteUnreadableError,
 )
+from hivemind_memory.model.changes import EDIT
 from hivemind_memory.model.note_path import GLOBAL_NOTE
 
 TYPE_CHECKING = False
@@ -83,7 +84,7 @@ def edit_note(request: CommandRequest, name: str) -> int:
             embedding = memory.embed_pending(progress)
         is_changed = memory.folder.signature(note) != before
         if is_changed:
-            memory.curation.record_edited(note)
+            memory.curation.record_other(EDIT, note)
     print_notices(pending_notice(note) if memory.folder.signature(note) else ())
     if not memory.caller.is_owner:
         # The counts cover all notes, also those that this caller may not see.

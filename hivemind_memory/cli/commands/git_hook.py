@@ -9,6 +9,7 @@ from hivemind_memory.cli.options import JSON, WORKTREE
 from hivemind_memory.cli.output import print_json, print_line
 from hivemind_memory.cli.own_command import own_command
 from hivemind_memory.cli.persons_only import check_persons_shell
+from hivemind_memory.cli.recorded_command import record_command
 
 _AGENTS = Flag(
     ("--agent",),
@@ -18,6 +19,8 @@ _AGENTS = Flag(
     is_list=True,
     completes="agents",
 )
+
+_INSTALL, _REMOVE = ("git-hook", "install"), ("git-hook", "remove")
 
 _MAX_S = 20.0
 """How long `git worktree add` waits for its memories at most."""
@@ -71,6 +74,9 @@ def install(request: CommandRequest) -> int:
         home=environment.resolve_home(None) if os.environ.get(HOME_VARIABLE) else "",
     )
     state = new_worktree_hook.install(folder, call, environment.git_environ())
+    if state.is_changed:
+        place = os.path.abspath(folder)
+        record_command(request, (*_INSTALL, place), (*_REMOVE, place))
     what = "installed" if state.is_changed else "already installed"
     print_line(f"{what}: {state.path}", keep=[state.path])
     return 0
@@ -85,6 +91,9 @@ def remove(request: CommandRequest) -> int:
     folder = _folder(request)
     check_persons_shell("hm git-hook remove")
     state = new_worktree_hook.remove(folder, environment.git_environ())
+    if state.is_changed:
+        place = os.path.abspath(folder)
+        record_command(request, (*_REMOVE, place), (*_INSTALL, place))
     what = "removed" if state.is_changed else "not installed"
     print_line(f"{what}: {state.path}", keep=[state.path])
     return 0

@@ -14,6 +14,7 @@ from hivemind_memory.cli.output import (
     print_once,
     write_stdout,
 )
+from hivemind_memory.cli.recorded_command import record_command
 from hivemind_memory.errors import HivemindError, ScopeError, UsageError
 from hivemind_memory.model.display import count_text, escape_line, escape_text
 from hivemind_memory.model.injection_outcomes import (
@@ -91,6 +92,11 @@ def inject(request: CommandRequest) -> int:
             option = "--on" if values["on"] else "--off"
             check_person(memory.caller, f"hm inject {option}")
             ejection = injector.switch(worktree, is_on=values["on"])
+            place, other = (
+                injector.root_of(worktree),
+                "--off" if values["on"] else "--on",
+            )
+            record_command(request, ("inject", option, place), ("inject", other, place))
             return _show_switch(ejection, as_json=values["json"])
         if not (values["dry_run"] or values["yes"]):
             doubt = injector.doubt_about(worktree)
@@ -106,6 +112,8 @@ def inject(request: CommandRequest) -> int:
         done = injector.inject(worktree, agent=agent, is_dry_run=is_dry_run)
         if not is_agreed:
             done = replaced(done, is_first=False)  # it was asked about
+    if done.is_first and not is_dry_run:  # later ones only update the section
+        record_command(request, ("inject", done.worktree), ("eject", done.worktree))
     if values["json"]:
         record = record_of(done, "")
         del record["at"]
@@ -172,6 +180,9 @@ def eject(request: CommandRequest) -> int:
         opening.check_worktree(memory, worktree)
         injector = opening.open_injector(memory)
         done = injector.eject(worktree)
+    if done.files:
+        place = done.worktree
+        record_command(request, ("eject", place), ("inject", place))
     if request.values["json"]:
         print_json(as_dict(done))
     else:
@@ -199,6 +210,8 @@ def _eject_all(request: CommandRequest) -> int:
                 continue  # of another project, which this caller does not see
             except HivemindError as error:
                 failed[worktree] = str(error)
+    if any(done.files for done in ejections):
+        record_command(request, ("eject", "--all"))
     if request.values["json"]:
         print_json({"ejections": list(map(as_dict, ejections)), "failed": failed})
         return int(bool(failed) or any(done.leftovers for done in ejections))

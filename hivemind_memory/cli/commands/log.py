@@ -13,7 +13,7 @@ from hivemind_memory.cli.output import (
 )
 from hivemind_memory.cli.row_limit import ALL, LIMIT, RULE, print_left, row_count
 from hivemind_memory.errors import UsageError
-from hivemind_memory.model.changes import MERGE, RENAME
+from hivemind_memory.model.changes import COMMAND, MERGE, RENAME
 from hivemind_memory.model.display import lines_text
 
 TYPE_CHECKING = False
@@ -71,7 +71,9 @@ def log(request: CommandRequest) -> int:
 
 
 def _what(change: Change) -> str:
-    """Return the notes that a change is about, or the project."""
+    """Return the notes that a change is about, or the project, or the command."""
+    if change.kind == COMMAND:
+        return " ".join(map(str, change.after))
     if change.kind in {RENAME, MERGE}:
         return f"project {' -> '.join(map(str, (*change.before, *change.after)))}"
     return ", ".join(dict.fromkeys(item.path for item in change.items))

@@ -14,6 +14,7 @@ from hivemind_memory.cli.output import (
     print_notices,
     print_table,
 )
+from hivemind_memory.cli.recorded_command import record_command
 from hivemind_memory.environment import git_environ
 from hivemind_memory.errors import ProjectUnknownError, UsageError
 from hivemind_memory.model.display import count_text
@@ -130,6 +131,10 @@ def adopt(request: CommandRequest) -> int:
         notes = {
             project.name: project.notes for project in memory.curation.projects.list()
         }
+    place = seen.folder
+    is_back = current in notes and current != name
+    back = ("project", "adopt", current, place) if is_back else ()
+    record_command(request, ("project", "adopt", name, place), back)
     if request.values["json"]:
         print_json(
             {"scope": f"projects/{name}", "left": current and f"projects/{current}"}

@@ -11,6 +11,7 @@ from hivemind_memory.cli.output import (
     print_notices,
     print_table,
 )
+from hivemind_memory.cli.recorded_command import record_command
 from hivemind_memory.model.display import escape_line
 
 TYPE_CHECKING = False
@@ -79,6 +80,8 @@ def add(request: CommandRequest) -> int:
             is_read_only=values["read_only"],
             expires_day=day_of_iso(values["expires"] or "") or 0,
         )
+    name = values["name"]
+    record_command(request, ("token", "add", name), ("token", "revoke", name))
     if values["json"]:
         print_json({"name": values["name"], "token": secret})
         return 0
@@ -149,6 +152,7 @@ def revoke(request: CommandRequest) -> int:
     name = request.values["name"]
     with request.open_memory() as memory:
         _tokens_of(memory).revoke(name)
+    record_command(request, ("token", "revoke", name))
     print_line(f"{escape_line(name)}: revoked")
     return 0
 

@@ -27,6 +27,7 @@ from hivemind_memory.cli.output import (
     read_stdin,
     write_stdout,
 )
+from hivemind_memory.cli.recorded_command import record_command
 from hivemind_memory.errors import UsageError
 from hivemind_memory.model.display import escape_line
 from hivemind_memory.model.keys import operand
@@ -102,6 +103,8 @@ def set_(request: CommandRequest) -> int:
         text = _read_value(key)
         now_s = memory.clocks.now()
         done = keep_value(vault, key, text, now_s=now_s, is_secret=is_secret)
+    back = ("vault", "delete", key) if done.is_new else ()
+    record_command(request, ("vault", "set", key), back)
     print_line(f"{key}: {'saved' if done.is_new else 'replaced'}")
     print_notices(_set_notices(done, text, is_secret=is_secret))
     return 0
@@ -172,6 +175,7 @@ def delete(request: CommandRequest) -> int:
     key = request.values["key"]
     with request.open_memory() as memory:
         _own_vault(memory, "`hm vault delete`").delete(key)
+    record_command(request, ("vault", "delete", key))
     print_line(f"{escape_line(key)}: deleted")
     return 0
 
