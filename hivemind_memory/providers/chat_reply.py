@@ -7,6 +7,7 @@ import re
 
 from hivemind_memory.patterns.lazy_pattern import lazy_re
 
+TOO_MUCH = "with far more than was asked for"
 MAX_REPLY_CHARS = 200_000
 """More than any reply that is asked for; a longer one is not parsed."""
 
@@ -33,8 +34,7 @@ def read_object(text: str) -> dict[str, object]:
     {'a': 1}
     """
     if len(text) > MAX_REPLY_CHARS:
-        message = "with far more than was asked for"
-        raise NoObjectError(message)
+        raise NoObjectError(TOO_MUCH)
     text = _THOUGHTS.sub("", text, count=1).strip()
     if not text:
         message = "with an empty text"

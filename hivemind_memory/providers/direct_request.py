@@ -11,6 +11,7 @@ import os
 from http.client import HTTPException
 
 from hivemind_memory.providers.errors import (
+    TOO_MUCH,
     explain_bad_answer,
     explain_no_answer,
     explain_status,
@@ -94,7 +95,7 @@ class DirectRequest:
         except TimeoutError:
             raise explain_timeout(space, timeout_s) from None
         except AnswerTooLongError:
-            raise explain_bad_answer(space, "with far more than a vector") from None
+            raise explain_bad_answer(space, TOO_MUCH) from None
         except (OSError, HTTPException, ValueError):
             raise explain_no_answer(space) from None
         if not 200 <= status < 300:

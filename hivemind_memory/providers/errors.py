@@ -29,6 +29,7 @@ _OFFLINE_HINT = "Until it answers, searches are by keyword."
 
 # How servers say that a text is longer than the model takes, some of them with status
 # 400, some with 500: Ollama, OpenAI, vLLM, llama.cpp, text-embeddings-inference.
+TOO_MUCH = "with far more than a vector"
 TOO_LONG = lazy_re(
     r"(exceeds?|maximum|larger than) (the )?(available |max(imum)? )?(model'?s? )?"
     r"(context|input|token|sequence)|context[ _]length|too (long|large to process)"

@@ -6,12 +6,15 @@ import httpx
 import ollama
 
 from hivemind_memory.model.chat import AS_JSON, AS_TEXT, BY_SCHEMA
+from hivemind_memory.providers.bounded_answer import PLAIN
 from hivemind_memory.providers.chat_errors import (
     explain_bad_reply,
     explain_chat_status,
     explain_chat_timeout,
     explain_no_chat,
 )
+from hivemind_memory.providers.chat_reply import TOO_MUCH
+from hivemind_memory.providers.json_connection import AnswerTooLongError
 from hivemind_memory.providers.ollama_request import find_headers
 from hivemind_memory.providers.remote import transport_of
 
@@ -28,7 +31,7 @@ class OllamaChat:
 
     def __init__(self, target: ChatTarget) -> None:
         self._target = target
-        headers = {}
+        headers = dict(PLAIN)
         if target.api_key:
             headers["Authorization"] = f"Bearer {target.api_key}"
         self._client = ollama.Client(
@@ -71,6 +74,8 @@ class OllamaChat:
             ) from None
         except httpx.TimeoutException:
             raise explain_chat_timeout(target, timeout_s) from None
+        except AnswerTooLongError:
+            raise explain_bad_reply(target, TOO_MUCH) from None
         except (httpx.HTTPError, ConnectionError):
             raise explain_no_chat(target) from None
         except (ValueError, TypeError, AttributeError, RecursionError):

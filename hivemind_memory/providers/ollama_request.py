@@ -8,12 +8,15 @@ from __future__ import annotations
 import httpx
 import ollama
 
+from hivemind_memory.providers.bounded_answer import PLAIN
 from hivemind_memory.providers.errors import (
+    TOO_MUCH,
     explain_bad_answer,
     explain_no_answer,
     explain_status,
     explain_timeout,
 )
+from hivemind_memory.providers.json_connection import AnswerTooLongError
 from hivemind_memory.providers.remote import transport_of
 from hivemind_memory.providers.vectors import pack
 
@@ -34,6 +37,7 @@ class OllamaRequest:
             # For each step of every request, be it short of time or not: the client
             # knows no other. The caller bounds the whole.
             timeout=timeout_s,
+            headers=PLAIN,
             **transport_of(space.address),
         )
 
@@ -52,6 +56,8 @@ class OllamaRequest:
             ) from None
         except httpx.TimeoutException:
             raise explain_timeout(space, timeout_s) from None
+        except AnswerTooLongError:
+            raise explain_bad_answer(space, TOO_MUCH) from None
         except (httpx.HTTPError, ConnectionError):
             raise explain_no_answer(space) from None
         except (ValueError, TypeError, AttributeError, RecursionError):

@@ -13,6 +13,8 @@ from hivemind_memory.providers.chat_errors import (
     explain_chat_timeout,
     explain_no_chat,
 )
+from hivemind_memory.providers.chat_reply import TOO_MUCH
+from hivemind_memory.providers.json_connection import AnswerTooLongError
 from hivemind_memory.providers.openai_client import open_client
 
 TYPE_CHECKING = False
@@ -57,6 +59,8 @@ class OpenAIChat:
         # From None, all of them: what the library says may hold the key or the text.
         except openai.APITimeoutError:
             raise explain_chat_timeout(target, timeout_s) from None
+        except AnswerTooLongError:
+            raise explain_bad_reply(target, TOO_MUCH) from None
         except openai.APIConnectionError:
             raise explain_no_chat(target) from None
         except openai.APIStatusError as error:
@@ -79,7 +83,7 @@ class OpenAIChat:
     def _text_in(self, body: bytes) -> str:
         """Return the text of the first choice; a call of a tool beside it is noise."""
         if len(body) > MAX_ANSWER_BYTES:
-            raise explain_bad_reply(self._target, "with far more than was asked for")
+            raise explain_bad_reply(self._target, TOO_MUCH)
         try:
             message = json.loads(body)["choices"][0]["message"]
             text, refusal = message.get("content"), message.get("refusal")

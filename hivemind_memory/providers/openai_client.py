@@ -11,6 +11,7 @@ import openai
 
 from hivemind_memory.model.embedding_providers import OPENAI
 from hivemind_memory.providers.addresses import parse_address
+from hivemind_memory.providers.bounded_answer import PLAIN
 from hivemind_memory.providers.openai_wire import NO_KEY
 from hivemind_memory.providers.remote import transport_of
 
@@ -36,6 +37,7 @@ def open_client(base_url: str, address: Address, api_key: str) -> openai.OpenAI:
         api_key=api_key or NO_KEY,
         base_url=base_url,
         max_retries=0,
+        default_headers=PLAIN,
         http_client=openai.DefaultHttpxClient(**transport_of(address)),
     )
     if address != parse_address(OPENAI.default_url):

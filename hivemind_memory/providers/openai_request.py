@@ -8,11 +8,13 @@ from __future__ import annotations
 import openai
 
 from hivemind_memory.providers.errors import (
+    TOO_MUCH,
     explain_bad_answer,
     explain_no_answer,
     explain_status,
     explain_timeout,
 )
+from hivemind_memory.providers.json_connection import AnswerTooLongError
 from hivemind_memory.providers.openai_client import open_client
 from hivemind_memory.providers.openai_wire import read_vectors
 from hivemind_memory.providers.vectors import pack
@@ -47,6 +49,8 @@ class OpenAIRequest:
         # From None, all of them: what the library says may hold the key or the text.
         except openai.APITimeoutError:
             raise explain_timeout(space, timeout_s) from None
+        except AnswerTooLongError:
+            raise explain_bad_answer(space, TOO_MUCH) from None
         except openai.APIConnectionError:
             raise explain_no_answer(space) from None
         except openai.APIStatusError as error:

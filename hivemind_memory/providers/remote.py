@@ -19,6 +19,7 @@ from functools import partial
 
 from hivemind_memory.errors import EmbeddingInvalidError, EmbeddingTooLongError
 from hivemind_memory.patterns.lazy_pattern import lazy_re
+from hivemind_memory.providers.bounded_answer import bound_answer
 from hivemind_memory.providers.errors import explain_no_address, explain_timeout
 from hivemind_memory.providers.vectors import check_batch
 from hivemind_memory.redaction import mask
@@ -26,7 +27,7 @@ from hivemind_memory.redaction import mask
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Protocol, TypedDict, TypeVar
+    from typing import Any, Protocol, TypedDict, TypeVar
 
     from hivemind_memory.providers.addresses import Address
     from hivemind_memory.providers.fingerprint import VectorSpace
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
         follow_redirects: bool
         trust_env: bool
         verify: bool
+        event_hooks: dict[str, list[Callable[[Any], None]]]
 
     T = TypeVar("T")
 
@@ -97,12 +99,13 @@ def transport_of(address: Address) -> TransportOptions:
 
     No redirects: notes go to the address that was chosen and no other. What stays on
     this machine must not go through a proxy. Without TLS there is nothing to verify,
-    and loading the certificates takes 30 ms.
+    and loading the certificates takes 30 ms. No answer is read without end.
     """
     return {
         "follow_redirects": False,
         "trust_env": not address.is_loopback,
         "verify": address.scheme == "https",
+        "event_hooks": {"response": [bound_answer]},
     }
 
 

@@ -26,6 +26,7 @@ from hivemind_memory.providers.chat_target import ChatTarget, find_chat_target
 from hivemind_memory.testing import FakeChat
 from tests.providers.conftest import KEY, SECRET_TEXT, Hours
 from tests.support.chat_server import (
+    ENDLESS_FAULTS,
     FAULTS,
     HARMLESS,
     REPLY_FAULTS,
@@ -42,7 +43,10 @@ SCHEMA = {
 SAID = (ChatMessage(SYSTEM, "You judge."), ChatMessage(USER, SECRET_TEXT))
 REFUSED = ("400", "401", "403", "404", "429-quota", "redirect")
 PASSING = ("429", "429-2s", "429-1h", "500", "503", "slow", "drip", "cut", "reset")
-UNUSABLE = ("html", "not-json", "json-list", "deep", "413", "400-long", *REPLY_FAULTS)
+UNUSABLE = (
+    *("html", "not-json", "json-list", "deep", "413", "400-long"),
+    *(*ENDLESS_FAULTS, *REPLY_FAULTS),
+)
 OUTCOME: dict[str, type[ChatError]] = {
     **dict.fromkeys(REFUSED, ChatRefusedError),
     **dict.fromkeys(PASSING, ChatError),
@@ -197,6 +201,16 @@ def test_no_fault_passes_for_a_reply(
     error = fail(connect(provider), fault)
 
     assert type(error) is OUTCOME[fault]
+
+
+@pytest.mark.parametrize("fault", ENDLESS_FAULTS)
+def test_no_reply_is_read_without_end(
+    fault: str, chat: RemoteChat, chat_server: ChatServer
+) -> None:
+    """It would fill the memory of an agent's server, though its caller has given up."""
+    chat_server.always = fault
+
+    assert "with far more than was asked for" in str(fail(chat))
 
 
 @pytest.mark.parametrize("fault", HARMLESS)

@@ -51,6 +51,9 @@ NO_NUMBER = ("null", "words", "nested")
 LASTING = ("slow", "drip")
 """Faults that only the time of the caller ends."""
 
+PACKED = "compressed"
+"""Only the library would unpack it."""
+
 
 def space_of(provider: str, server: EmbeddingServer, **more: int) -> VectorSpace:
     """Return a space at the server of the test."""
@@ -83,7 +86,9 @@ def outcome(request: EmbeddingRequest) -> list[bytes] | tuple[object, ...]:
         return type(error), str(error), error.hint, error.retry_after_s
 
 
-@pytest.mark.parametrize("fault", [name for name in FAULTS if name not in LASTING])
+@pytest.mark.parametrize(
+    "fault", [name for name in FAULTS if name not in (*LASTING, PACKED)]
+)
 def test_both_make_the_same_of_every_answer(
     fault: str, pair: Pair, server: EmbeddingServer
 ) -> None:

@@ -16,7 +16,7 @@ from hivemind_memory.errors import (
 from hivemind_memory.providers.remote import RemoteEmbedder
 from hivemind_memory.providers.vectors import unpack
 from tests.providers.conftest import KEY, SECRET_TEXT, Connect, Hours
-from tests.support.embedding_server import FAULTS, EmbeddingServer
+from tests.support.embedding_server import ENDLESS_FAULTS, FAULTS, EmbeddingServer
 
 TEXTS = ["the first note", SECRET_TEXT, "the third note"]
 
@@ -72,6 +72,15 @@ def test_no_fault_lets_a_bad_vector_through(
     error = fail(embedder, TEXTS)
 
     assert type(error) is OUTCOME[fault]
+
+
+@pytest.mark.parametrize("fault", ENDLESS_FAULTS)
+def test_no_answer_is_read_without_end(
+    fault: str, server: EmbeddingServer, embedder: RemoteEmbedder
+) -> None:
+    server.always = fault
+
+    assert "with far more than a vector" in str(fail(embedder, TEXTS))
 
 
 @pytest.mark.parametrize("fault", HARMLESS)

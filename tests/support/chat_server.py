@@ -18,13 +18,23 @@ import struct
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
-from tests.support.embedding_server import DRIP_S, SLOW_S, STATUS_FAULTS
+from tests.support.embedding_server import (
+    DRIP_S,
+    ENDLESS_FAULTS,
+    SLOW_S,
+    STATUS_FAULTS,
+    endless_answer,
+)
 from tests.support.local_server import LocalServer, OwnedServer
 
-WIRE_FAULTS = ("slow", "drip", "cut", "reset", "html", "not-json", "json-list", "deep")
+WIRE_FAULTS = (
+    *("slow", "drip", "cut", "reset", "html", "not-json", "json-list", "deep"),
+    *ENDLESS_FAULTS,
+)
 REPLY_FAULTS = (
     "invalid-json",
     "truncated-json",
@@ -173,6 +183,11 @@ class _Handler(BaseHTTPRequestHandler):
                 if closing.wait(DRIP_S):
                     return
                 self.wfile.write(b" ")
+        elif fault in ENDLESS_FAULTS:
+            headers, body = endless_answer(fault)
+            self._head(200, "application/json", len(body), headers)
+            with suppress(OSError):
+                self.wfile.write(body)
         elif fault == "cut":
             self._head(200, "application/json", 4_000)
             self.wfile.write(b'{"choices": [{"message": {"content": "{')

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import base64
+import gzip
 import json
 import random
 import socket
@@ -70,8 +71,22 @@ VECTOR_FAULTS = (
     "huge",
     "tiny",
 )
-WIRE_FAULTS = ("slow", "drip", "cut", "reset", "html", "not-json", "json-list", "deep")
+ENDLESS_FAULTS = ("endless", "compressed")
+"""More than any client is to read, as it comes or once it is unpacked."""
+
+WIRE_FAULTS = (
+    *("slow", "drip", "cut", "reset", "html", "not-json", "json-list", "deep"),
+    *ENDLESS_FAULTS,
+)
 FAULTS = (*STATUS_FAULTS, *VECTOR_FAULTS, *WIRE_FAULTS)
+
+
+def endless_answer(fault: str) -> tuple[dict[str, str], bytes]:
+    """Return headers and body of an answer that is too long; its beginning, if ever."""
+    body = b" " * 30_000_000
+    if fault == "compressed":
+        return {"Content-Encoding": "gzip"}, gzip.compress(body, 1)
+    return {}, body
 
 
 class EmbeddingServer:
@@ -309,6 +324,11 @@ class _Handler(BaseHTTPRequestHandler):
                     return
                 self.wfile.write(b" ")
             self.owner.outwaited += 1
+        elif fault in ENDLESS_FAULTS:
+            headers, body = endless_answer(fault)
+            self._head(200, "application/json", len(body), headers)
+            with suppress(OSError):
+                self.wfile.write(body)
         elif fault == "cut":
             data = json.dumps({"data": [[0.5] * 100], "embeddings": [[0.5] * 100]})
             self._head(200, "application/json", len(data) * 2)
