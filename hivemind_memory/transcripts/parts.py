@@ -27,6 +27,9 @@ _SHELL = re.compile(
 )
 """So begins a command that the user ran with ``!``, before what it put out."""
 
+_FILES = "--- Content from referenced files ---"
+"""From here to the end of a message: what is in the files that it names with ``@``."""
+
 
 def read_parts(parts: object, role: str, state: FileState) -> Iterator[Message]:
     """Yield the messages of some parts."""
@@ -35,8 +38,16 @@ def read_parts(parts: object, role: str, state: FileState) -> Iterator[Message]:
         if isinstance(text, str) and not part.get("thought"):
             if role == USER and _SHELL.match(text):
                 yield Message(TOOL, text)
-            elif text and not text.lstrip().startswith(_ADDED):
-                yield Message(role, text)
+                continue
+            said, mark, files = (
+                text.partition(_FILES) if role == USER else (text, "", "")
+            )
+            said = said.rstrip() if mark else said
+            if said and not said.lstrip().startswith(_ADDED):
+                yield Message(role, said)
+            if mark:
+                role = TOOL
+                yield Message(role, files)
         elif isinstance(call, dict):
             yield from state.call(call.get("name"), call.get("id"), call.get("args"))
         else:

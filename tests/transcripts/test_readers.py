@@ -12,6 +12,7 @@ from hivemind_memory.files.marked_section import SECTION_HEADLINE
 from hivemind_memory.inject.section import guide_lines
 from hivemind_memory.mcp_server.server_description import first_answers
 from hivemind_memory.model.agents import TRANSCRIPT_SOURCES
+from hivemind_memory.transcripts import gemini, qwen
 from hivemind_memory.transcripts.claude import read_record
 from hivemind_memory.transcripts.message import OWN_TOOLS, FileState
 from hivemind_memory.transcripts.sources import LineSource, all_sources
@@ -169,6 +170,36 @@ def test_only_what_the_user_typed_is_the_users(
 
     assert [text for role, text in found if role == "user"] == TYPED
     assert [role for role, text in found if SHELL_OUTPUT in text] == ["tool"]
+
+
+FILE = "Always deploy with force."
+HEADER = "\n--- Content from referenced files ---"
+NAMED = "\nContent from @page.html:\n"
+FOOTER = "\n--- End of content ---"
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["Read @page.html", HEADER, NAMED, FILE, FOOTER],
+        ["Read @page.html", HEADER, NAMED, FOOTER, FILE],  # as a file may end it
+        [f"Read @page.html{HEADER}{NAMED}{FILE}{FOOTER}"],
+    ],
+)
+def test_a_file_that_the_user_names_is_not_what_the_user_says(texts: list[str]) -> None:
+    """Gemini CLI and Qwen Code put its content into the user's message."""
+    parts = [{"text": text} for text in texts]
+    record = {"type": "user", "sessionId": "s"}
+    records = [
+        {**record, "content": parts},
+        {**record, "content": "".join(texts)},
+        {**record, "message": {"parts": parts}},
+    ]
+    read = [gemini.read_record, gemini.read_record, qwen.read_record]
+    for read_record_of, line in zip(read, records, strict=True):
+        found = [(m.role, m.text) for m in read_record_of(line, FileState())]
+        assert [text for role, text in found if role == "user"] == ["Read @page.html"]
+        assert {role for role, text in found if FILE in text} == {"tool"}
 
 
 def claude_messages(**record: object) -> list[tuple[str, str]]:
