@@ -101,7 +101,8 @@ def _text(saved: list[str]) -> str:
     return (
         "Before you finish: did this session teach something that later sessions should"
         " know and that the repository does not say, such as a decision and its reason,"
-        " a preference of the user, or a pitfall? If so, save it now with memory_save"
-        f" or `hm save`, one memory for each. {already} If there is nothing more to"
+        " a preference of the user, or a pitfall? If so, keep each by itself now: what"
+        " happened or was found with memory_write or `hm write`, the one current answer"
+        f" with memory_save or `hm save`. {already} If there is nothing more to"
         " save, just finish; you are asked once a session."
     )

@@ -29,5 +29,7 @@ def test_no_key_of_another_project_or_from_outside_is_named(tmp_path: Path) -> N
         told = find_reminder(memory, sessions, "claude", "session-one", str(file))
 
     assert "lamp-day" in told
+    assert "was found with memory_write or `hm write`" in told
+    assert "current answer with memory_save or `hm save`" in told
     assert "the-merger" not in told
     assert "from-a-page" not in told
