@@ -375,7 +375,7 @@ def _hit(hit: object) -> dict[str, object]:
     return {
         name: part
         for name, part in value.items()
-        if part or name not in {"also_in", "parts", "claim"}
+        if part or name not in {"also_in", "parts", "claim", "untrusted"}
     }
 
 

@@ -41,6 +41,7 @@ def prepare(
     clean = replaced(
         wanted,
         scope=scope,
+        is_for_all=bool(wanted.scope) and not scope,
         tags=tuple(texts[len(_TEXT_FIELDS) :]),
         **dict(zip(_TEXT_FIELDS, texts, strict=False)),
     )

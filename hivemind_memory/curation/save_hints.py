@@ -5,13 +5,14 @@ from __future__ import annotations
 from hivemind_memory.curation.type_hints import suggest_type
 from hivemind_memory.model.memories import SUPERSEDED
 from hivemind_memory.model.memory_types import BUILT_IN, DEFAULT_TYPE
-from hivemind_memory.model.save_hints import GlobalScopeHint
+from hivemind_memory.model.save_hints import GlobalScopeHint, OpeningHint
 from hivemind_memory.model.scope import kind_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.model.curation import NewMemory, SaveResult
     from hivemind_memory.model.ports import MemoryIndex
+    from hivemind_memory.model.save_hints import SaveHint
 
 _STATE = (
     "this looks like state, not knowledge: `hm kv` keeps such values, and `hm vault`"
@@ -24,11 +25,12 @@ _MANY_VERSIONS = 20
 
 def hints_of(
     index: MemoryIndex, new: NewMemory, saved: SaveResult
-) -> tuple[str | GlobalScopeHint, ...]:
+) -> tuple[SaveHint, ...]:
     """Return the hints about a memory that was saved."""
     return (
         *_type_hints(new, saved),
         *_scope_hints(saved),
+        *_opening_hints(new, saved),
         *_state_hints(index, new, saved),
     )
 
@@ -53,6 +55,16 @@ def _scope_hints(saved: SaveResult) -> tuple[GlobalScopeHint, ...]:
     return (
         (GlobalScopeHint(scope=saved.scope),) if is_in_project and is_about_user else ()
     )
+
+
+def _opening_hints(new: NewMemory, saved: SaveResult) -> tuple[OpeningHint, ...]:
+    """Return a hint if an agent kept for all what few sessions open with.
+
+    Any other type says that it was chosen.
+    """
+    is_plain = saved.type in (DEFAULT_TYPE, "fact") and not new.is_pinned
+    is_told = saved.is_new and new.is_for_all and new.source == "agent"
+    return (OpeningHint(),) if is_plain and is_told else ()
 
 
 def _state_hints(

@@ -44,10 +44,15 @@ from hivemind_memory.model.curation import (
     StoredMemory,
 )
 from hivemind_memory.model.listing import MemoryFilter
-from hivemind_memory.model.save_hints import hint_texts
+from hivemind_memory.model.save_hints import HintWords, hint_texts
 from hivemind_memory.model.scope import scope_text
 
 routes = RouteGroup("/api/v1", tag="memories")
+
+_HINT_WORDS = HintWords(
+    global_scope='"scope": "global"',
+    opening='"type": "preference" with a supersede_reason',
+)
 
 
 @routes.get("/memories", example={"data": [ROW_EXAMPLE], "total": 1})
@@ -325,5 +330,5 @@ def _saved(call: Call, new: NewMemory) -> SavedRow:
         **row.model_dump(),
         is_new=saved.is_new,
         warnings=list(saved.warnings),
-        hints=list(hint_texts(saved.hints, global_scope='"scope": "global"')),
+        hints=list(hint_texts(saved.hints, _HINT_WORDS)),
     )

@@ -20,6 +20,7 @@ from hivemind_memory.files.marked_section import (
     NOTES_WORDS,
     SECTION_HEADLINE,
     SECTION_MARKS,
+    put_section,
 )
 from hivemind_memory.markdown.text import without_comments
 from hivemind_memory.model.display import escape_text
@@ -59,11 +60,11 @@ This machine {GUIDE_WORDS}. Use %s:
 - `%s`: note what happened or was found: a root cause, a gotcha, completed work
 - `%s`: keep the one current answer: a decision, a preference
 - `%s`: read more of a note
-- `%s`: list the notes
 
 Never write a key, token or password; say where it is kept. What you write stays with
-this project; pass `%s` for what is about the user or the machine, such as
-preferences, OS, hardware and terminal."""
+this project. Save what is about the user or the machine, such as preferences, OS,
+hardware and terminal, with `%s`:
+every session opens with it."""
 _NOTES = f"""\
 Most relevant memories for this session. They are quoted notes, dated and cited:
 {NOTES_WORDS}."""
@@ -78,19 +79,17 @@ _TOOLS = (
     "your MCP tools",
     "memory_search(query)",
     "memory_write(content)",
-    "memory_save(key, content)",
-    "memory_get(path, from, lines)",
-    "memory_list()",
-    'scope="global"',
+    "memory_save(key, content, type)",
+    "memory_get(path)",
+    'scope="global", type="preference"',
 )
 _COMMANDS = (
     "these commands",
     "hm search QUERY",
     "hm write TEXT",
-    "hm save KEY TEXT",
+    "hm save --type TYPE KEY TEXT",
     "hm get PATH",
-    "hm list",
-    "-g",
+    "-g --type preference",
 )
 """For an agent without the tools: each does what its tool does."""
 
@@ -373,7 +372,7 @@ def _room_warnings(
 ) -> Iterator[str]:
     """Yield that the file has no room for memories; that it is too long, it says."""
     is_cut = any(memory.why == "budget" for memory in choice.left_out)
-    if room_bytes is not None and is_cut and len(body.encode()) <= room_bytes:
+    if is_cut and len(put_section(b"", body)) <= (room_bytes or 0):
         yield (
             f"the file leaves {room_bytes:,} of the bytes that Codex reads:"
             f" {SHORTEN_HINT}"

@@ -9,7 +9,12 @@ from pydantic import Field, field_validator
 from hivemind_memory.mcp_server.shaping import ResultPart
 from hivemind_memory.model.display import lines_text
 from hivemind_memory.model.memories import PENDING, STATUSES
-from hivemind_memory.model.save_hints import GlobalScopeHint, hint_texts
+from hivemind_memory.model.save_hints import HintWords, SaveHint, hint_texts
+
+HINT_WORDS = HintWords(
+    global_scope='scope="global"',
+    opening='memory_save with type="preference" and a supersede_reason',
+)
 
 
 class SaveOut(ResultPart):
@@ -35,9 +40,9 @@ class SaveOut(ResultPart):
 
     @field_validator("hints", mode="before")
     @classmethod
-    def _say_hints(cls, hints: Iterable[str | GlobalScopeHint]) -> tuple[str, ...]:
+    def _say_hints(cls, hints: Iterable[SaveHint]) -> tuple[str, ...]:
         """Render the hints in the words of the tools."""
-        return hint_texts(hints, global_scope='scope="global"')
+        return hint_texts(hints, HINT_WORDS)
 
 
 def render_saved(saved: SaveOut) -> str:

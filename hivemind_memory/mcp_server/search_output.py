@@ -47,15 +47,14 @@ class FoundHit(BaseModel):
     scope: str = Field(default="", description="default: global")
     status: str = Field(
         default="active",
-        description="superseded: a newer memory replaced it; pending: an untrusted"
-        " claim that no person has accepted yet",
+        description="superseded: a newer memory replaced it; pending: no person has"
+        " accepted it yet",
     )
     superseded_by: str = Field(
         default="", description="path of the memory that replaced it"
     )
-    source: str = Field(
-        default="", description="tool or external: untrusted, from outside"
-    )
+    source: str = Field(default="", description="tool or external: from outside")
+    untrusted: bool = Field(default=False, description="only a claim")
     disputed_by: str = Field(
         default="", description="place of a newer memory that contradicts it"
     )
@@ -230,6 +229,7 @@ def _facts_of(hit: Hit, limit_chars: int) -> FoundHit:
         status=hit.status,
         superseded_by=hit.superseded_by,
         source=untrusted_source(hit.source),
+        untrusted=hit.untrusted,
         disputed_by=hit.disputed_by,
         reason=cut(hit.reason),
         source_ref=cut(hit.source_ref, MAX_SOURCE_REF_CHARS),
@@ -282,7 +282,7 @@ def _render_hit(at: int, hit: FoundHit, *, has_score: bool) -> str:
         head += f" SUPERSEDED by {hit.superseded_by}"
     elif hit.status == "superseded":
         head += " SUPERSEDED"
-    head += untrusted_mark(hit.status, hit.source)
+    head += untrusted_mark(hit)
     if hit.disputed_by:
         head += f" DISPUTED by {hit.disputed_by}"
     if hit.id:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from pydantic import BaseModel, ConfigDict
 
 from hivemind_memory.model.display import shorten
@@ -18,6 +20,15 @@ class ResultPart(BaseModel):
     model_config = ConfigDict(from_attributes=True)
 
 
+class Doubtable(Protocol):
+    """What a result says of a text that may be only a claim."""
+
+    untrusted: bool
+    status: str
+    source: str
+    """Empty unless it is from outside."""
+
+
 def one_line(text: str, limit_chars: int) -> str:
     """Return what a note says of itself as one line: secrets masked, cut to a limit.
 
@@ -29,12 +40,10 @@ def one_line(text: str, limit_chars: int) -> str:
     return shorten(" ".join(mask(text).split()), limit_chars)
 
 
-def untrusted_mark(status: str, source: str) -> str:
-    """Return the mark of what no person has accepted or is from outside; else nothing.
-
-    >>> untrusted_mark("pending", "external"), untrusted_mark("active", "")
-    (' UNTRUSTED, awaiting review, external', '')
-    """
-    reasons = ["awaiting review"] if status == "pending" else []
-    reasons += [source] if source else []
-    return f" UNTRUSTED, {', '.join(reasons)}" if reasons else ""
+def untrusted_mark(shown: Doubtable) -> str:
+    """Return the mark of what is only a claim, and why it is one; else nothing."""
+    if not shown.untrusted:
+        return ""
+    reasons = ["awaiting review"] if shown.status == "pending" else []
+    reasons += [shown.source] if shown.source else []
+    return f" UNTRUSTED, {', '.join(reasons)}"

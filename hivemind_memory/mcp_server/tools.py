@@ -69,8 +69,8 @@ TYPES = tuple(BUILT_IN)
 TypeName = Annotated[
     str,
     Field(
-        description="identity to fact may be injected into new sessions;"
-        " event to checkpoint are only found by searches",
+        description="identity, lesson and preference open every session; the others"
+        " up to fact only those that they match; event to checkpoint none",
         json_schema_extra={"enum": list(TYPES), "default": "context"},
     ),
 ]

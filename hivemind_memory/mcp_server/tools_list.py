@@ -31,7 +31,7 @@ from hivemind_memory.model.listing import MemoryFilter
 from hivemind_memory.model.memories import MAX_SOURCE_REF_CHARS, claim_text
 from hivemind_memory.model.results import ListedNote
 from hivemind_memory.model.scope import scope_of
-from hivemind_memory.model.trust import untrusted_source
+from hivemind_memory.model.trust import is_untrusted, untrusted_source
 
 _ROW_CHARS = 110
 """What a row costs in a list, besides its path and texts."""
@@ -64,9 +64,8 @@ class ListedMemoryOut(BaseModel):
     status: str = Field(
         default="active", description="pending: no person has accepted it yet"
     )
-    source: str = Field(
-        default="", description="tool or external: untrusted, from outside"
-    )
+    source: str = Field(default="", description="tool or external: from outside")
+    untrusted: bool = Field(default=False, description="only a claim")
     source_ref: str = Field(default="", description="what it was derived from")
     claim: str = Field(default="", description="certainty, sources, last check")
     access_count: int = Field(default=0, description="how often it was recalled")
@@ -267,6 +266,7 @@ def _shape_memory(memory: StoredMemory, access_count: int) -> ListedMemoryOut:
         scope=memory.scope,
         status=memory.status,
         source=untrusted_source(memory.source),
+        untrusted=is_untrusted(memory.status, memory.source),
         source_ref=one_line(memory.source_ref, MAX_SOURCE_REF_CHARS),
         claim=one_line(claim_text(memory.claim), _FACT_CHARS),
         access_count=access_count,
@@ -280,7 +280,7 @@ def _memory_lines(memory: ListedMemoryOut) -> list[str]:
         head += f" updated {memory.updated}"
     if memory.scope:
         head += f" in {memory.scope}"
-    head += untrusted_mark(memory.status, memory.source)
+    head += untrusted_mark(memory)
     if memory.access_count:
         times = "once" if memory.access_count == 1 else f"{memory.access_count} times"
         head += f" recalled {times}"

@@ -150,7 +150,7 @@ class MemoryTools:
         Call it for a decision, preference, convention, lesson, goal, or fact about the
         user. If the key has an active memory, the call is refused and shows it: check
         a contradiction with the user, then call again with supersede_reason
-        ("minor correction" for a slip). Never save passwords or keys.
+        ("minor correction" for a slip).
         """
         by = client_name(context)
 

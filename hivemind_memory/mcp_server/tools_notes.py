@@ -23,6 +23,11 @@ from hivemind_memory.mcp_server.tools import (
 )
 from hivemind_memory.model.display import count_text, lines_text
 from hivemind_memory.model.results import NoteLines, pending_notice
+from hivemind_memory.model.save_hints import HintWords, entry_hints, hint_texts
+
+_HINT_WORDS = HintWords(
+    global_scope='scope="global"', opening='memory_save with type="preference"'
+)
 
 
 class WriteOut(ResultPart):
@@ -34,6 +39,7 @@ class WriteOut(ResultPart):
     id: str
     scope: str = Field(default="", description="default: global")
     is_indexed: bool = Field(description="it is in the index already")
+    hints: list[str] = Field(default_factory=list, description="what to improve")
     warnings: list[str] = Field(default_factory=list)
 
 
@@ -79,7 +85,7 @@ class NoteTools:
 
         Call it for a root cause, a gotcha, a command that works, an incident, or
         completed work and what is left. For a rule, preference or decision that
-        stays true under a name, call memory_save. Never write passwords or keys.
+        stays true, call memory_save.
         """
         by = client_name(context)
 
@@ -96,6 +102,8 @@ class NoteTools:
             )
             shown = WriteOut.model_validate(written)
             shown.warnings += call.scope_warnings(scope, shown.scope)
+            told = entry_hints(written, scope=scope, source="agent")
+            shown.hints += hint_texts(told, _HINT_WORDS)
             return shown
 
         return await self._runner.run("memory_write", context, work, render_written)
@@ -156,10 +164,11 @@ def render_written(written: WriteOut) -> str:
     place = lines_text(written.path, written.start_line, written.end_line)
     scope = f" in {written.scope}" if written.scope else ""
     warnings = "".join(f"; {warning}" for warning in written.warnings)
+    hints = "".join(f"\nhint: {hint}" for hint in written.hints)
     if pending_notice(written.path):
         return f"Pending in {place} (id {written.id}){scope}{warnings}."
     found = "a search finds it now" if written.is_indexed else "it is not indexed yet"
-    return f"Saved in {place} (id {written.id}){scope}; {found}{warnings}."
+    return f"Saved in {place} (id {written.id}){scope}; {found}{warnings}.{hints}"
 
 
 def render_passage(passage: PassageOut) -> str:

@@ -80,8 +80,7 @@ class SearchTool:
 
         Call it before answering questions about earlier work, decisions, preferences,
         setup, people or projects, and before work that may have been done before.
-        Returns hits, best first, and a report on how complete and reliable they are. If
-        nothing is known, say so; the places in nearest are not answers.
+        If nothing is known, say so; the places in nearest are not answers.
         """
 
         def work(call: ToolCall) -> SearchOut:

@@ -8,7 +8,7 @@ from hivemind_memory.model.display import lines_text
 from hivemind_memory.model.matches import HitDetails
 from hivemind_memory.model.memories import STATUSES, claim_of
 from hivemind_memory.model.query import Hit
-from hivemind_memory.model.trust import shown_source
+from hivemind_memory.model.trust import is_untrusted, shown_source
 from hivemind_memory.model.value import replaced
 
 TYPE_CHECKING = False
@@ -52,6 +52,8 @@ def make_hits(
 
             parts = explain(chosen)
         detail = details.get(place.chunk_id, _NOTHING_SAID)
+        status = STATUSES[place.status]
+        source = shown_source(place.note_source, place.entry_source)
         words = chosen.ranked.words
         found_by = (("words", words), ("vectors", chosen.ranked.cosine))
         hits.append(
@@ -69,8 +71,9 @@ def make_hits(
                 type=place.type or "",
                 key=place.key or "",
                 scope=place.scope,
-                status=STATUSES[place.status],
-                source=shown_source(place.note_source, place.entry_source),
+                status=status,
+                source=source,
+                untrusted=is_untrusted(status, source),
                 disputed_by=chosen.ranked.disputed_by,
                 reason=detail.reason
                 if words is not None and words.is_by_reason

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from hivemind_memory.model.note_path import NotePath
-from hivemind_memory.model.save_hints import GlobalScopeHint
+from hivemind_memory.model.save_hints import SaveHint
 from hivemind_memory.model.value import NO_ITEMS, value
 
 
@@ -28,6 +28,7 @@ class NewMemory:
     """0..1; None: as its type, and not written down."""
 
     scope: str = ""  # its folder, ``projects/shop``; empty: global
+    is_for_all: bool = False  # the caller named the global scope
     visibility: str = ""  # public, private, or empty: inherited
 
     related: tuple[str, ...] = ()  # ids, keys or paths
@@ -143,7 +144,7 @@ class SaveResult:
     is_minor: bool = False  # it replaced the other as a minor correction
 
     near: tuple[SimilarMemory, ...] = ()
-    hints: tuple[str | GlobalScopeHint, ...] = ()
+    hints: tuple[SaveHint, ...] = ()
     """What might be done better; nothing is wrong. See ``hint_texts``."""
 
     warnings: tuple[str, ...] = ()

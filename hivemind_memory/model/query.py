@@ -105,6 +105,9 @@ class Hit:
     source: str = ""
     """human, agent, tool or external (the last two untrusted); empty: unknown."""
 
+    untrusted: bool = False
+    """It is only a claim: pending, or from one of these two sources."""
+
     disputed_by: str = ""
     """Place of the newer memory that says otherwise; empty: nothing does."""
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from hivemind_memory.model.note_path import GLOBAL_NOTE
+from hivemind_memory.model.scope import place_in_scope
 from hivemind_memory.model.value import value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from hivemind_memory.model.results import WriteResult
 
 
 @value
@@ -17,20 +21,56 @@ class GlobalScopeHint:
     """Where it is kept."""
 
 
-def hint_texts(
-    hints: Iterable[str | GlobalScopeHint], *, global_scope: str
-) -> tuple[str, ...]:
+@value
+class OpeningHint:
+    """What was kept for all projects opens few of their sessions."""
+
+
+SaveHint = str | GlobalScopeHint | OpeningHint
+
+
+@value
+class HintWords:
+    """How a surface names what a hint suggests."""
+
+    global_scope: str
+    """What keeps something for all projects."""
+
+    opening: str
+    """What saves it so that every session opens with it."""
+
+
+def hint_texts(hints: Iterable[SaveHint], words: HintWords) -> tuple[str, ...]:
     """Return hints as sentences.
 
-    Args:
-        hints: From a save.
-        global_scope: What names the global scope in this surface.
-
-    >>> hint_texts([GlobalScopeHint(scope="projects/shop")], global_scope="`-g`")
+    >>> words = HintWords(global_scope="`-g`", opening="`--type preference`")
+    >>> hint_texts([GlobalScopeHint(scope="projects/shop")], words)
     ('it is kept in projects/shop only; `-g` keeps it for all projects',)
     """
-    ending = f"{global_scope} keeps it for all projects"
-    return tuple(
-        hint if isinstance(hint, str) else f"it is kept in {hint.scope} only; {ending}"
-        for hint in hints
-    )
+    return tuple(_text(hint, words) for hint in hints)
+
+
+def _text(hint: SaveHint, words: HintWords) -> str:
+    """Return a hint as a sentence."""
+    if isinstance(hint, GlobalScopeHint):
+        ending = f"{words.global_scope} keeps it for all projects"
+        return f"it is kept in {hint.scope} only; {ending}"
+    if isinstance(hint, OpeningHint):
+        opens = f"{words.opening} lets every session open with it"
+        return f"only sessions that it matches open with it; {opens}"
+    return hint
+
+
+def entry_hints(
+    written: WriteResult, *, scope: str, source: str
+) -> tuple[OpeningHint, ...]:
+    """Return a hint about an entry that an agent wrote for all projects.
+
+    Args:
+        written: Where it is.
+        scope: The scope that the agent named; empty: none.
+        source: Who says so; a person is told nothing.
+    """
+    is_free_text = written.path != GLOBAL_NOTE and not place_in_scope(written.path)
+    is_for_all = bool(scope) and not written.scope
+    return (OpeningHint(),) if is_for_all and is_free_text and source == "agent" else ()

@@ -27,6 +27,15 @@ def needs_person(source: object, *, is_proposal: bool) -> bool:
     return is_proposal or not is_trusted(source)
 
 
+def is_untrusted(status: str, source: object) -> bool:
+    """Return whether a text is only a claim: it waits in an inbox, or is from outside.
+
+    >>> is_untrusted("pending", "human"), is_untrusted("active", "human")
+    (True, False)
+    """
+    return status == "pending" or not is_trusted(source)
+
+
 def untrusted_source(source: object) -> str:
     """Return ``tool`` or ``external`` for a source that is not trusted, else nothing.
 

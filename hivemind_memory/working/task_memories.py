@@ -17,7 +17,6 @@ from hivemind_memory.files.paths import SUFFIX
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.model.citation import split_place
 from hivemind_memory.model.query import Query
-from hivemind_memory.model.trust import is_trusted
 from hivemind_memory.model.value import replaced
 from hivemind_memory.working.blocks import KnowledgeMemoryBlock, MemoryBlock
 from hivemind_memory.working.loading import MEMORY_PREFIX
@@ -144,7 +143,7 @@ def _block(hit: Hit, start: datetime) -> MemoryBlock:
             metadata[name] = value
     if hit.type:
         metadata["memory_type"] = hit.type
-    if hit.source and not is_trusted(hit.source):
+    if hit.untrusted:
         metadata["untrusted"] = True
     place = f"{hit.path}:{hit.start_line}-{hit.end_line}"
     return KnowledgeMemoryBlock(

@@ -274,6 +274,22 @@ def test_each_surface_names_its_own_way_to_the_global_scope(
     ]
 
 
+def test_what_an_agent_keeps_for_all_says_if_few_sessions_open_with_it(
+    hm: Hm, shell: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As its tools do; a person is told nothing."""
+    few = "only sessions that it matches open with it; "
+    write = ("write", "-g", "The terminal is Ghostty.")
+    assert few not in hm(*write[:2], "--source", "human", write[2]).err
+    monkeypatch.setenv("CLAUDECODE", "1")
+
+    written = hm(*write).err
+    saved = hm("save", "-g", "indent", "Tabs, everywhere.").err
+
+    assert f"{few}`hm save -g --type preference KEY TEXT` lets every" in written
+    assert f"{few}`--type preference --reason WHY` lets every session" in saved
+
+
 @pytest.fixture
 def site(shell: Path, tmp_path: Path) -> Path:
     """The repository of the other project."""

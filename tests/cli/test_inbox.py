@@ -49,6 +49,7 @@ def test_an_accepted_claim_is_found_and_still_untrusted(hm: Hm, inbox: Path) -> 
     assert (inbox / "firewall.md").read_bytes() == before
     assert not claim.exists()
     assert (hit["path"], hit["source"]) == ("firewall.md", "external")
+    assert hit["untrusted"] is True
     assert "untrusted, external" in hm("search", "firewall").out
 
 

@@ -68,6 +68,7 @@ def test_an_agent_reads_that_a_hit_is_from_outside(memory: Memory) -> None:
     ]
 
     assert [answer.hits[0].source for answer in answers] == ["external", ""]
+    assert [answer.hits[0].untrusted for answer in answers] == [True, False]
     assert "UNTRUSTED, external" in render_search(answers[0])
     assert "UNTRUSTED" not in render_search(answers[1])
 

@@ -50,3 +50,15 @@ def test_write_and_save_claim_different_things() -> None:
         assert word in save
     assert "Write (memory_write) what happened or was found" in INSTRUCTIONS
     assert "Save (memory_save) the one current answer under a key" in INSTRUCTIONS
+
+
+def test_no_tool_repeats_what_the_instructions_say() -> None:
+    """The same rule stood in up to four texts, and each session paid for all."""
+    described = " ".join(tool["description"] for tool in first_answers()["tools"])
+
+    for rule in ("password", "this project", "about the user or the machine"):
+        assert rule in INSTRUCTIONS
+        assert rule not in described
+    for case in ("root cause", "earlier work", "convention, lesson"):
+        assert case in described
+        assert case not in INSTRUCTIONS

@@ -264,10 +264,11 @@ def _key_taken(key: str, error: KeyTakenError) -> KeyTakenError:
 def _print_saved(saved: SaveResult, *, as_json: bool) -> None:
     """Print where a memory is and what it replaced."""
     from hivemind_memory.model.memories import PENDING, STATUSES
-    from hivemind_memory.model.save_hints import hint_texts
+    from hivemind_memory.model.save_hints import HintWords, hint_texts
     from hivemind_memory.model.value import replaced
 
-    hints = hint_texts(saved.hints, global_scope="`-g`")
+    words = HintWords(global_scope="`-g`", opening="`--type preference --reason WHY`")
+    hints = hint_texts(saved.hints, words)
     if as_json:
         return print_json(replaced(saved, hints=hints))
     is_pending = saved.status == STATUSES[PENDING]

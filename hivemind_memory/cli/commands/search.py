@@ -337,17 +337,14 @@ def label_text(hit: Hit) -> str:
 
     Empty for plain text that nothing disputes.
     """
-    from hivemind_memory.model.trust import is_trusted
-
     labels = [hit.type] if hit.type else []
     if hit.superseded_by:
         labels.append(f"superseded by {hit.superseded_by}")
     elif hit.status == "superseded":
         labels.append("superseded")
-    if hit.status == "pending":
-        labels.append("untrusted, in the inbox")
-    elif not is_trusted(hit.source):
-        labels.append(f"untrusted, {hit.source}")
+    if hit.untrusted:
+        why = "in the inbox" if hit.status == "pending" else hit.source
+        labels.append(f"untrusted, {why}")
     if hit.disputed_by:
         labels.append(f"disputed by {hit.disputed_by}")
     return f"[{', '.join(labels)}]" if labels else ""

@@ -30,6 +30,8 @@ from hivemind_memory.model.display import lines_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from hivemind_memory.memory import Memory
     from hivemind_memory.model.results import WriteResult
 
@@ -88,8 +90,21 @@ def write(request: CommandRequest) -> int:
             **writer_of(values),
         )
     print_written(written, as_json=values["json"])
-    print_notices(notices)
+    print_notices((*notices, *_hints(written, values)))
     return 0
+
+
+def _hints(written: WriteResult, values: dict[str, Any]) -> tuple[str, ...]:
+    """Return what an agent might do better about an entry, as a command."""
+    from hivemind_memory.model.save_hints import HintWords, entry_hints, hint_texts
+
+    source = writer_of(values)["source"]
+    words = HintWords(
+        global_scope="`-g`", opening="`hm save -g --type preference KEY TEXT`"
+    )
+    return hint_texts(
+        entry_hints(written, scope=scope_of(values), source=source), words
+    )
 
 
 def new_scope_notices(memory: Memory, named: str) -> list[str]:
