@@ -6,12 +6,14 @@ import html
 import re
 from pathlib import Path
 
+import pytest
+
 from hivemind_memory import opening
 from hivemind_memory.dashboard.render import Renderer
 from hivemind_memory.model.activity import ActivityHit
 from hivemind_memory.state.activity_log import ActivityRow
 from tests.dashboard.reader import Reader
-from tests.http_api.served import Served, add_token, save
+from tests.http_api.served import Served, add_token, save, serving
 
 
 def test_a_session_links_to_its_claims_in_the_inbox(served: Served) -> None:
@@ -63,14 +65,17 @@ def test_the_newest_session_comes_first(served: Served, home: Path) -> None:
     assert (links[0], links[2]) == ("5e55b", "5e55c")
 
 
-def test_a_long_session_is_read_a_page_at_a_time(served: Served) -> None:
+def test_a_long_session_is_read_a_page_at_a_time(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Of more than 100 messages the page named a command that finds the others."""
+    monkeypatch.setenv("HIVEMIND_ACTIVITY", "true")
     with opening.open_memory() as memory, opening.open_activity(memory) as activity:
         for number in range(200):
             text = f"message-{number:03}"
             activity.add(ActivityRow(kind="call", session="5e55a", content=text))
     found: list[str] = []
-    with Reader(served) as owner:
+    with serving() as served, Reader(served) as owner:
         owner.follow_link()
         page = owner.page("/sessions?session=5e55a").text
         assert "The newest messages" not in page
