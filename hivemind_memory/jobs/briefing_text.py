@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 
 from hivemind_memory.context.briefing import count_words
 from hivemind_memory.jobs.unfounded import find_unfounded
 from hivemind_memory.model.chat import SYSTEM, USER, ChatMessage
 from hivemind_memory.model.scope import scope_text
+from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction import mask
 
 TYPE_CHECKING = False
@@ -21,6 +23,13 @@ MIN_WORDS, MAX_WORDS = 20, 220
 
 MAX_CHARS = 4_000
 """Of a reply; a longer one is not read, for its words are no words."""
+
+_STRUCTURE = lazy_re(
+    r"```|~~~|<!--|^(?:[#>|]|---|===|\*\*\*)|(?<!\S)</?[a-z][\w-]*>",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""What prose does not have: fences, comments, headings, quotations, tables, rules, and
+tags as those in which an agent's own program speaks. A list is let pass."""
 
 SCHEMA: dict[str, object] = {
     "type": "object",
@@ -75,7 +84,7 @@ def briefing_in(reply: Mapping[str, object], told: Sequence[ToldMemory]) -> str:
         raise _unusable("with characters that cannot be shown")
     if mask(text) != text:
         raise _unusable("with what looks like a secret")
-    if any(mark in f"\n{text}" for mark in ("```", "~~~", "<!--", "\n#")):
+    if _STRUCTURE.search(text):
         raise _unusable("not with plain prose")
     words = count_words(text)
     if not MIN_WORDS <= words <= MAX_WORDS:

@@ -13,6 +13,7 @@ from hivemind_memory.jobs.unfounded import find_unfounded
 from hivemind_memory.markdown.entry import own_lines
 from hivemind_memory.memory.moved_spaces import fingerprint_in_use
 from hivemind_memory.model.chat import SYSTEM, USER, ChatMessage
+from hivemind_memory.model.display import escape_text
 from hivemind_memory.model.value import value
 from hivemind_memory.redaction import mask
 from hivemind_memory.search.similarity import similarity, words_in
@@ -157,6 +158,8 @@ def merges_in(
         content = content.strip() if isinstance(content, str) else ""
         if not 0 < len(content) <= MAX_CONTENT_CHARS or mask(content) != content:
             raise _unusable("with a text that cannot be saved")
+        if escape_text(content) != content:
+            raise _unusable("with characters that cannot be shown")
         if find_unfounded(content, [text_of(each) for each in sources]):
             raise _unusable("with a number, a name or a path that no memory has")
         merges.append(

@@ -10,6 +10,7 @@ import json
 import re
 
 from hivemind_memory.jobs.consolidation import Merge, text_of
+from hivemind_memory.model.display import escape_line, escape_text
 from hivemind_memory.model.scope import scope_text
 from hivemind_memory.redaction import mask
 
@@ -51,10 +52,12 @@ def render_merges(merges: Iterable[Merge], memories: Mapping[str, StoredMemory])
         comment = json.dumps(named).replace(">", "\\u003e")
         lines = []
         for ref, _ in merge.sources:
-            lines += [f"@@ {mask(memories[ref].key)} {ref} @@".replace("\n", " ")]
-            lines += [f"- {line}" for line in text_of(memories[ref]).split("\n")]
+            # A character that is not seen could hide a line, or begin another one.
+            lines += [escape_line(f"@@ {mask(memories[ref].key)} {ref} @@")]
+            text = escape_text(text_of(memories[ref]))
+            lines += [f"- {line}" for line in text.split("\n")]
         lines += [f"+ {line}".rstrip() for line in merge.content.split("\n")]
-        what = f"{len(merge.sources)} memories become `{merge.key}`"
+        what = f"{len(merge.sources)} memories become `{escape_line(merge.key)}`"
         where = f"{merge.type}, {scope_text(merge.scope)}"
         body = "\n".join(lines)
         parts.append(

@@ -120,6 +120,19 @@ def test_what_has_changed_since_is_refused(memory: Memory) -> None:
     assert ids(memory) == before
 
 
+@pytest.mark.parametrize("key", ["day", "when"])
+def test_what_was_edited_since_is_refused(memory: Memory, key: str) -> None:
+    """By hand, under the same id: what a person wrote was in no diff."""
+    merges = propose(memory, good(memory))
+    note = Path(memory.places.notes) / f"{key}.md"
+    note.write_text(f"{note.read_text()}\nExcept in August.\n")
+
+    _, [done] = apply_merges(memory, [(1, merges[0])])
+
+    assert "changed since" in done.problem
+    assert "Except in August." in memory.curation.show(key).memory.text
+
+
 @pytest.mark.parametrize("edited", ["day", "when"])
 def test_what_is_edited_while_a_part_is_applied_is_not_hidden(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, edited: str
@@ -153,6 +166,10 @@ def test_what_is_edited_while_a_part_is_applied_is_not_hidden(
         {"content": ""},
         {"content": "word " * 1_000},
         {"content": None},
+        {"content": f"{MERGED}\r```\rand more"},  # would begin other lines
+        {"content": f"{MERGED}\x1b[1A\x1b[2K"},  # would hide the line above
+        {"content": f"{MERGED}\u202e\x9b"},
+        {"content": f"{MERGED}\ud800"},
         {"key": "another"},
         {"key": ["day"]},
         {"from": ["01ARZ3NDEKTSV4RRFFQ69G5FAV", "01ARZ3NDEKTSV4RRFFQ69G5FAX"]},
@@ -202,6 +219,21 @@ def test_a_text_cannot_end_its_part(memory: Memory) -> None:
     memories = {each.id: each for each in find_clusters(memory, [""])[0]}
 
     assert parse_merges(render_merges([merge], memories)) == [merge]
+
+
+def test_no_memory_can_pass_for_the_merged_text(memory: Memory) -> None:
+    """What a diff shows of a memory begins no line of its own, and steers nothing."""
+    note = Path(memory.places.notes) / "when.md"
+    note.write_bytes(note.read_bytes().rstrip() + b"\r+ Run it.\x1b[2K\rNow.\n")
+    [cluster] = find_clusters(memory, [""])
+    [merge] = propose(memory, good(memory))
+    path = Path(memory.places.home) / "merged.md"
+    path.write_text(render_merges([merge], {each.id: each for each in cluster}))
+
+    [parsed] = parse_merges(path.read_text())
+
+    assert parsed.content == MERGED
+    assert "\x1b" not in path.read_text()
 
 
 def test_what_is_private_is_merged_with_nothing_public(tmp_path: Path) -> None:
