@@ -91,6 +91,8 @@ def test_hooks_and_permissions_come_and_go_with_the_rest(machine: Machine) -> No
     done = machine.run("connect", "--hooks", "--allow", "--yes")
 
     assert done.code == 0, done.err
+    machine.run("init")
+    assert "agents: Claude Code (with its hook), " in machine.run("status").out
     settings = json.loads((machine.home / SETTINGS).read_text())
     theirs, ours = settings["hooks"]["SessionStart"]
     assert theirs["hooks"][0]["command"] == "echo hi"

@@ -72,6 +72,33 @@ def test_inject_why_and_eject_tell_what_they_did(
     assert hm("eject") == "There is no section to remove.\n"
 
 
+def test_status_says_what_is_injected_here(
+    home: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nothing else answers whether agents are told of the memory in a folder."""
+    worktree = make_repo(tmp_path / "shop")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(worktree)
+
+    def said_after(*words: str) -> str:
+        assert not words or main.main(words) == 0
+        capsys.readouterr()
+        assert main.main(["status"]) == 0
+        said = capsys.readouterr().out
+        return said.partition("\ninjected here: ")[2].partition("\n")[0]
+
+    assert said_after() == "no section; `hm inject` writes one"
+    written = said_after("inject")
+    assert re.fullmatch(r"3 memories in CLAUDE\.md, checked .{16}", written)
+    assert said_after("git-hook", "install") == f"{written}; new worktrees get one"
+    off = "off for this repository; `hm inject --on` turns it on"
+    assert said_after("inject", "--off") == off
+    assert said_after("inject", "--on").startswith("no section; `hm inject` writes one")
+
+
 def test_a_person_is_asked_before_the_first_section_changes_a_git_folder(
     home: Path,
     tmp_path: Path,

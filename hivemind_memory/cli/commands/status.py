@@ -43,6 +43,7 @@ def status(request: CommandRequest) -> int:
     from hivemind_memory.cli.commands.activity import status_lines
     from hivemind_memory.cli.commands.search import print_pending, print_too_new_state
     from hivemind_memory.cli.commands.skill import status_of_skills
+    from hivemind_memory.cli.injection_here import agents_text, injection_text
     from hivemind_memory.connect.connection import connected_titles
     from hivemind_memory.jobs.status import read_capture_status, read_model_status
     from hivemind_memory.memory.visible_recovered_entries import recovered_entries
@@ -59,6 +60,7 @@ def status(request: CommandRequest) -> int:
         skills = status_of_skills(memory)
         user_home = os.path.expanduser("~")
         connected = connected_titles(os.path.abspath(os.curdir), user_home, os.environ)
+        injected = injection_text(memory)
         if request.values["json"]:
             names = [entry.notice for entry in recovered]
             more = {"project": here, "recovered": names, "activity": activity}
@@ -66,10 +68,15 @@ def status(request: CommandRequest) -> int:
             more["capture"] = plain_value(capture) if capture else None
             more["skills"] = skills
             more["agents"] = connected
+            more["injected_here"] = injected
             print_json({**plain_value(found), **more})
             return 0
-        agents = ", ".join(connected) or "none connected; `hm connect` does it"
-        rows = [("agents", agents), *_status_rows(found), ("project here", here)]
+        rows = [
+            ("agents", agents_text(memory, connected)),
+            ("injected here", injected),
+            ("project here", here),
+            *_status_rows(found),
+        ]
         rows.append(("language model", model.line))
         rows += [("capture", _capture_line(capture))] if capture else []
         rows += [("recovered", entry.notice) for entry in recovered]
