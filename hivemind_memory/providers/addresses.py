@@ -69,6 +69,12 @@ def parse_address(url: str, *, default_port: int | None = None) -> Address:
     return Address(scheme, host.lower(), port, path and f"/{path}")
 
 
+def is_of_ollama(address: Address) -> bool:
+    """Return whether an address is one of Ollama's own service."""
+    is_host = f".{address.host}".endswith(".ollama.com")
+    return is_host and address.scheme == "https"
+
+
 def _split_port(authority: str) -> tuple[str, int | None]:
     """Return host and port; None where it names no port, 0 for one that cannot be."""
     if authority.startswith("["):

@@ -6,7 +6,6 @@ import httpx
 import ollama
 
 from hivemind_memory.model.chat import AS_JSON, AS_TEXT, BY_SCHEMA
-from hivemind_memory.providers.bounded_answer import PLAIN
 from hivemind_memory.providers.chat_errors import (
     explain_bad_reply,
     explain_chat_status,
@@ -15,8 +14,7 @@ from hivemind_memory.providers.chat_errors import (
 )
 from hivemind_memory.providers.chat_reply import TOO_MUCH
 from hivemind_memory.providers.json_connection import AnswerTooLongError
-from hivemind_memory.providers.ollama_request import find_headers
-from hivemind_memory.providers.remote import transport_of
+from hivemind_memory.providers.ollama_request import find_headers, open_client
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,15 +29,11 @@ class OllamaChat:
 
     def __init__(self, target: ChatTarget) -> None:
         self._target = target
-        headers = dict(PLAIN)
-        if target.api_key:
-            headers["Authorization"] = f"Bearer {target.api_key}"
-        self._client = ollama.Client(
+        self._client = open_client(
             target.base_url,
-            # For each step of an exchange; the caller bounds the whole.
-            timeout=target.timeout_s,
-            headers=headers,
-            **transport_of(target.address),
+            target.address,
+            timeout_s=target.timeout_s,
+            api_key=target.api_key,
         )
 
     def __call__(

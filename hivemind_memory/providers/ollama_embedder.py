@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hivemind_memory.providers import ollama_wire
+from hivemind_memory.providers.addresses import is_of_ollama
 from hivemind_memory.providers.direct_request import DirectRequest, can_ask_directly
 from hivemind_memory.providers.remote import (
     LateRequest,
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from hivemind_memory.providers.retry_policy import RetryPolicy
 
 _OF_THE_LIBRARY = ("OLLAMA_API_KEY",)
-"""Variables that the library turns into headers."""
+"""Variables that the library turns into headers, for Ollama's own service."""
 
 
 def connect(
@@ -43,7 +44,8 @@ def connect(
 
         return OllamaRequest(space, timeout_s)
 
-    is_direct = can_ask_directly(space, settings_of_library=_OF_THE_LIBRARY)
+    settings = _OF_THE_LIBRARY if is_of_ollama(space.address) else ()
+    is_direct = can_ask_directly(space, settings_of_library=settings)
     return RemoteEmbedder(
         space,
         LateRequest(open_library),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import httpx
 import ollama
 
+from hivemind_memory.providers.addresses import is_of_ollama
 from hivemind_memory.providers.bounded_answer import PLAIN
 from hivemind_memory.providers.errors import (
     TOO_MUCH,
@@ -24,7 +25,34 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hivemind_memory.providers.addresses import Address
     from hivemind_memory.providers.fingerprint import VectorSpace
+
+
+def open_client(
+    base_url: str, address: Address, *, timeout_s: float, api_key: str = ""
+) -> ollama.Client:
+    """Return a client that sends no key but the one that it is given.
+
+    Args:
+        base_url: Where it sends its requests.
+        address: The same, parsed.
+        timeout_s: For each step of every request, be it short of time or not: the
+            client knows no other. The caller bounds the whole.
+        api_key: The key; empty for none.
+    """
+    headers, transport = dict(PLAIN), transport_of(address)
+    if api_key:
+        headers["Authorization"] = f"Bearer {api_key}"
+    elif not is_of_ollama(address):
+        # From the environment, by the client: a key of Ollama's own service.
+        transport["event_hooks"]["request"] = [_drop_key]
+    return ollama.Client(base_url, timeout=timeout_s, headers=headers, **transport)
+
+
+def _drop_key(request: httpx.Request) -> None:
+    """Send a request without a key."""
+    request.headers.pop("Authorization", None)
 
 
 class OllamaRequest:
@@ -32,14 +60,7 @@ class OllamaRequest:
 
     def __init__(self, space: VectorSpace, timeout_s: float) -> None:
         self._space = space
-        self._client = ollama.Client(
-            space.base_url,
-            # For each step of every request, be it short of time or not: the client
-            # knows no other. The caller bounds the whole.
-            timeout=timeout_s,
-            headers=PLAIN,
-            **transport_of(space.address),
-        )
+        self._client = open_client(space.base_url, space.address, timeout_s=timeout_s)
 
     def __call__(self, texts: Sequence[str], *, timeout_s: float) -> list[bytes]:
         """Return one packed vector for each text, in order."""

@@ -191,6 +191,26 @@ def test_model_messages_key_and_schema_are_sent(
         assert request["stream"] is False
 
 
+def test_no_key_of_the_environment_goes_to_a_server_that_it_is_not_for(
+    provider: str,
+    chat_server: ChatServer,
+    account: Account,
+    hours: Hours,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Ollama's client sends that of ollama.com to any server, in plain text."""
+    for name in ("OLLAMA_API_KEY", "OPENAI_API_KEY"):
+        monkeypatch.setenv(name, KEY)
+    url = chat_server.url_for(provider)
+    target = ChatTarget(provider=provider, base_url=url, model="a-model")
+    chat = connect_chat(target, account=account, now=hours.now, stopwatch=hours.now)
+
+    chat.ask(SAID, SCHEMA, timeout_s=20)
+    chat.close()
+
+    assert chat_server.requests[0]["_key"] in ("", "none")
+
+
 @pytest.mark.parametrize(("provider", "fault"), CASES)
 def test_no_fault_passes_for_a_reply(
     provider: str, fault: str, chat_server: ChatServer, connect: Callable[..., Chat]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hivemind_memory.config import Settings
-from hivemind_memory.providers.addresses import parse_address
+from hivemind_memory.providers.addresses import is_of_ollama, parse_address
 from hivemind_memory.providers.fingerprint import (
     VectorSpace,
     choose_prefixes,
@@ -237,3 +237,21 @@ def test_batches_are_all_texts_in_order_within_the_limits(
     assert all(
         len(batch) == 1 or sum(map(len, batch)) <= max_chars for batch in batches
     )
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("https://ollama.com", True),
+        ("https://api.ollama.com/v1", True),
+        ("http://ollama.com", False),
+        ("https://notollama.com", False),
+        ("https://ollama.com.example.org", False),
+        ("http://127.0.0.1:11434", False),
+    ],
+)
+def test_only_its_own_service_gets_the_key_of_ollama(
+    url: str, *, expected: bool
+) -> None:
+    """In plain text, not even that."""
+    assert is_of_ollama(parse_address(url)) is expected

@@ -36,6 +36,21 @@ def test_batches_are_bounded_by_count_and_by_characters(
     assert len(vectors) == 11
 
 
+def test_no_key_of_the_environment_goes_to_a_server_that_it_is_not_for(
+    server: EmbeddingServer, retry_policy: RetryPolicy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ollama's client sends that of ollama.com to any server."""
+    monkeypatch.setenv("OLLAMA_API_KEY", KEY)
+    space = VectorSpace(provider="ollama", model="m", base_url=server.url)
+    embedder = connect_ollama(space, retry_policy=retry_policy)
+
+    embedder.embed_documents(["a note"])
+    embedder.embed_query("a query", timeout_s=5)
+    embedder.close()
+
+    assert [request["_key"] for request in server.requests] == ["", ""]
+
+
 def test_a_failed_batch_does_not_send_the_ones_before_again(
     provider: str, server: EmbeddingServer, connect: Connect
 ) -> None:
