@@ -134,6 +134,10 @@ class ScopeError(UsageError):
     """It is no scope, or none that the caller has; nothing was read or written."""
 
 
+class UnknownScopeError(ScopeError):
+    """It is no scope, whoever names it."""
+
+
 class UnknownTypeError(UsageError):
     """It names no type of memory; nothing was saved."""
 

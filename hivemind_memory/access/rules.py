@@ -16,18 +16,14 @@ from hivemind_memory.errors import (
     UsageError,
 )
 from hivemind_memory.model.filters import Access, Requirement
-from hivemind_memory.model.note_path import GLOBAL_NOTE
 from hivemind_memory.model.scope import (
-    FOLDERS,
     GLOBAL,
     SUPERSEDED,
-    make_scope,
-    parse_scope,
     place_in_scope,
     scope_of,
 )
 from hivemind_memory.model.trust import HUMAN
-from hivemind_memory.model.value import replaced, value
+from hivemind_memory.model.value import value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -200,74 +196,6 @@ def check_project_known(caller: Caller, *, effect: str = "") -> None:
             " it belongs to.",
             effect=effect,
         )
-
-
-def scope_named(caller: Caller, text: str) -> str:
-    """Return the scope that a name means to a caller, if the caller reads it.
-
-    A kind alone means the caller's own: ``project``, ``team``, ``workspace``.
-
-    Raises:
-        ScopeError: It is not a scope, or the caller does not have it; the message does
-            not say whether the scope exists.
-    """
-    kind, slug = parse_scope(text)
-    if kind == "global":
-        return GLOBAL
-    scope = make_scope(kind, slug) if slug else _own(caller, kind)
-    scopes = caller.scopes
-    if not scope and caller.is_owner:
-        raise ScopeError(
-            f"There is no {kind} here.", hint=f"Name one, as in {kind}/NAME."
-        )
-    if not scope or (scopes is not None and scope not in scopes):
-        named = f"{kind}/{slug}" if slug else kind
-        raise ScopeError(
-            f"No {named} is set for this session.",
-            hint="Scopes are set at the start: `hm mcp --project NAME --team NAMES"
-            " --workspace NAME`, or the environment.",
-        )
-    return scope
-
-
-def _own(caller: Caller, kind: str) -> str:
-    """Return the scope of a kind that is the caller's own; empty: none."""
-    if kind == "team":
-        return caller.teams[0] if caller.teams else ""
-    own = {FOLDERS["project"]: caller.project, FOLDERS["workspace"]: caller.workspace}
-    return own[FOLDERS[kind]]
-
-
-def scope_meant(
-    caller: Caller, name: str, *, is_global: bool, find_project: Callable[[bool], str]
-) -> str:
-    """Return the scope that a name means to a caller.
-
-    For an empty name, the scope of a write that names none: the caller's workspace,
-    else its project, else its team, else the global scope. A person at a shell has
-    the project of the repository that the shell is in.
-
-    Args:
-        caller: Who writes or asks.
-        name: Name of a scope, such as ``project``, or nothing.
-        is_global: Whether an empty name means the global scope, where that is allowed.
-        find_project: Returns the scope of the project that the process is in, and takes
-            whether something is about to be written; empty: none, or a named one.
-
-    Raises:
-        ScopeError: It is not a scope, or the caller does not have it.
-    """
-    if not name and is_global:
-        return GLOBAL if may_write(caller, GLOBAL_NOTE) else home_scope(caller)
-    is_project = name in {"", "project", "projects", "product"}
-    if caller.is_owner and is_project:
-        caller = replaced(caller, project=find_project(not name))
-    elif caller.project and is_project:
-        # A write makes its folder; it may have got another name since it was found.
-        current = find_project(not name)
-        if current and current != caller.project:
-            raise ScopeError(f"The project here is {current} now.", hint="Try again.")
-    return scope_named(caller, name) if name else home_scope(caller)
 
 
 def check_enabled(*, is_enabled: bool, why_read_only: str = "") -> None:

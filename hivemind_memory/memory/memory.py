@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hivemind_memory.access import rules
+from hivemind_memory.access import rules, scope_names
 from hivemind_memory.curation.namespace_ends import NamespaceEnds
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.files.scan import BYTES_PER_MB
@@ -368,7 +368,7 @@ class Memory:
     def find_scope(self, name: str = "") -> str:
         """Return the scope that a name means to the caller; see ``scope_meant``."""
         is_global = self.settings.default_scope == "global"
-        return rules.scope_meant(
+        return scope_names.scope_meant(
             self.caller, name, is_global=is_global, find_project=self.here.find
         )
 

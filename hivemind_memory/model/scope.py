@@ -6,7 +6,7 @@ is the empty text. Pure.
 
 from __future__ import annotations
 
-from hivemind_memory.errors import ScopeError
+from hivemind_memory.errors import ScopeError, UnknownScopeError
 from hivemind_memory.model.display import shorten
 
 TYPE_CHECKING = False
@@ -23,6 +23,9 @@ FOLDERS = {"project": "projects", "team": "teams", "workspace": "workspaces"}
 _KINDS = {folder: kind for kind, folder in FOLDERS.items()}
 # Synonyms, for settings that were written for other programs.
 _NAMES = {"product": "project", "local": "workspace", "org": "global"}
+ALL_WORDS = frozenset({"all", "any", "both", "every", "everything", "everywhere", "*"})
+"""What is said for all scopes, and names none."""
+
 NAME_CHARS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789._-")
 """What the name of a scope holds."""
 
@@ -126,7 +129,8 @@ def parse_scope(text: str) -> tuple[str, str]:
     and Molecule (LOCAL, TEAM, GLOBAL) say.
 
     Raises:
-        ScopeError: It is none of them.
+        UnknownScopeError: It is none of them.
+        ScopeError: The name after the slash cannot be one.
 
     >>> parse_scope("TEAM"), parse_scope("projects/shop")
     (('team', ''), ('project', 'shop'))
@@ -137,9 +141,11 @@ def parse_scope(text: str) -> tuple[str, str]:
     kind = _KINDS.get(kind, kind)
     if (kind != "global" and kind not in FOLDERS) or (kind == "global" and slash):
         hint = "Scopes are global, project, team/NAME and workspace/NAME."
-        if meant := _meant(text.strip()):
+        if kind in ALL_WORDS:
+            hint = f"{hint} A search without one covers all of them."
+        elif meant := _meant(text.strip()):
             hint = f"Did you mean {meant}? {hint}"
-        raise ScopeError(f"{_shown(text)} is not a scope.", hint=hint)
+        raise UnknownScopeError(f"{_shown(text)} is not a scope.", hint=hint)
     if slash:
         make_scope(kind, slug)
     return kind, slug

@@ -9,7 +9,13 @@ from typing import Any
 import pytest
 
 from hivemind_memory.mcp_server.server_description import first_answers
-from hivemind_memory.model.memory_types import BUILT_IN, SEARCH_ONLY
+from hivemind_memory.model.memory_types import (
+    BUILT_IN,
+    FIRST,
+    LESSON,
+    PREFERENCE,
+    SEARCH_ONLY,
+)
 from tests.mcp_server.agents import COMMAND, piped
 
 TREE = {"root": {}, "a": {"parent": "root"}}
@@ -67,6 +73,11 @@ def test_a_model_is_told_which_types_are_injected() -> None:
 
     assert argument["enum"] == list(BUILT_IN)
     assert list(BUILT_IN)[-len(only) :] == only
-    injected = argument["enum"][: -len(only)]
-    assert f"{injected[0]} to {injected[-1]} may be injected" in argument["description"]
-    assert f"{only[0]} to {only[-1]} are only found" in argument["description"]
+    opening = {FIRST, LESSON, PREFERENCE}
+    opens = [name for name, kind in BUILT_IN.items() if kind.injected in opening]
+    first, rest = argument["description"].split(" open every session; ")
+    assert first.replace(" and ", ", ").split(", ") == sorted(opens, key=first.find)
+    assert rest == (
+        f"the others up to {argument['enum'][-len(only) - 1]} only those that they"
+        f" match; {only[0]} to {only[-1]} none"
+    )

@@ -14,8 +14,10 @@ from mcp import Client
 from mcp.types import Tool
 
 from hivemind_memory import opening
+from hivemind_memory.access.rules import Caller
+from hivemind_memory.access.scope_names import scope_named
 from hivemind_memory.cli.main import main
-from hivemind_memory.errors import ConfigError, HivemindError
+from hivemind_memory.errors import ConfigError, HivemindError, ScopeError
 from hivemind_memory.mcp_server import tools_list
 from hivemind_memory.mcp_server.errors import expected_error
 from hivemind_memory.mcp_server.instructions import INSTRUCTIONS
@@ -23,6 +25,7 @@ from hivemind_memory.mcp_server.server import MemoryServer, make_server
 from hivemind_memory.mcp_server.server_state import ServerState
 from tests.mcp_server.agents import MODES, call, found, refused, text_of
 
+BOTH = "Scopes here are global and project; a search without one"
 HOSTILE_PATHS = (
     "../secret.md",
     "/etc/passwd.md",
@@ -446,6 +449,27 @@ def test_a_scope_that_is_not_set_is_explained_in_whole_words(
     said = refused(call(server, "memory_write", content="x", scope="team"))
 
     assert "`hm mcp --project NAME --team NAMES --workspace NAME`" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "scope", "hint"),
+    [
+        ({"project": "projects/site"}, "all", f"{BOTH} covers both."),
+        ({"project": "projects/site"}, "projct:site", f"Did you mean project? {BOTH}"),
+        ({}, "all", "The only scope here is global."),
+        ({"is_owner": True}, "all", "A search without one covers all of them."),
+    ],
+)
+def test_a_word_for_all_scopes_is_answered_with_those_that_there_are(
+    options: dict[str, Any], scope: str, hint: str
+) -> None:
+    """`all` was taken for a project, and `project/all` for one of another server."""
+    with pytest.raises(ScopeError) as failed:
+        scope_named(Caller(**options), scope)
+
+    said = str(expected_error("memory_search", failed.value))
+    assert hint in said
+    assert "project/all" not in said
 
 
 def test_null_means_left_out(server: MemoryServer) -> None:

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import apsw
 
-from hivemind_memory.access.rules import OWNER, Caller, scope_named
+from hivemind_memory.access.rules import OWNER, Caller
+from hivemind_memory.access.scope_names import scope_named
 from hivemind_memory.curation.context import CurationContext
 from hivemind_memory.curation.forget import forget, restore
 from hivemind_memory.curation.purge import purge

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import RLock
 
-from hivemind_memory.access.rules import OWNER, Caller, scope_named
+from hivemind_memory.access.rules import OWNER, Caller
+from hivemind_memory.access.scope_names import scope_named
 from hivemind_memory.curation.context import CurationContext
 from hivemind_memory.curation.lookup import parse_memory
 from hivemind_memory.curation.save import save
