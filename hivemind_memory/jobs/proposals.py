@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from math import isfinite
 
+from hivemind_memory.jobs.relations import text_of
 from hivemind_memory.model.capture import Proposal
 from hivemind_memory.model.chat import SYSTEM, USER, ChatMessage
 from hivemind_memory.model.value import as_dict
@@ -66,7 +67,7 @@ def messages_about_session(
     """
     data = {
         "known": [
-            {"key": mask(memory.key), "text": mask(memory.text)[:_KNOWN_CHARS]}
+            {"key": mask(memory.key), "text": text_of(memory)[:_KNOWN_CHARS]}
             for memory in known
         ],
         "transcript": [
