@@ -203,7 +203,8 @@ class Connector:
         if os.path.realpath(other) == os.path.realpath(self._path(agent)):
             return ""
         entry = _mapping_at(read_settings(agent, other), agent.table).get(SERVER)
-        wanted = server_entry(agent, registration.server)
+        here = _mapping_at(read_settings(agent, self._path(agent)), agent.table)
+        wanted = _wanted_entry(agent, registration, here.get(SERVER))
         if not isinstance(entry, dict) or not (
             is_for_program(entry) or agent.form.url in entry
         ):
@@ -309,6 +310,17 @@ def chosen_agents(names: tuple[str, ...]) -> tuple[ConnectableAgent, ...]:
     return tuple({agent.name: agent for agent in chosen}.values())
 
 
+def _wanted_entry(
+    agent: ConnectableAgent, registration: Registration, found: Any
+) -> dict[str, Any]:
+    """Return the entry that an agent is to have in the place of another."""
+    entry: dict[str, Any] = found if isinstance(found, dict) else {}
+    is_address = agent.form.url in entry and not is_for_program(entry)
+    if registration.keeps_address and is_address:
+        return entry
+    return server_entry(agent, registration.server)
+
+
 def _connect(
     agent: ConnectableAgent,
     registration: Registration,
@@ -319,7 +331,8 @@ def _connect(
 ) -> str:
     """Edit the drafts so that an agent is connected; return the state before."""
     place = (agent.table, SERVER)
-    found, wanted = main.value_at(place), server_entry(agent, registration.server)
+    found = main.value_at(place)
+    wanted = _wanted_entry(agent, registration, found)
     if is_foreign(found):
         raise NotConnectedError(
             f"{main.path} has another server that is called {SERVER}.",

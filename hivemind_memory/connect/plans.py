@@ -54,6 +54,9 @@ class Registration:
     has_hooks: bool = False
     has_capture: bool = False
     has_rules: bool = False
+    keeps_address: bool = False
+    """An agent that is connected over HTTP stays so."""
+
     is_named: bool = False
     """It is for agents that were named, installed or not."""
 

@@ -155,7 +155,7 @@ def _why_unnamed(connection: Connection) -> str:
             "this connection names no project: its header"
             f" {PROJECT_HEADER} is empty or an unset variable, and the client reports"
             " no folder; start the agent from a shell in the project, or run"
-            " `hm connect` without --http"
+            " `hm connect AGENT` without --http"
         )
     return (
         f"this connection names no project; the header {PROJECT_HEADER} names one, and"

@@ -324,6 +324,46 @@ def test_an_agent_that_is_not_installed_is_refused_by_name(machine: Machine) -> 
     assert machine.snapshot() == {}
 
 
+def test_a_dry_run_shows_the_others_if_one_agent_is_not_installed(
+    machine: Machine,
+) -> None:
+    """It showed nothing at all."""
+    machine.install("claude")
+    words = ("connect", "claude", "gemini", "--dry-run")
+
+    ran, shown = machine.run(*words), machine.run(*words, "--json").json
+
+    lines = [" ".join(line.split()) for line in ran.out.splitlines()[:2]]
+    assert lines == ["Claude Code not connected", "Gemini CLI not installed"]
+    assert '+    "hivemind": {' in ran.out
+    assert "Gemini CLI is not installed here, so nothing would be changed." in ran.err
+    assert ran.code == 1
+    assert [bool(one["changes"]) for one in shown["agents"]] == [True, False]
+    assert len(shown["errors"]) == 1
+
+
+@pytest.mark.parametrize("words", [(), ("all",), ("claude", "--hooks", "--allow")])
+def test_an_agent_over_http_stays_so_unless_it_is_named_alone(
+    machine: Machine, words: tuple[str, ...]
+) -> None:
+    """A plain `hm connect --yes` made a program of the address."""
+    machine.install("claude", "codex", "opencode")
+    names = ("claude", "codex", "opencode")
+    assert machine.run("connect", *names, "--http", "--yes").code == 0
+    before = {name: (machine.home / FILES[name]).read_text() for name in names}
+
+    ran = machine.run("connect", *words, "--yes")
+
+    assert ran.code == 0, ran.err
+    assert "Claude Code  already connected" in re.sub("  +", "  ", ran.out)
+    after = {name: (machine.home / FILES[name]).read_text() for name in names}
+    assert after == before
+    assert (machine.home / SETTINGS).exists() == bool(words[1:])
+    assert machine.run("connect", "claude", "--yes").code == 0
+    entry = json.loads((machine.home / FILES["claude"]).read_text())
+    assert entry["mcpServers"]["hivemind"]["type"] == "stdio"
+
+
 def test_an_unknown_agent_and_useless_options_are_mistakes(machine: Machine) -> None:
     """An option that does nothing would be believed to do something."""
     machine.install("codex", "claude", "qwen")

@@ -177,7 +177,7 @@ def test_a_write_without_a_project_says_that_every_project_sees_it(
     found = ask(served, "memory_list", header)
     text = found["content"][0]["text"]
     assert text.startswith("Read without a project: this connection names no project")
-    assert ("hm connect` without --http" in text) == bool(header)
+    assert ("hm connect AGENT` without --http" in text) == bool(header)
     wrote = ask(served, "memory_write", header, content="The key is under the mat.")
     saved = ask(served, "memory_save", header, key="mat", content="Under the mat.")
     meant = ask(served, "memory_write", header, content="y", scope="global")

@@ -7,7 +7,6 @@ import shlex
 
 from hivemind_memory.cli.command import PLAIN, Argument, CommandRequest, Flag, command
 from hivemind_memory.cli.options import DRY_RUN, JSON, PORT, YES
-from hivemind_memory.cli.output import print_notices
 from hivemind_memory.cli.own_command import is_on_path, own_command
 from hivemind_memory.cli.persons_only import check_persons_shell
 from hivemind_memory.errors import HivemindError, NotConnectedError, UsageError
@@ -24,7 +23,6 @@ from hivemind_memory.model.agents import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.connect.agents import ConnectableAgent
-    from hivemind_memory.connect.connector import Connector
     from hivemind_memory.connect.plans import (
         ConnectionPlan,
         HostEnvironment,
@@ -108,6 +106,7 @@ def connect(request: CommandRequest) -> int:
     from hivemind_memory.cli.agent_server import require_sdk
     from hivemind_memory.cli.connect_advice import print_advice
     from hivemind_memory.cli.connect_plans import PlanRunner
+    from hivemind_memory.cli.missing_agents import check_installed, refused_if_missing
     from hivemind_memory.connect.connector import Connector
 
     values = request.values
@@ -116,12 +115,15 @@ def connect(request: CommandRequest) -> int:
     agents = _chosen(request)
     _check_flags(agents, request)
     connector = Connector(_host(request))
-    if not (_is_named(request) and values["project"]):  # others there may have it
-        _check_installed(connector, agents, is_named=_is_named(request))
+    is_shown = values["dry_run"] and any(map(connector.is_installed, agents))
+    # Others who work on a project may have what is not installed here.
+    if not (_is_named(request) and (values["project"] or is_shown)):
+        check_installed(connector, agents, is_named=_is_named(request))
 
     def plan() -> list[ConnectionPlan]:
         registration = _registration(request)
-        return [connector.plan_connect(agent, registration) for agent in agents]
+        plans = [connector.plan_connect(agent, registration) for agent in agents]
+        return list(map(refused_if_missing, plans)) if _is_named(request) else plans
 
     def prepare() -> None:
         require_sdk()
@@ -235,24 +237,6 @@ def installed_titles(request: CommandRequest) -> list[str]:
     return [agent.title for agent in agents if connector.is_installed(agent)]
 
 
-def _check_installed(
-    connector: Connector, agents: tuple[ConnectableAgent, ...], *, is_named: bool
-) -> None:
-    """Refuse an agent that was named and is not installed."""
-    missing = [agent for agent in agents if not connector.is_installed(agent)]
-    if is_named and missing:
-        titles = " and ".join(agent.title for agent in missing)
-        verb = "is" if len(missing) == 1 else "are"
-        programs = ", ".join(agent.program for agent in missing)
-        raise NotConnectedError(
-            f"{titles} {verb} not installed here, so nothing was changed.",
-            hint=f"Not found on the PATH: {programs}; --project does not need it.",
-        )
-    if len(missing) == len(agents):
-        others = f"Any MCP client can start `{shlex.join((*own_command(), 'mcp'))}`."
-        print_notices([f"None of the supported agents is installed here. {others}"])
-
-
 def _host(request: CommandRequest) -> HostEnvironment:
     """Return what is known about this machine, and the project that is meant."""
     import shutil
@@ -326,12 +310,15 @@ def _registration(request: CommandRequest) -> Registration:
             given.append('HIVEMIND_PROJECT="${HIVEMIND_PROJECT:-auto}"')
         return " ".join((*given, call))
 
+    adds = values["hooks"] or values["capture"] or values["allow"]
+    is_chosen = values["http"] or (_is_named(request) and not adds)
     return Registration(
         server=server,
         hook_command=hook_command,
         has_hooks=values["hooks"],
         has_capture=values["capture"],
         has_rules=values["allow"],
+        keeps_address=not (is_chosen or folder or workspace or values["project"]),
         is_named=values["project"] and _is_named(request),
     )
 
