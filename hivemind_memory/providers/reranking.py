@@ -36,6 +36,10 @@ if TYPE_CHECKING:
             ...
 
 
+_MAX_SCORE = 1e9
+"""Logits and shares are far smaller; the squares of what is larger are no numbers."""
+
+
 class CheckedReranker:
     """A ``Reranker`` that is sent no secret, and is not asked while it fails.
 
@@ -114,9 +118,11 @@ def check_scores(scores: Sequence[float], *, count: int) -> None:
     """Check the scores of *count* texts.
 
     Raises:
-        RerankError: One is missing, too many, or no number.
+        RerankError: One is missing, too many, no number, or far too large.
     """
     if len(scores) != count:
         raise RerankError(f"the reranker gave {len(scores)} scores for {count} texts")
     if not all(map(isfinite, scores)):
         raise RerankError("the reranker gave a score that is no number")
+    if any(abs(score) > _MAX_SCORE for score in scores):
+        raise RerankError("the reranker gave a score that is far too large")

@@ -178,7 +178,10 @@ class Broken(FakeReranker):
         return self._scores
 
 
-@pytest.mark.parametrize("scores", [[], [1.0], [1.0, 2.0, 3.0], [1.0, float("nan")]])
+@pytest.mark.parametrize(
+    "scores",
+    [[], [1.0], [1.0, 2.0, 3.0], [1.0, float("nan")], [1.0, -1e300], [1e308, -1e308]],
+)
 def test_what_is_no_score_for_each_text_is_no_answer(scores: list[float]) -> None:
     with pytest.raises(RerankError):
         CheckedReranker(Broken(scores), lambda: 0.0).rerank(
