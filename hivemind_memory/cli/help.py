@@ -40,7 +40,7 @@ VARIABLES = (
     ("HIVEMIND_<OPTION>", "Overrides config.json for any option of `hm config`."),
     ("OPENAI_API_KEY", "API key for OpenAI, if that provider is chosen."),
     ("VISUAL, EDITOR", "The editor that `hm edit` opens."),
-    ("NO_COLOR", "If set to anything, turns color off."),
+    ("NO_COLOR", "If set to anything, turns color off; bold and dim stay."),
     ("HIVEMIND_DEBUG", "If 1, errors also print a traceback."),
 )
 EXIT_CODES = (

@@ -203,7 +203,7 @@ def _report_unexpected(error: Exception) -> int:
     if is_out_of_files(error):
         hint = "Close some programs, or raise the limit (ulimit -n), and try again."
         return _report(TOO_MANY_FILES, hint, EXIT_ERROR)
-    if isinstance(error, FileNotFoundError) and not os.path.exists(os.curdir):
+    if isinstance(error, FileNotFoundError) and not _is_in_folder():
         message = "The current folder is no longer there."
         return _report(message, "Go to another one, such as with `cd`.", EXIT_ERROR)
     if isinstance(error, MemoryError):
@@ -215,6 +215,15 @@ def _report_unexpected(error: Exception) -> int:
     message = f"Unexpected {type(error).__name__}: {error}"
     hint = "This is a bug; HIVEMIND_DEBUG=1 shows where it happened."
     return _report(message, hint, EXIT_ERROR)
+
+
+def _is_in_folder() -> bool:
+    """Whether the current folder still has a path."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _is_debugging() -> bool:

@@ -358,8 +358,8 @@ def _next_word(
         message = f"`{name}` needs a value: {flag.metavar}."
         if rest:
             message = f"`{name}` needs a value, but the next word is `{rest[0]}`."
-        hint = f"`{flag.names[-1]}={rest[0] if rest else flag.metavar}` gives it one."
-        raise UsageError(message, hint=hint, effect=effect)
+        hint = f"`{flag.names[-1]}={rest[0]}` gives it one." if rest else ""
+        raise UsageError(message, hint=hint or flag.description, effect=effect)
     return rest.pop(0)
 
 

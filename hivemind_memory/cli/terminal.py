@@ -22,6 +22,7 @@ __all__ = [
     "body",
     "columns_text",
     "facts",
+    "hanging",
     "indented",
     "line_count",
     "names_text",
@@ -35,6 +36,8 @@ _GAP = 2
 
 _INDENT = 4
 """Blanks before what belongs to the line above it."""
+
+_UNITS = ("B", "kB", "MB", "GB")
 
 _MIN_INDENT = 2
 """Blanks before a line that would otherwise go over the edge."""
@@ -112,12 +115,19 @@ def facts(rows: Sequence[tuple[str, str]]) -> list[Text]:
     room = _columns() - wide - _GAP
     pieces = []
     for name, value in rows:
-        shown = _cell(value)
+        shown = Text(_with_sizes_held(escape_line(value)))
         if _longest_word(shown) > room:
             pieces += [_fixed(Text(name, "dim")), indented(shown)]
         else:
             pieces.append(_row([Text(name, "dim"), shown], [wide], room))
     return pieces
+
+
+def _with_sizes_held(text: str) -> str:
+    """Return an escaped text that is not broken between a number and its unit."""
+    for unit in _UNITS:
+        text = text.replace(f" {unit})", held(f" {unit})"))
+    return text
 
 
 def body(text: str) -> Text:
@@ -140,6 +150,19 @@ def indented(piece: Text, indent: int = _INDENT) -> Text:
     lines = _folded(piece, columns - indent)
     shown = (_indented_line(line, indent, columns) for line in lines)
     return _fixed(joined(Text("\n"), shown))
+
+
+def hanging(piece: Text) -> Text:
+    """Return *piece*, with all lines but the first to the right if it is folded."""
+    columns = _columns()
+    first = next(iter(_folded(piece, columns)), piece)
+    start = len(first.plain)
+    while piece.plain.startswith(" ", start):
+        start += 1
+    if start >= len(piece.plain):
+        return piece
+    rest = indented(piece.part(start, len(piece.plain)))
+    return _fixed(joined(Text("\n"), [first, rest]))
 
 
 def _indented_line(line: Text, indent: int, columns: int) -> Text:

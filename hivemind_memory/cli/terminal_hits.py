@@ -13,6 +13,7 @@ from hivemind_memory.cli.highlight import best_lines, spans
 from hivemind_memory.cli.reflow import prose_lines, reflowed, reflowed_lines
 from hivemind_memory.cli.terminal import (
     Text,
+    hanging,
     indented,
     line_count,
     rendered,
@@ -64,7 +65,7 @@ def hits_text(hits: Sequence[ShownHit], query: str) -> str:
     width = size.columns - _INDENT
     first, *others = hits
     text = reflowed(escape_text(first.snippet).strip("\n").expandtabs(), width)
-    pieces = [_head(first), *_body(first, text, query), Text()]
+    pieces = [hanging(_head(first)), *_body(first, text, query), Text()]
     used = rendered(pieces).count("\n") + _REST_LINES
     used += sum(2 + len(hit.above) for hit in others)  # head, empty line
     limit = (size.lines - used) // max(len(others), 1)
@@ -72,7 +73,7 @@ def hits_text(hits: Sequence[ShownHit], query: str) -> str:
     for hit in others:
         lines, shown = _shown_lines(hit, query, limit, width)
         head = _head(hit, size.columns, shown)
-        pieces += [head, *_body(hit, lines, query), Text()]
+        pieces += [hanging(head), *_body(hit, lines, query), Text()]
     return rendered(pieces)
 
 

@@ -69,7 +69,7 @@ def _held(
         is_held = lock.acquire(wait_s=wait_s)
     except OSError as error:
         cause, hint = cause_of(error)
-        raise refused(f"the lock {path} cannot be acquired: {cause}.", hint) from error
+        raise refused(f"{path} cannot be locked: {cause}.", hint) from error
     if not is_held:
         holder = lock.holder() or "another process"
         message = f"{holder} has held the lock {path} for {wait_s:g} s."

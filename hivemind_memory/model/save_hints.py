@@ -45,7 +45,7 @@ def hint_texts(hints: Iterable[SaveHint], words: HintWords) -> tuple[str, ...]:
 
     >>> words = HintWords(global_scope="`-g`", opening="`--type preference`")
     >>> hint_texts([GlobalScopeHint(scope="projects/shop")], words)
-    ('it is kept in projects/shop only; `-g` keeps it for all projects',)
+    ('saved for projects/shop only; `-g` saves it for all projects',)
     """
     return tuple(_text(hint, words) for hint in hints)
 
@@ -53,8 +53,8 @@ def hint_texts(hints: Iterable[SaveHint], words: HintWords) -> tuple[str, ...]:
 def _text(hint: SaveHint, words: HintWords) -> str:
     """Return a hint as a sentence."""
     if isinstance(hint, GlobalScopeHint):
-        ending = f"{words.global_scope} keeps it for all projects"
-        return f"it is kept in {hint.scope} only; {ending}"
+        ending = f"{words.global_scope} saves it for all projects"
+        return f"saved for {hint.scope} only; {ending}"
     if isinstance(hint, OpeningHint):
         opens = f"{words.opening} lets every session open with it"
         return f"only sessions that it matches open with it; {opens}"

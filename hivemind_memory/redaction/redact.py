@@ -202,5 +202,5 @@ def warning_of(kinds: tuple[str, ...]) -> tuple[str, ...]:
         warnings = (f"The values of the vault were not looked for: {why}",)
     if not kinds:
         return warnings
-    warning = f"what looks like a secret was removed ({', '.join(kinds)})"
-    return (f"{warning}: save where it is kept instead", *warnings)
+    warning = f"removed what looks like a secret ({', '.join(kinds)})"
+    return (f"{warning}; note where it is kept instead", *warnings)

@@ -70,7 +70,7 @@ class Leadership:
                 return False
         except OSError as error:
             cause, _ = cause_of(error)
-            message = f"The lock {self._lock_path} cannot be acquired: {cause}."
+            message = f"{self._lock_path} cannot be locked: {cause}."
             hint = "Use the option index_dir to put the index elsewhere."
             raise IndexUnusableError(message, hint=hint) from error
         # Of the open file: the path may name another one by now.

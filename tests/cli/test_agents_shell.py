@@ -259,9 +259,9 @@ def test_each_surface_names_its_own_way_to_the_global_scope(
     shown = hm(*words, "tabs", "Prefers tabs in all that it writes.")
     [hint] = hm(*words, "--json", "tea", "Drinks green tea at four.").json["hints"]
 
-    where = "it is kept in projects/shop only;"
-    assert f"{where} `-g` keeps it for all projects" in shown.err
-    assert hint == f"{where} `-g` keeps it for all projects"
+    where = "saved for projects/shop only;"
+    assert f"{where} `-g` saves it for all projects" in shown.err
+    assert hint == f"{where} `-g` saves it for all projects"
     saved = SaveResult(
         **dict.fromkeys(("path", "id", "key", "type", "scope", "status"), "x"),
         is_new=True,
@@ -270,7 +270,7 @@ def test_each_surface_names_its_own_way_to_the_global_scope(
         hints=(GlobalScopeHint(scope="projects/shop"),),
     )
     assert SaveOut.model_validate(saved).hints == [
-        f'{where} scope="global" keeps it for all projects'
+        f'{where} scope="global" saves it for all projects'
     ]
 
 

@@ -27,6 +27,7 @@ BLANKS = "Meeting notes of the platform team in May.md"
 NESTED = "projects/shop/the-incident-of-the-second-of-november-and-what-followed.md"
 END = "\x02"
 COMMANDS = (
+    "init",
     "list",
     "list --type lesson,fact",
     "list --status all",
@@ -128,6 +129,19 @@ def test_the_nearest_places_are_wrapped_between_words(
     assert " ".join(shown.split()).startswith(f"{title} deploy.md:5-7 ")
     assert f"Deploying > {headings}" in " ".join(shown.split())
     assert max(map(cell_width, shown.splitlines())) <= columns
+
+
+def test_a_folded_head_and_a_size_stay_recognizable(hm: Hm, notes: Path) -> None:
+    """At the left edge a heading looks like another hit, and a unit like nothing."""
+    headings = "How it is rolled back when the first attempt has failed, and by whom"
+    (notes / "deploy.md").write_text(f"# {headings}\n\n## Then\n\nA wombat digs.\n")
+
+    for columns in (50, 54, 58, 62):
+        search, status = screens([["search", "wombat"], ["status"]], columns)
+        head, rest = search.splitlines()[:2]
+        assert head.startswith("deploy.md:"), head
+        assert rest.startswith("    "), search
+        assert not re.search(r"^ *[kM]?B\)", status, re.MULTILINE)
 
 
 def test_a_table_shows_the_keys_and_places_that_it_lists(

@@ -185,3 +185,20 @@ def _make_older(monkeypatch: pytest.MonkeyPatch) -> None:
         return records
 
     monkeypatch.setattr(injector.InjectionLog, "last_records", older)
+
+
+@pytest.mark.parametrize("words", [("write", "x"), ("inject",), ("status",)])
+def test_a_folder_that_was_deleted_is_named_as_the_cause(
+    words: tuple[str, ...], notes: Path, hm: Hm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``.`` is there for the system as long as a process is in it."""
+    gone = notes.parent / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+
+    ran = hm(*words)
+
+    monkeypatch.chdir(notes)
+    assert ran.code == 1
+    assert ran.err.startswith("error: The current folder is no longer there.\nhint: Go")

@@ -31,16 +31,17 @@ FIRST_NOTE = """\
 FIRST_OPTIONS = {"enabled": True, "embedding_provider": "auto"}
 """The two that a person is most likely to look for; `hm config` shows the rest."""
 
-_NEXT = """
-Next:
-  hm write we deploy on Tuesdays only    remember something
-  hm search when do we deploy            ask for it
-  hm edit                                open global.md in your editor
-  hm status                              see what there is
-  hm connect                             let your agents use it
+_NEXT = {
+    "hm write we deploy on Tuesdays only": "remember something",
+    "hm search when do we deploy": "ask for it",
+    "hm edit": "open global.md in your editor",
+    "hm status": "see what there is",
+    "hm connect": "let your agents use it",
+}
+"""A command to try -> what it does."""
 
-Any .md file that you put into the notes folder is found by the next search.
-"""
+_NEXT_COLUMNS = 70
+"""So wide is their table; a narrower terminal has each in two lines."""
 
 
 @command(
@@ -72,7 +73,7 @@ def init(request: CommandRequest) -> int:
     lines.append(f"Ready: {notes} in the index{left_out}.")
     for line in lines:
         print_line(line)
-    write_stdout(_NEXT)
+    _print_next()
     usual = notes_folder(home)
     if not (os.path.exists(usual) and os.path.samefile(folder, usual)):
         write_stdout(_elsewhere(folder, usual))
@@ -84,6 +85,22 @@ def init(request: CommandRequest) -> int:
     if request.values["yes"] or (can_ask and not request.memory_dir):
         return _offer_connect(request)
     return 0
+
+
+def _print_next() -> None:
+    """Print what to do next."""
+    from shutil import get_terminal_size
+
+    wide = max(map(len, _NEXT))
+    is_narrow = is_terminal(sys.stdout) and get_terminal_size().columns < _NEXT_COLUMNS
+    write_stdout("\nNext:\n")
+    for words, what in _NEXT.items():
+        gap = f"\n{' ' * 6}" if is_narrow else " " * (wide - len(words) + 4)
+        write_stdout(f"  {words}{gap}{what}\n")
+    write_stdout("\n")
+    print_line(
+        "Any .md file that you put into the notes folder is found by the next search."
+    )
 
 
 def _elsewhere(folder: str, usual: str) -> str:

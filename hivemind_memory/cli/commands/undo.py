@@ -69,7 +69,7 @@ def _print_undone(undone: UndoResult, *, as_json: bool) -> None:
     verb = "would undo" if is_plan else "undid"
     at = minute_text(undone.at)
     where = f" in {places}" if (places := _scopes_text(undone.scopes)) else ""
-    kind = "mark as done" if undone.kind == DONE else undone.kind
+    kind = "`hm done`" if undone.kind == DONE else undone.kind
     print_line(f"{verb} the {kind} from {at}{where} ({undone.undone})")
     texts = undone.texts
     print_items("would forget" if is_plan else "forgot", undone.forgotten, texts)
