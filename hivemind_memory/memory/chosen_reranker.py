@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from hivemind_memory.state.model_requests import ModelRequests
     from hivemind_memory.state.state_file import StateFile
 
+_STATE_WAIT_MS = 200
+"""A search has two seconds, and may wait twice for the state."""
+
 
 class ChosenReranker(NamedTuple):
     """What reads the best candidates of a query, and which of them."""
@@ -48,7 +51,13 @@ def find_reranker(
     def open_account(per_day: int) -> ModelRequests:
         from hivemind_memory.state.model_requests import RERANK_BREAKER, ModelRequests
 
-        return ModelRequests(state(), clocks, per_day=per_day, breaker=RERANK_BREAKER)
+        return ModelRequests(
+            state(),
+            clocks,
+            per_day=per_day,
+            breaker=RERANK_BREAKER,
+            wait_ms=_STATE_WAIT_MS,
+        )
 
     reranker = provider.reranker(open_account, clocks.now)
     if reranker is None:

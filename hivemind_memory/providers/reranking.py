@@ -84,6 +84,8 @@ class CheckedReranker:
                 mask(query), [mask(text) for text in texts], timeout_s=timeout_s
             )
             check_scores(scores, count=len(texts))
+        except StateUnusableError as error:  # no request is sent that is not counted
+            raise RerankNotReadyError(str(error).removesuffix(".")) from error
         except RerankError as error:
             if error.is_failure:
                 self._breaker.fail(self._now(), str(error))

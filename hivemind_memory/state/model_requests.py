@@ -33,11 +33,18 @@ class ModelRequests:
         *,
         per_day: int,
         breaker: str = MODEL_BREAKER,
+        wait_ms: int = PROMISE_WAIT_MS,
     ) -> None:
-        """Take the state, the clocks, how many requests a day may have, and a key.
+        """Take the state and the clocks; open nothing yet.
 
-        *breaker* says whose breaker is kept.
+        Args:
+            state: Where they are counted.
+            clocks: Tell the day.
+            per_day: How many a day may have.
+            breaker: Whose breaker is kept.
+            wait_ms: Longest wait for a process that keeps the state locked.
         """
+        self._wait_ms = wait_ms
         self._breaker = breaker
         self._state = state
         self._clocks = clocks
@@ -68,7 +75,7 @@ class ModelRequests:
                 )
                 return bool(connection.changes())
 
-        if self._state.run(take, PROMISE_WAIT_MS):
+        if self._state.run(take, self._wait_ms):
             return 0.0
         now_s = self._clocks.now()
         local_s = now_s + self._clocks.local_offset_s(now_s)
@@ -84,7 +91,7 @@ class ModelRequests:
             rows = connection.execute(sql, (self._clocks.today(),)).fetchall()
             return int(str(rows[0][0])) if rows else 0
 
-        return self._state.run(read, PROMISE_WAIT_MS)
+        return self._state.run(read, self._wait_ms)
 
     def breaker_state(self) -> str:
         """Return the state of the breaker; empty: none was kept."""
@@ -96,13 +103,11 @@ class ModelRequests:
             rows = connection.execute(sql, (self._breaker,)).fetchall()
             return str(rows[0][0]) if rows else ""
 
-        return self._state.run(read, PROMISE_WAIT_MS)
+        return self._state.run(read, self._wait_ms)
 
     def keep_breaker_state(self, text: str) -> None:
         """Keep the state of the breaker for other processes."""
         if text == self.breaker_state():
             return
         sql = "INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)"
-        self._state.run(
-            lambda c: c.execute(sql, (self._breaker, text)), PROMISE_WAIT_MS
-        )
+        self._state.run(lambda c: c.execute(sql, (self._breaker, text)), self._wait_ms)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from hivemind_memory.config.resolve import load_settings
@@ -141,6 +143,31 @@ def test_a_search_is_reranked_and_explained(tmp_path: Path, server: ChatServer) 
         server.always = "slow"
         answer = memory.search(Query(text="backup runs"))
     assert any("not reranked" in warning for warning in answer.report.warnings)
+
+
+@pytest.mark.parametrize("wire", ["chat", "http"])
+def test_a_search_does_not_wait_for_a_state_that_is_locked(
+    tmp_path: Path, server: ChatServer, wire: str
+) -> None:
+    """It took five seconds, and with the language model it failed."""
+    with RerankServer() as other:
+        other.fault = "500"  # which is to be remembered
+        chosen = options(server) | {"rerank_provider": wire, "rerank_url": other.url}
+        sandbox = Sandbox(tmp_path / "home", flags=chosen)
+        sandbox.save("a.md", "The backup runs.\n")
+        sandbox.save("b.md", "The backup runs at night.\n")
+        with sandbox.memory() as memory:
+            ask(memory, "backup")
+            lock = apsw.Connection(memory.state().path)
+            lock.execute("BEGIN IMMEDIATE")
+            started = time.monotonic()
+            answer = ask(memory, "backup runs")
+            took_s = time.monotonic() - started
+            lock.close()
+
+    assert len(answer.hits) == 2
+    assert "not reranked" in str(answer.report.warnings)
+    assert took_s < 2
 
 
 def test_what_failed_in_other_processes_rests_in_this_one(tmp_path: Path) -> None:
