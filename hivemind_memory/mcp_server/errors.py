@@ -91,6 +91,15 @@ def unexpected_error(tool: str, error: Exception) -> ToolError:
     )
 
 
+def unknown_tool_error(name: str, known: Iterable[str]) -> ToolError:
+    """Return the error for a tool that the server does not have."""
+    named = mask_short(name, _MAX_NAME_CHARS)
+    names = list(known)
+    near = closest(named, names)
+    hint = f"Did you mean {near[0]}?" if near else f"The tools are {', '.join(names)}."
+    return ToolError(f"There is no tool {named}. {hint}")
+
+
 def unknown_argument_error(
     tool: str, known: Iterable[str], given: Mapping[str, object]
 ) -> ToolError | None:

@@ -28,6 +28,7 @@ from hivemind_memory.mcp_server.errors import (
     invalid_argument_error,
     unexpected_error,
     unknown_argument_error,
+    unknown_tool_error,
 )
 from hivemind_memory.mcp_server.http_tokens import token_of
 from hivemind_memory.mcp_server.instructions import INSTRUCTIONS
@@ -50,6 +51,7 @@ logger = logging.getLogger(__name__)
 
 NAME = "hivemind-memory"
 TITLE = "Hivemind Memory"
+DESCRIPTION = "One memory for every coding agent on your machine."
 
 
 def make_server(
@@ -93,6 +95,7 @@ def make_server(
     server = MemoryServer(
         NAME,
         title=TITLE,
+        description=DESCRIPTION,
         instructions=INSTRUCTIONS,
         version=__version__,
         log_level="WARNING",
@@ -190,19 +193,20 @@ class MemoryServer(MCPServer[Any]):
         except HivemindError as error:
             raise expected_error(name, error) from error
         tool = self._tool_manager.get_tool(name)
-        known: dict[str, Any] = {}
-        if tool is not None:
-            known = tool.parameters.get("properties", {})
-            arguments = _with_types(arguments, known)
-            required = tool.parameters.get("required", ())
-            arguments = {
-                key: value if key in required else _without_blanks(value)
-                for key, value in arguments.items()
-                if key in required or key not in known or not _is_blank(value)
-            }
-            unknown = unknown_argument_error(name, known, arguments)
-            if unknown is not None:
-                raise unknown
+        if tool is None:
+            names = (known.name for known in self._tool_manager.list_tools())
+            raise unknown_tool_error(name, names)
+        known = tool.parameters.get("properties", {})
+        arguments = _with_types(arguments, known)
+        required = tool.parameters.get("required", ())
+        arguments = {
+            key: value if key in required else _without_blanks(value)
+            for key, value in arguments.items()
+            if key in required or key not in known or not _is_blank(value)
+        }
+        unknown = unknown_argument_error(name, known, arguments)
+        if unknown is not None:
+            raise unknown
         question = None if context is None else self.connections.question(context)
         if question is not None:
             return question

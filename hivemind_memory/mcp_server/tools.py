@@ -28,7 +28,7 @@ from hivemind_memory.mcp_server.errors import expected_error, unexpected_error
 from hivemind_memory.mcp_server.http_tokens import token_of
 from hivemind_memory.mcp_server.offered_scopes import ALWAYS
 from hivemind_memory.mcp_server.server_state import ServerState
-from hivemind_memory.model.agents import PROJECT_HEADER
+from hivemind_memory.model.agents import PROJECT_HEADER, own_name
 from hivemind_memory.model.memory_types import BUILT_IN
 
 TYPE_CHECKING = False
@@ -266,12 +266,13 @@ def _schemas_of(function: Callable[..., Any]) -> Tool:
 
 
 def client_name(context: Context[Any]) -> str:
-    """Return the name of the client's token, else the one that it gives itself.
+    """Return the name of the client's token, else that of the agent.
 
-    Empty if there is neither.
+    It is what the client calls itself, if it is no agent that we know. Empty if there
+    is neither.
     """
     if token := token_of(context.request_context.request):
         return token.name
     client = context.session.client_params
     name = client.client_info.name if client is not None else ""
-    return "".join(filter(str.isprintable, name)).strip()[:64]
+    return own_name("".join(filter(str.isprintable, name)).strip()[:64])

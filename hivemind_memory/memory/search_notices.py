@@ -44,7 +44,7 @@ def why_empty(
     if not retrieved.words.asked:
         if search_filter.is_narrow:
             return "nothing matches the filters"
-        return "the query contains no word to search for"
+        return "the query contains no word to search for, and no filter to list by"
     if search_filter.is_narrow:
         return "no note that matches the filters contains a word of the query"
     return "no note contains a word of the query"

@@ -46,6 +46,7 @@ OTHER_NAMES = {
     "claude-code": "claude",
     "gemini-cli": "gemini",
     "qwen-code": "qwen",
+    "qwen-cli": "qwen",
     "codex-cli": "codex",
     "open-code": "opencode",
 }
@@ -74,13 +75,19 @@ def meant_agent(name: str, known: Iterable[str] = PROGRAMS) -> str:
     return close[0] if close and name.lower() not in names else ""
 
 
+_AS_CLIENT = "-mcp-client"
+"""Follows the name of some agents, and the name of a server may follow it."""
+
+
 def own_name(name: str) -> str:
     """Return the name that an agent has here, whatever it is called elsewhere.
 
     >>> own_name("claude-code"), own_name("Claude"), own_name("My-bot")
     ('claude', 'claude', 'My-bot')
+    >>> own_name("gemini-cli-mcp-client"), own_name("qwen-cli-mcp-client-hivemind")
+    ('gemini', 'qwen')
     """
-    low = name.lower()
+    low = name.lower().partition(_AS_CLIENT)[0]
     return OTHER_NAMES.get(low, low if low in PROGRAMS else name)
 
 

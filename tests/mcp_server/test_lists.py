@@ -168,7 +168,9 @@ def test_a_search_without_words_lists_what_fits_its_filters(
     nothing = found(call(kept, "memory_search", query=query, types=["goal"]))
     assert nothing["report"]["why_empty"] == "nothing matches the filters"
     unasked = found(call(kept, "memory_search", query=query))
-    assert unasked["report"]["why_empty"] == "the query contains no word to search for"
+    assert unasked["report"]["why_empty"] == (
+        "the query contains no word to search for, and no filter to list by"
+    )
 
 
 def test_the_source_of_a_memory_is_kept_shown_and_searched(

@@ -11,7 +11,7 @@ from typing import Any
 import anyio
 import pytest
 from mcp import Client
-from mcp.types import Tool
+from mcp.types import Implementation, Tool
 
 from hivemind_memory import opening
 from hivemind_memory.access.rules import Caller
@@ -21,7 +21,7 @@ from hivemind_memory.errors import ConfigError, HivemindError, ScopeError
 from hivemind_memory.mcp_server import tools_list
 from hivemind_memory.mcp_server.errors import expected_error
 from hivemind_memory.mcp_server.instructions import INSTRUCTIONS
-from hivemind_memory.mcp_server.server import MemoryServer, make_server
+from hivemind_memory.mcp_server.server import DESCRIPTION, MemoryServer, make_server
 from hivemind_memory.mcp_server.server_state import ServerState
 from tests.mcp_server.agents import MODES, call, found, refused, text_of
 
@@ -271,7 +271,9 @@ def test_a_hostile_path_is_refused_in_one_sentence(
         ("memory_forget", {"key": "nobody"}, "Nothing was forgotten."),
         ("memory_forget", {"key": ["x"]}, "Nothing was forgotten."),
         ("memory_link", {"from": "a"}, "Nothing was linked."),
-        ("memory_purge", {}, "Unknown tool"),
+        ("memory_purge", {}, "There is no tool memory_purge."),
+        ("memory_serach", {}, "memory_serach. Did you mean memory_search?"),
+        ("recall", {}, "There is no tool recall. The tools are memory_search,"),
     ],
 )
 def test_a_wrong_call_is_refused_in_one_sentence(
@@ -283,6 +285,33 @@ def test_a_wrong_call_is_refused_in_one_sentence(
     assert said in told
     assert "nput should" not in told
     assert "field required" not in told
+
+
+@pytest.mark.parametrize(
+    ("client", "agent"),
+    [
+        ("claude-code", "claude"),
+        ("codex-mcp-client", "codex"),
+        ("gemini-cli-mcp-client", "gemini"),
+        ("qwen-cli-mcp-client-hivemind", "qwen"),
+        ("Acme-mcp-client", "Acme-mcp-client"),
+    ],
+)
+def test_a_writer_is_called_as_the_agent_is_everywhere_else(
+    server: MemoryServer, notes: Path, client: str, agent: str
+) -> None:
+    """One looks for `codex`; the note said `codex-mcp-client`."""
+
+    async def run() -> None:
+        info = Implementation(name=client, version="1")
+        async with Client(server, client_info=info) as connected:
+            given = {"content": "Owls hunt at dusk.", "file": "owl.md"}
+            await connected.call_tool("memory_write", given)
+            assert connected.server_info.description == DESCRIPTION
+
+    anyio.run(run)
+
+    assert f" by={agent} " in (notes / "owl.md").read_text(encoding="utf-8")
 
 
 def test_a_key_that_is_taken_is_told_once(server: MemoryServer) -> None:
