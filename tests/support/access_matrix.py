@@ -71,7 +71,10 @@ HIDDEN_SESSION, OPEN_SESSION = "5ec0e7", "0be17e"
 DAY, NOW = "2026-01-05", "2026-02-01"
 _THEN_NS = 20_000 * 86_400 * 10**9
 _ULID = re.compile(r"\b01[0-9A-HJKMNP-TV-Z]{24}\b")
-_TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d([+-]\d\d:\d\d|Z)| \d\d:\d\d\b)?")
+_TIME = re.compile(
+    r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d+)?([+-]\d\d:\d\d|Z)| \d\d:\d\d\b)?"
+    r"|\bjust now\b|\b\d+ minutes? ago\b"
+)
 _LISTED = ("Forgotten:", "Restored:", "forgot", "restored", "purged")
 _OF_DASHBOARD = re.compile(r"dashboard-[0-9a-f]{8}")
 """The session of what a browser saves."""
