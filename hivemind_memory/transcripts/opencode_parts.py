@@ -11,7 +11,13 @@ import json
 from typing import NamedTuple
 
 from hivemind_memory.sqlite.other_programs import open_of_another_program
-from hivemind_memory.transcripts.message import FileState, Message, text_in
+from hivemind_memory.transcripts.message import (
+    ASSISTANT,
+    USER,
+    FileState,
+    Message,
+    text_in,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +25,7 @@ if TYPE_CHECKING:
 
 _CHANGED = """
 SELECT part.id, part.session_id, session.directory, part.time_created,
-  part.time_updated, message.data, part.data
+  part.time_updated, message.data, part.data, session.parent_id
 FROM part
 JOIN message ON message.id = part.message_id
 JOIN session ON session.id = part.session_id
@@ -30,7 +36,7 @@ ORDER BY part.time_updated, part.id
 
 _OF_SESSION = """
 SELECT part.id, part.session_id, session.directory, part.time_created,
-  part.time_updated, message.data, part.data
+  part.time_updated, message.data, part.data, session.parent_id
 FROM part
 JOIN message ON message.id = part.message_id
 JOIN session ON session.id = part.session_id
@@ -99,7 +105,7 @@ def _parts(path: str, sql: str, value: object) -> Iterator[ChangedPart]:
     """Yield the parts that a query finds."""
     with open_of_another_program(path) as rows:
         for row in rows(sql, (value,)):
-            part_id, session, folder, created, updated, message, data = row
+            part_id, session, folder, created, updated, message, data, parent = row
             text = str(data)
             yield ChangedPart(
                 str(part_id),
@@ -107,7 +113,7 @@ def _parts(path: str, sql: str, value: object) -> Iterator[ChangedPart]:
                 str(folder),
                 int(str(created)),
                 int(str(updated)),
-                tuple(_read_part(_parsed(str(message)), _parsed(text))),
+                tuple(_read_part(_parsed(str(message)), _parsed(text), parent)),
                 len(text),
             )
 
@@ -122,10 +128,12 @@ def _parsed(text: str) -> dict[str, object]:
 
 
 def _read_part(
-    message: dict[str, object], part: dict[str, object]
+    message: dict[str, object], part: dict[str, object], parent: object
 ) -> Iterator[Message]:
-    """Yield the messages of one part."""
+    """Yield the messages of one part; *parent* is the session that began its own."""
     role, kind = message.get("role"), part.get("type")
+    if parent and role == USER:
+        role = ASSISTANT  # the model's task for a subagent
     if kind == "text" and role in ("user", "assistant") and not part.get("synthetic"):
         if text := text_in(part.get("text")):
             yield Message(str(role), text)

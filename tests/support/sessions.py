@@ -20,7 +20,8 @@ Said = Sequence[tuple[str, str]]
 
 BEGAN_S = 1_795_600_000
 _OPENCODE = """
-CREATE TABLE IF NOT EXISTS session(id text PRIMARY KEY, directory text NOT NULL,
+CREATE TABLE IF NOT EXISTS session(id text PRIMARY KEY, parent_id text,
+  directory text NOT NULL,
   time_updated integer NOT NULL);
 CREATE TABLE IF NOT EXISTS message(id text PRIMARY KEY, session_id text NOT NULL,
   data text NOT NULL);
@@ -126,7 +127,7 @@ def _put_in_database(
     connection.executescript(_OPENCODE)
     last_ms = 1000 * (BEGAN_S + 10 * (first + len(said)))
     connection.execute(
-        "INSERT INTO session VALUES (?, ?, ?) ON CONFLICT DO UPDATE"
+        "INSERT INTO session VALUES (?, NULL, ?, ?) ON CONFLICT DO UPDATE"
         " SET time_updated = excluded.time_updated",
         (session, folder, last_ms),
     )

@@ -202,6 +202,23 @@ def test_a_file_that_the_user_names_is_not_what_the_user_says(texts: list[str]) 
         assert {role for role, text in found if FILE in text} == {"tool"}
 
 
+def test_a_task_for_a_subagent_is_not_what_the_user_says(
+    sandbox: Sandbox, user: Path
+) -> None:
+    """In OpenCode it has a session of its own, in which the model asks."""
+    put_recorded(user, "opencode")
+    connection = sqlite3.connect(user / FILES["opencode"])
+    with connection:
+        connection.execute("UPDATE session SET parent_id = 'ses_other'")
+    connection.close()
+    read_all(sandbox, user)
+
+    found = [(row[7], row[9].strip('"')) for row in rows(sandbox)]
+
+    assert ("assistant", QUESTION) in found
+    assert "user" not in {role for role, _ in found}
+
+
 def claude_messages(**record: object) -> list[tuple[str, str]]:
     """Return role and text of the messages of one line of Claude Code."""
     line = {"type": "user", "sessionId": "s", "cwd": LAMP, **record}
