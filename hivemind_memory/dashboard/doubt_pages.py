@@ -63,6 +63,12 @@ from hivemind_memory.model.value import NO_ITEMS
 
 MAX_SHOWN = 50
 
+_NOT_A_PERSON = Failure(
+    403,
+    "Pinning a memory is for a person to decide. Nothing was changed.",
+    hint="`hm dashboard` logs you in as one.",
+)
+
 _UNTRUSTED = Failure(
     409,
     "It comes from a tool or an outside source, so it cannot be pinned or kept here.",
@@ -199,6 +205,8 @@ def _count(found: Doubts, look: CloseLook | None) -> int:
 @pages.post("/{id}/pin")
 def pin(call: PageCall) -> Redirect:
     """Show a memory to every agent, or no longer."""
+    if not call.client.is_person:
+        raise _NOT_A_PERSON
     is_pinned = not call.form.get("end")
     try:
         memory = _kept_memory(call)

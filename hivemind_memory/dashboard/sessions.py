@@ -19,7 +19,9 @@ from hivemind_memory.mcp_server.http_tokens import FindToken
 
 SESSION_S = 12 * 3600.0
 LINK_S = 60.0
-_MAX_SESSIONS = 1000
+_MAX_SESSIONS = 100
+"""Of one token, or of all links: more end the oldest of its own and no other's."""
+
 _MAX_LINKS = 100
 
 
@@ -74,7 +76,7 @@ class Sessions:
         self._own = own_token
         self._find = find
         self._now_s = now_s
-        self._sessions: OrderedDict[str, Session] = OrderedDict()
+        self._sessions: dict[str, Session] = {}
         self._links: OrderedDict[str, float] = OrderedDict()
         self._notices: dict[str, Notice] = {}
         self._lock = threading.Lock()
@@ -144,9 +146,11 @@ class Sessions:
             ends_s=self._now_s() + SESSION_S,
         )
         with self._lock:
+            own = [old for old in self._sessions.values() if old.token == token]
+            if len(own) >= _MAX_SESSIONS:
+                del self._sessions[own[0].secret]
+                self._notices.pop(own[0].secret, None)
             self._sessions[session.secret] = session
-            while len(self._sessions) > _MAX_SESSIONS:
-                self._notices.pop(self._sessions.popitem(last=False)[0], None)
         return session
 
     def _client(self, session: Session) -> Client | None:

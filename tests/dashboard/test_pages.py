@@ -460,6 +460,18 @@ def test_a_token_decides_what_its_reader_sees_and_does(served: Served) -> None:
         assert ci.client.get("/memory").status_code == 303
 
 
+def test_a_token_pins_nothing(served: Served) -> None:
+    """An agent's pinned a text of every project, so each session began with it."""
+    known = save("tea", "Drink tea.", type="fact")
+    with Reader(served) as ci:
+        ci.log_in(add_token("ci", project="shop"))
+        assert f"/memory/{known}/pin" not in ci.page(f"/{known}").text
+        for end in ("", "1"):
+            told = ci.send(f"/{known}/pin", end=end)
+            assert told.status_code == 403
+            assert "Pinning a memory is for a person to decide" in told.text
+
+
 def test_a_visitor_sees_what_is_public(home: object) -> None:
     """Without buttons, and without what is private."""
     assert home
