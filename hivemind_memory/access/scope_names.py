@@ -113,10 +113,10 @@ def _with_own_scopes(error: ScopeError, caller: Caller, text: str = "") -> Scope
     hint = "The only scope here is global."
     if len(kinds) > 1:
         covered = "both" if len(kinds) == len(("global", "project")) else "all of them"
-        hint = f"Scopes here are {listed(kinds)}; a search without one covers {covered}"
-        hint = f"{_meant(text, kinds)}{hint}."
-    if not text:
-        hint = f"{hint} {_AT_START}"
+        hint = (
+            f"Scopes here are {listed(kinds)}; a search without one covers {covered}."
+        )
+    hint = f"{_meant(text, kinds)}{hint}" if text else f"{hint} {_AT_START}"
     return ScopeError(str(error), hint=hint)
 
 

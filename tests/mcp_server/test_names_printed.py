@@ -93,7 +93,7 @@ def test_a_claim_keeps_its_source(server: MemoryServer) -> None:
 @pytest.mark.parametrize(
     ("tool", "arguments", "near"),
     [
-        ("memory_search", {"query": "x", "scope": "projct:shop"}, "project/shop"),
+        ("memory_search", {"query": "x", "scope": "globl"}, "global"),
         ("memory_search", {"query": "x", "types": ["lessn"]}, "lesson"),
         ("memory_write", {"content": "x", "scop": "global"}, "scope"),
         ("memory_link", {"from": "a", "to": "b", "kind": "update"}, "updates"),
