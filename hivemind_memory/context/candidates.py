@@ -13,9 +13,9 @@ from hivemind_memory.context.facets import PROJECT
 from hivemind_memory.context.origins import AGENT, Origins, agent_of, session_of
 from hivemind_memory.context.told_memories import (
     ToldMemories,
-    is_over,
     read_own_lines,
 )
+from hivemind_memory.curation.replaced import is_over
 from hivemind_memory.errors import NoteNotFoundError, NoteUnreadableError
 from hivemind_memory.model.injection import Excerpt, FacetScore, LeftOut
 from hivemind_memory.model.memories import claim_of, claim_text

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from hivemind_memory.context.told_memories import ToldMemories, is_over
+from hivemind_memory.context.told_memories import ToldMemories
+from hivemind_memory.curation.replaced import is_over
 from hivemind_memory.errors import ScopeError
 from hivemind_memory.model.memories import ACTIVE, STATUSES
 from hivemind_memory.model.memory_types import SEARCH_ONLY, find_type

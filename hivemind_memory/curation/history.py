@@ -20,6 +20,7 @@ from hivemind_memory.curation.lookup import (
 from hivemind_memory.curation.lookup_errors import not_found
 from hivemind_memory.curation.own_day import with_own_day
 from hivemind_memory.curation.recalls import recall_times
+from hivemind_memory.curation.replaced import as_replaced, replaced_by_link
 from hivemind_memory.curation.status_names import as_of
 from hivemind_memory.curation.without_secrets import masked, memories_for
 from hivemind_memory.errors import HivemindError
@@ -92,7 +93,10 @@ def history(context: CurationContext, ref: str, *, scope: str | None = None) -> 
     found = _history_of(context, index, row)
     if found.is_cut:
         warning = "; ".join(filter(None, (warning, "older versions are not shown")))
-    return replaced(found, memories=_shown(context, found.memories), warning=warning)
+    newer = replaced_by_link(context, index)
+    shown = _shown(context, found.memories)
+    shown = tuple(as_replaced(memory, newer) for memory in shown)
+    return replaced(found, memories=shown, warning=warning)
 
 
 def show(
@@ -128,8 +132,10 @@ def show(
         raise not_found(ref)
     chain = _history_of(context, index, row).memories if row.type else (memory,)
     (shown,) = _shown(context, [memory])
+    newer = replaced_by_link(context, index).get(shown.path)
     return MemoryDetails(
         memory=shown,
+        replaced_by=newer.path if newer else "",
         edges=tuple(_edges(context, index, memory)),
         chain=_shown(context, chain),
         recall=_recalls_of(context, memory),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from hivemind_memory.access.rules import may_read
 from hivemind_memory.curation.entry_memory import entry_memory
 from hivemind_memory.curation.lookup import load_indexed, notes_in, parse_memory
+from hivemind_memory.curation.replaced import as_replaced, replaced_by_link
 from hivemind_memory.curation.status_names import as_of
 from hivemind_memory.curation.without_secrets import items_for, memories_for
 from hivemind_memory.errors import HivemindError
@@ -16,7 +17,7 @@ from hivemind_memory.markdown.text import decode
 from hivemind_memory.model.clocks import first_day_anywhere, is_since, seconds_of
 from hivemind_memory.model.curation import ENTRY, MEMORY
 from hivemind_memory.model.listing import RowFilter, WrittenItem, folder_named
-from hivemind_memory.model.memories import FORGOTTEN, STATUSES
+from hivemind_memory.model.memories import ACTIVE, FORGOTTEN, STATUSES, SUPERSEDED
 from hivemind_memory.model.scope import scope_of
 from hivemind_memory.model.tags import has_tags
 from hivemind_memory.model.trust import shown_source
@@ -25,7 +26,7 @@ from hivemind_memory.notes.entry_edits import entries_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.index.port import Index
@@ -54,14 +55,26 @@ def list_memories(
     today = context.clocks.today()
     source_ref = wanted.source_ref.strip()
     found = []
-    rows, _ = fitting_rows(context, index, wanted)
+    active, superseded = STATUSES[ACTIVE], STATUSES[SUPERSEDED]
+    newer: Mapping[str, MemoryRow] = {}
+    asked = wanted
+    if {active, superseded}.intersection(wanted.statuses):
+        newer = replaced_by_link(context, index)
+    if newer and superseded in wanted.statuses:
+        asked = replaced(wanted, statuses=(*wanted.statuses, active))
+    rows, _ = fitting_rows(context, index, asked)
     for row in rows:
         memory = load_indexed(context, row)
         if memory is None or not _is_by(wanted.by, memory.by):
             continue
         is_tagged = not wanted.tags or has_tags(memory.tags, wanted.tags)
         if is_tagged and memory.source_ref.startswith(source_ref):
-            found.append((row.type, as_of(memory, today)))
+            listed = as_replaced(as_of(memory, today), newer)
+            if listed.status in wanted.statuses or listed.status not in (
+                active,
+                superseded,
+            ):
+                found.append((row.type, listed))
     if len(wanted.types) > 1:
         # In the order of a section; the sort keeps the newest first within a type.
         order = list(all_types(context.types))

@@ -206,6 +206,9 @@ class MemoryDetails:
     chain: tuple[StoredMemory, ...] = ()
     """Newest to oldest, itself included."""
 
+    replaced_by: str = ""
+    """Path of an active memory that replaces it by a link; empty: there is none."""
+
     recall: RecallCounts = RecallCounts()
     warnings: tuple[str, ...] = ()
 

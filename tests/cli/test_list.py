@@ -307,3 +307,30 @@ def test_status_says_which_notes_a_list_leaves_out(hm: Hm, memories: Path) -> No
     assert line == (
         f"notes: {len(listed) + 1} (1 forgotten: `hm list` leaves them out)"
     )
+
+
+def test_what_another_memory_replaces_by_a_link_is_superseded_everywhere(
+    hm: Hm, home: Path
+) -> None:
+    """A search hid it and a section left it out, and lists called it active."""
+    hm("init")
+    hm("save", "old-rule", "--type", "lesson", "Run the linter before each push.")
+    hm("save", "new-rule", "--type", "lesson", "Let CI run the linter.")
+    hm("link", "new-rule", "old-rule", "--kind", "updates")
+
+    def listed(*words: str) -> dict[str, str]:
+        rows = hm("list", "--type", "lesson", *words, "--json").json
+        return {row["key"]: row["status"] for row in rows}
+
+    assert listed() == {"new-rule": "active"}
+    assert listed("--superseded") == {"old-rule": "superseded"}
+    assert listed("--status", "all") == {"new-rule": "active", "old-rule": "superseded"}
+    assert "status: superseded\n" in hm("show", "old-rule").out
+    assert "status: active\n" in hm("show", "new-rule").out
+    versions = hm("history", "old-rule", "--json").json["memories"]
+    assert [version["status"] for version in versions] == ["active", "superseded"]
+
+    hm("unlink", "new-rule", "old-rule")
+
+    assert listed() == {"new-rule": "active", "old-rule": "active"}
+    assert "status: active\n" in hm("show", "old-rule").out

@@ -59,6 +59,10 @@ class ScannedIndex:
         """Return a copy that reads the disk no more."""
         return ScannedIndex(self.notes, self._rows())
 
+    def has_strong_edges(self) -> bool:
+        """Return False: it reads no links."""
+        return False
+
     def memories(
         self,
         *,

@@ -145,7 +145,9 @@ def _version_head(memory: StoredMemory) -> str:
 
 def _all_facts(shown: MemoryDetails) -> Iterable[tuple[str, str]]:
     """Yield what is known about a memory and what is linked to it."""
-    yield from _facts(shown.memory)
+    for name, value in _facts(shown.memory):
+        is_replaced = name == "status" and shown.replaced_by
+        yield name, "superseded" if is_replaced else value
     recall = shown.recall
     last = f", last {recall.last_accessed_at}" if recall.access_count else ""
     yield "recalled", f"{count_text(recall.access_count, 'time')}{last}"
