@@ -25,7 +25,7 @@ MAX_CHARS = 4_000
 """Of a reply; a longer one is not read, for its words are no words."""
 
 _STRUCTURE = lazy_re(
-    r"```|~~~|<!--|^(?:[#>|]|---|===|\*\*\*)|(?<!\S)</?[a-z][\w-]*>",
+    r"```|~~~|<!--|^(?:[#>|]|---|===|\*\*\*)|(?<!\S)</?[a-z][\w-]*(?: [^<>]*)?>",
     re.MULTILINE | re.IGNORECASE,
 )
 """What prose does not have: fences, comments, headings, quotations, tables, rules, and
