@@ -56,7 +56,7 @@ def _text(hint: SaveHint, words: HintWords) -> str:
         ending = f"{words.global_scope} saves it for all projects"
         return f"saved for {hint.scope} only; {ending}"
     if isinstance(hint, OpeningHint):
-        opens = f"{words.opening} lets every session open with it"
+        opens = f"if all should, use {words.opening}"
         return f"only sessions that it matches open with it; {opens}"
     return hint
 

@@ -278,7 +278,7 @@ def test_what_an_agent_keeps_for_all_says_if_few_sessions_open_with_it(
     hm: Hm, shell: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As its tools do; a person is told nothing."""
-    few = "only sessions that it matches open with it; "
+    few = "only sessions that it matches open with it; if all should, use"
     write = ("write", "-g", "The terminal is Ghostty.")
     assert few not in hm(*write[:2], "--source", "human", write[2]).err
     monkeypatch.setenv("CLAUDECODE", "1")
@@ -286,8 +286,8 @@ def test_what_an_agent_keeps_for_all_says_if_few_sessions_open_with_it(
     written = hm(*write).err
     saved = hm("save", "-g", "indent", "Tabs, everywhere.").err
 
-    assert f"{few}`hm save -g --type preference KEY TEXT` lets every" in written
-    assert f"{few}`--type preference --reason WHY` lets every session" in saved
+    assert f"{few} `hm save -g --type preference KEY TEXT`" in written
+    assert f"{few} `--type preference --reason WHY`" in saved
 
 
 @pytest.fixture

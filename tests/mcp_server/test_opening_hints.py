@@ -9,7 +9,7 @@ from hivemind_memory.mcp_server.instructions import INSTRUCTIONS
 from hivemind_memory.mcp_server.server import MemoryServer
 from tests.mcp_server.agents import call, found, text_of
 
-FEW = "only sessions that it matches open with it; memory_save with"
+FEW = "only sessions that it matches open with it; if all should, use memory_save with"
 TERMINAL = "The user's terminal is Ghostty."
 TABS = "Tabs, everywhere."
 
@@ -32,8 +32,8 @@ def test_a_save_for_all_projects_says_if_few_sessions_open_with_it(
     answer = call(server, "memory_save", key="indent", content=TABS, **arguments)
 
     hints = found(answer).get("hints", [])
-    told = f'{FEW} type="preference" and a supersede_reason lets'
-    assert [hint.startswith(told) for hint in hints] == [True] * is_told
+    told = f'{FEW} type="preference" and a supersede_reason'
+    assert hints == [told] * is_told
     assert (told in text_of(answer)) == is_told
     if is_told:
         again = {"type": "preference", "supersede_reason": "minor correction"}
@@ -59,7 +59,7 @@ def test_an_entry_for_all_projects_says_if_few_sessions_open_with_it(
     """Every session opens with ``global.md``; other free text has to match."""
     answer = call(server, "memory_write", content=TERMINAL, **arguments)
 
-    told = f'{FEW} type="preference" lets every session open with it'
+    told = f'{FEW} type="preference"'
     assert found(answer).get("hints", []) == [told] * is_told
     assert (f"\nhint: {told}" in text_of(answer)) == is_told
 
