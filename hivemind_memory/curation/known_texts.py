@@ -9,7 +9,7 @@ from __future__ import annotations
 from hivemind_memory.curation.lookup import load_memory
 from hivemind_memory.model.keys import folded_key
 from hivemind_memory.model.memories import ACTIVE, FORGOTTEN, PENDING, STATUSES
-from hivemind_memory.model.scope import GLOBAL
+from hivemind_memory.model.scope import GLOBAL, scope_of
 from hivemind_memory.search.similarity import similarity, words_in
 
 TYPE_CHECKING = False
@@ -68,7 +68,9 @@ def says_already(
             return f"{row.path} says so already ({STATUSES[row.status]})"
     paths = {row.path for row in rows}
     for candidate in find_similar(content):
-        if candidate.path not in paths and _repeats(words, words_in(candidate.text)):
+        if candidate.path in paths or scope_of(candidate.path) not in scopes:
+            continue
+        if _repeats(words, words_in(candidate.text)):
             return f"{candidate.path} says so already"
     return ""
 

@@ -228,6 +228,21 @@ def test_what_is_known_is_told_to_the_model_and_not_proposed(home: CaptureHome) 
     assert told(home.chat.asked[0])["known"] == [{"key": "dimmer", "text": LESSON}]
 
 
+@pytest.mark.parametrize(
+    ("scope", "outcome"), [("projects/clock", "proposed"), ("global", "dropped")]
+)
+def test_what_another_project_knows_is_not_known_in_this_one(
+    home: CaptureHome, scope: str, outcome: str
+) -> None:
+    """Its agents would never be told; what is global is known to all."""
+    new = NewMemory(key="dimmer", content=LESSON, type="fact", scope=scope)
+    home.with_memory(lambda m: m.save(new))
+    home.put(SAID)
+    home.reply_with(proposal(LESSON, 3))
+
+    assert outcomes(home.capture()) == [outcome]
+
+
 def test_what_others_wrote_below_a_memory_is_not_told(home: CaptureHome) -> None:
     """A page does not leave with it, nor an entry that was forgotten since."""
     new = NewMemory(key="dimmer", content=LESSON, type="fact", scope="projects/lamp")
