@@ -13,6 +13,7 @@ from typing import NamedTuple
 from hivemind_memory.context.facets import COMMIT, PROJECT
 from hivemind_memory.context.query_words import shared_words, telling_words, words_of
 from hivemind_memory.model.filters import DEFAULT_FILTER, SearchFilter
+from hivemind_memory.model.generic_words import is_generic
 from hivemind_memory.model.memory_types import NEWEST, RELEVANT, all_types
 from hivemind_memory.model.query import STRONG, Query
 from hivemind_memory.model.scope import GLOBAL, scope_of
@@ -132,7 +133,11 @@ def _related(
     is_known = is_strong or (answer.is_weak and best >= WEAK_FROM)
     telling = telling_words(facet.text, names)
     of_names = {word for name in names for word in words_of(name)}
-    beside = [word for word in words_of(facet.text) if word not in of_names]
+    beside = [
+        word
+        for word in words_of(facet.text)
+        if word not in of_names and not is_generic(word)
+    ]
     for hit in answer.hits:
         is_near = holds_all_words or hit.confidence >= RELATED_SHARE * best
         if own == scope_of(hit.path) != GLOBAL:

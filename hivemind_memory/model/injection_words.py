@@ -7,7 +7,7 @@ from hivemind_memory.model.scope import FOLDERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
 LEFT_OUT_WORDS = {
@@ -55,6 +55,9 @@ def reasons_text(memory: Mapping[str, Any]) -> str:
 
     >>> reasons_text({"parts": [{"facet": "saved", "value": 0.1}]})
     'a saved memory'
+    >>> part = {"facet": "commit", "value": 0.1}
+    >>> reasons_text({"parts": [part], "words": {"commit": ["invoices"]}})
+    'matches the latest commits (invoices)'
     """
     parts = sorted(memory["parts"], key=lambda part: -part["value"])
     words = REASON_WORDS
@@ -62,5 +65,14 @@ def reasons_text(memory: Mapping[str, Any]) -> str:
         words = {**words, "preference": _GLOBAL_WORDS}
     if memory.get("path", "").startswith(_IN_PROJECT):
         words = {**words, "project": _MEMBER_WORDS}
-    reasons = (words.get(part["facet"], part["facet"]) for part in parts)
+    matched = memory.get("words", {})
+    reasons = (_reason(words, part["facet"], matched) for part in parts)
     return ", ".join(dict.fromkeys(reasons))
+
+
+def _reason(
+    words: Mapping[str, str], facet: str, matched: Mapping[str, Sequence[str]]
+) -> str:
+    """Return a reason, with the words that matched if they are known."""
+    reason = words.get(facet, facet)
+    return f"{reason} ({', '.join(matched[facet])})" if matched.get(facet) else reason

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
+    from hivemind_memory.inject.injector import Injector
     from hivemind_memory.memory import Memory
 
 
@@ -63,7 +64,10 @@ def why(request: CommandRequest) -> int:
         return _show_why(request, named)
     with request.open_memory() as memory:
         opening.check_worktree(memory, named)
-        record = opening.open_injector(memory).why(named)
+        injector = opening.open_injector(memory)
+        record = injector.why(named)
+        if record:
+            _add_words(memory, injector, named, record["memories"])
     if request.values["json"]:
         print_json(record)
     elif record is None:
@@ -83,13 +87,15 @@ def _show_why(request: CommandRequest, name: str) -> int:
     with request.open_memory() as memory:
         path, first, last, _ = memory.curation.locate(name)
         path = memory.read(path, start_line=first or 1, line_count=0).path
-        record = opening.open_injector(memory).why(os.curdir)
+        injector = opening.open_injector(memory)
+        record = injector.why(os.curdir)
         found = record or {"memories": [], "left_out": []}
         rows = memory.memories()
         is_typed = any(row.type for row in rows if row.path == path)
         # A typed memory is injected as a whole; of a note, only what is asked for.
         lines = range(first, last + 1) if first and not is_typed else None
         injected = _at(found["memories"], path, lines)
+        _add_words(memory, injector, os.curdir, injected)
         left_out = _at(found["left_out"], path, lines)
         reason = record["why_empty"] if record else ""
         if not injected and not reason:
@@ -113,6 +119,29 @@ def _show_why(request: CommandRequest, name: str) -> int:
     begun = [_begun(found)] if record and record["begun_at"] else []
     print_notices([*begun, *map(copy_notice, copies_of(rows, path))])
     return 0
+
+
+def _add_words(
+    memory: Memory, injector: Injector, folder: str, records: Sequence[dict[str, Any]]
+) -> None:
+    """Add to records of memories the words of the worktree that each of them has."""
+    from contextlib import suppress
+
+    from hivemind_memory.context.facets import facets_of
+    from hivemind_memory.context.matched_words import matched_words
+    from hivemind_memory.errors import HivemindError
+    from hivemind_memory.git.worktree import worktree_state
+    from hivemind_memory.redaction import mask
+
+    root, repository = injector.root_of(folder), injector.repository_of(folder)
+    facets = facets_of(worktree_state(root, repository))
+    for record in records:
+        first, last = record["start_line"], record["end_line"]
+        with suppress(HivemindError):  # a note that is gone matches nothing
+            text = memory.read(
+                record["path"], start_line=first, line_count=last - first + 1
+            ).text
+            record["words"] = matched_words(facets, f"{record['path']} {mask(text)}")
 
 
 def _is_newer(memory: Memory, name: str, record: dict[str, Any]) -> bool:
