@@ -17,7 +17,8 @@ import os
 import struct
 import sys
 
-from hivemind_memory.files.descriptors import identity_at, open_regular
+from hivemind_memory.files.descriptors import identity_at
+from hivemind_memory.files.own_files import open_own
 
 _NONBLOCK = os.O_NONBLOCK | getattr(os, "O_CLOEXEC", 0)
 # linux/inotify.h. All that changes a note, its name, or the folders above it.
@@ -73,7 +74,7 @@ class InotifyProbe:
         self._fd = self._checked(self._libc.inotify_init1(_NONBLOCK))
         try:
             self._watch_below(folder, "")
-            os.close(open_regular(cookie, os.O_CREAT | os.O_WRONLY))
+            os.close(open_own(cookie, os.O_CREAT | os.O_WRONLY))
             self._cookie_watch = self._add(cookie, _ATTRIB)
         except OSError:
             self.close()

@@ -29,6 +29,9 @@ RECOVERED_FILE = "returned.jsonl"
 """The file beside it that lists the recovered entries."""
 
 _SECTIONS, _VECTORS = "sections-", ".vec"
+_SHARED_LOCKS = "locks"
+_INDEXES = "indexes"
+"""The folder of a home for the indexes of notes folders whose own is a link."""
 
 
 @value
@@ -51,9 +54,12 @@ class Places:
     """The option of that name."""
 
     def is_moved(self) -> bool:
-        """Return whether the notes folder is another one now: a link was changed."""
+        """Return whether the notes or the index are elsewhere: a link was changed."""
         named = self.named_notes
-        return bool(named) and os.path.realpath(named) != self.notes
+        if not named:
+            return False
+        now = places_of(self.home, named, self.index_dir)
+        return (now.notes, now.index) != (self.notes, self.index)
 
     def current(self) -> Places:
         """Return the places as they are now; these if the notes are where they were."""
@@ -140,6 +146,13 @@ class Places:
         is_own = self.notes == os.path.realpath(notes_folder(self.home))
         return "" if is_own else self.notes
 
+    def linked_folder(self) -> str:
+        """Return the folder of our own in the notes folder that is a link.
+
+        It is not made use of. Empty: there is none.
+        """
+        return _linked_folder(self.notes)
+
     def make_index_folder(self) -> None:
         """Make the folder of the index, private and ignored by git."""
         _make_ignored_folder(self.index)
@@ -208,12 +221,12 @@ def notes_locks(notes: str) -> str:
     """Return the folder of the locks of a notes folder, made if it is missing.
 
     It is next to the notes, so that all homes with these notes share it. Empty: the
-    notes folder is not there or cannot be written.
+    notes folder is not there or cannot be written, or a link is in its place.
     """
-    if not os.path.isdir(notes):
+    if not os.path.isdir(notes) or _linked_folder(notes):
         return ""
     index = os.path.join(notes, INDEX_FOLDER)
-    locks = os.path.join(index, "locks")
+    locks = os.path.join(index, _SHARED_LOCKS)
     try:
         if not os.path.isdir(locks):
             _make_ignored_folder(index)
@@ -221,6 +234,17 @@ def notes_locks(notes: str) -> str:
     except OSError:
         return ""
     return locks
+
+
+def _linked_folder(notes: str) -> str:
+    """Return the folder of our own in a notes folder that is a link; empty: none.
+
+    A folder of notes may come with one, as a clone of a repository does. It leads to
+    another program's folder.
+    """
+    index = os.path.join(notes, INDEX_FOLDER)
+    both = (index, os.path.join(index, _SHARED_LOCKS))
+    return next(filter(os.path.islink, both), "")
 
 
 def _make_ignored_folder(folder: str) -> None:
@@ -295,8 +319,8 @@ def find_above(folder: str, name: str) -> str:
 def places_of(home: str, memory_dir: str | None, index_dir: str) -> Places:
     """Return the places of the memory in *memory_dir*.
 
-    A notes folder outside the home has a journal and an index folder of its own in
-    the home, named after it.
+    A notes folder outside the home has a journal of its own in the home, named after
+    it. So has one whose index folder is a link, for its index.
     """
     standard = notes_folder(home)
     named = os.path.abspath(memory_dir or standard)
@@ -305,6 +329,8 @@ def places_of(home: str, memory_dir: str | None, index_dir: str) -> Places:
     if notes != os.path.realpath(standard):
         journal = os.path.join(journal, _name_of(notes))
     index = os.path.join(notes, INDEX_FOLDER)
+    if not index_dir and os.path.islink(index):
+        index = os.path.join(home, _INDEXES, _name_of(notes))
     if index_dir:
         index = os.path.join(os.path.abspath(index_dir), _name_of(notes))
     return Places(

@@ -195,6 +195,14 @@ def _place_of_index(places: Places) -> Finding:
     """Check whether the index is on a disk where SQLite's locks work."""
     from hivemind_memory.files.mounts import shared_type
 
+    if link := places.linked_folder():
+        return Finding(
+            name="index location",
+            is_ok=False,
+            detail=f"{link} is a link and is not followed; the index is in"
+            f" {places.index}",
+            hint="Remove the link.",
+        )
     shared = shared_type(places.index)
     tool = next((name for name in SYNC_TOOLS if f"/{name}" in places.index), "")
     if shared or tool:

@@ -17,6 +17,7 @@ import os
 from hivemind_memory.files.descriptors import open_regular
 from hivemind_memory.files.digests import blake2b_hex
 from hivemind_memory.files.locks import KernelLock
+from hivemind_memory.files.own_files import open_own
 
 _WRITE = os.O_CREAT | os.O_WRONLY
 _MAX_BYTES = 200
@@ -80,7 +81,7 @@ class SharedComparison:
         said = f"{began_s:.9f}".encode()
         try:
             data = said + b" " + self._digest(said, compared_with)
-            fd = open_regular(self._file, _WRITE)
+            fd = open_own(self._file, _WRITE)
             try:
                 os.ftruncate(fd, os.write(fd, data))
             finally:

@@ -17,6 +17,7 @@ from hivemind_memory.errors import NotSavedError, is_disk_full
 from hivemind_memory.files import descriptors
 from hivemind_memory.files.errors import cause_of
 from hivemind_memory.files.locks import LOCK_WAIT_S, KernelLock, exclusive
+from hivemind_memory.files.own_files import open_own
 from hivemind_memory.files.places import (
     JOURNAL_FILE,
     JOURNAL_LOCK,
@@ -289,7 +290,7 @@ class JournalFile:
     def _open(self, name: str) -> int:
         """Return a descriptor of a file of the journal, 0600 if it is new."""
         path = os.path.join(self.folder, name)
-        fd = descriptors.open_regular(path, _FLAGS)
+        fd = open_own(path, _FLAGS)
         try:
             descriptors.set_mode(fd, descriptors.PRIVATE_FILE)
         except OSError:

@@ -21,6 +21,7 @@ from hivemind_memory.files.descriptors import (
     sync_file,
     write_all,
 )
+from hivemind_memory.files.own_files import open_own
 from hivemind_memory.version import __version__
 
 TYPE_CHECKING = False
@@ -161,7 +162,7 @@ def _store(
 ) -> None:
     """Write what comes, from a byte on, and no more than the file has."""
     flags = os.O_WRONLY | os.O_CREAT | (0 if has else os.O_TRUNC)
-    descriptor = open_regular(part, flags)
+    descriptor = open_own(part, flags)
     try:
         os.lseek(descriptor, has, os.SEEK_SET)
         while block := read(_BLOCK_BYTES):

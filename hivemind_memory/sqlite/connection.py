@@ -15,10 +15,9 @@ from hivemind_memory.files.descriptors import (
     IrregularFileError,
     check_regular,
     identity_at,
-    open_regular,
     set_mode,
 )
-from hivemind_memory.files.own_files import refuse_links
+from hivemind_memory.files.own_files import open_own, refuse_links
 from hivemind_memory.sqlite.full_disk import is_full, why_unwritable
 from hivemind_memory.sqlite.writer_lock import WriterConnection
 
@@ -193,7 +192,7 @@ def make_file(path: str) -> None:
     for suffix in ("-wal", "-shm"):
         if os.path.exists(path + suffix):
             os.unlink(path + suffix)
-    file = open_regular(path, _NEW_FILE)
+    file = open_own(path, _NEW_FILE)
     try:
         set_mode(file, PRIVATE_FILE)
     finally:

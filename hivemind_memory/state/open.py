@@ -21,6 +21,7 @@ from hivemind_memory.files.descriptors import (
     open_regular,
     set_mode,
 )
+from hivemind_memory.files.own_files import refuse_links
 from hivemind_memory.sqlite.full_disk import is_full, why_unwritable
 
 COUNT_WAIT_MS = 50
@@ -52,6 +53,7 @@ def open_state(path: str, *, wait_ms: int = COUNT_WAIT_MS) -> apsw.Connection:
         OSError: It cannot be made.
         StateTooNewError: A newer version of the program made it.
     """
+    refuse_links(path, SQLITE_FILES)
     check_regular(path, SQLITE_FILES)
     if not os.path.exists(path):
         _make_file(path)
