@@ -1,4 +1,4 @@
-"""Checks the options that have parts: one function for each, named in the table.
+"""Checks the options that have parts, or name a file: a function each, in the table.
 
 Each takes the value and returns a sentence about the first thing in it that is not
 allowed, or nothing. Imported only when such an option is set.
@@ -11,7 +11,12 @@ import os
 import shlex
 
 from hivemind_memory.config.option import is_writable
-from hivemind_memory.model.agents import TRANSCRIPT_SOURCES, list_names, sources_named
+from hivemind_memory.model.agents import (
+    RULES_FOLDER,
+    TRANSCRIPT_SOURCES,
+    list_names,
+    sources_named,
+)
 from hivemind_memory.model.memory_types import INJECTED
 from hivemind_memory.model.scope import (
     FOLDERS,
@@ -162,6 +167,40 @@ def check_links(links: Mapping[str, object]) -> str:
         is_whole = isinstance(target, str) and target == os.path.normpath(target)
         if not is_whole or not os.path.isabs(str(target)):
             return f"{shown} must name an absolute path, such as /srv/team-notes."
+    return ""
+
+
+def check_index_dir(folder: str) -> str:
+    """Return what is wrong with the folder of the index.
+
+    A relative one would be another folder wherever a command is run.
+
+    >>> check_index_dir("~/.cache/hivemind"), check_index_dir("/var/cache/hm")
+    ('', '')
+    """
+    if not folder or os.path.isabs(os.path.expanduser(folder)):
+        return ""
+    shown = json.dumps(folder, ensure_ascii=False)
+    return f"{shown} is not an absolute path, such as ~/.cache/hivemind."
+
+
+def check_target(setting: str) -> str:
+    """Return what is wrong with the file for the injected section.
+
+    >>> check_target("docs/AGENTS.md"), check_target(".claude/rules/")
+    ('', '')
+    >>> check_target("../notes.md")
+    '"../notes.md" is not a file inside a worktree, such as AGENTS.md.'
+    """
+    parts = setting.replace("\\", "/").removesuffix("/").split("/")
+    is_folder = setting.endswith("/") and setting != RULES_FOLDER
+    is_odd = is_folder or any(
+        not part or part in (".", "..") or part.lower() == ".git" for part in parts
+    )
+    # ~ would create a folder of that name, which is not what the user means.
+    if is_odd or ":" in parts[0] or parts[0].startswith("~") or "\n" in setting:
+        shown = json.dumps(setting, ensure_ascii=False)
+        return f"{shown} is not a file inside a worktree, such as AGENTS.md."
     return ""
 
 

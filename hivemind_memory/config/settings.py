@@ -165,8 +165,9 @@ class Settings(ScopeSettings):
     )
     index_dir: str = _option(
         "",
-        "Folder for the index, if the notes are on a network drive or in a"
-        " synced folder. Empty: .index in the notes folder.",
+        "Folder for the index, an absolute path: for notes on a network drive or in"
+        " a synced folder. Empty: .index in the notes folder.",
+        check="check_index_dir",
     )
     max_note_mb: int = _option(
         DEFAULT_MAX_NOTE_MB,
@@ -264,10 +265,10 @@ class Settings(ScopeSettings):
     )
     inject_target: str = _option(
         "CLAUDE.md",
-        "File in the worktree that hm inject writes to. CLAUDE.md,"
-        " CLAUDE.local.md and .claude/rules/ apply to Claude Code, and other"
-        " agents get the file that they read. Any other file, such as AGENTS.md,"
-        " is used for every agent.",
+        "File in the worktree that hm inject writes to. CLAUDE.md, CLAUDE.local.md and"
+        " .claude/rules/ apply to Claude Code, and other agents get the file that they"
+        " read. Any other file, such as AGENTS.md, is used for every agent.",
+        check="check_target",
     )
     activity: bool = _option(
         False,  # noqa: FBT003 - the first column is the default

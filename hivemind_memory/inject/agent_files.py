@@ -5,7 +5,7 @@ What each agent reads was verified with the agent itself; see docs/injection.md.
 
 from __future__ import annotations
 
-from hivemind_memory.errors import UsageError
+from hivemind_memory.model.agents import RULES_FOLDER
 from hivemind_memory.model.value import value
 
 TYPE_CHECKING = False
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 CLAUDE_FILE = "CLAUDE.md"
 LOCAL_FILE = "CLAUDE.local.md"
-RULES_FOLDER = ".claude/rules/"
 RULES_FILE = ".claude/rules/hivemind-memory.md"
 AGENTS_FILE = "AGENTS.md"
 GEMINI_FILE = "GEMINI.md"
@@ -56,11 +55,8 @@ def choose_target(
 
     Args:
         agent: Its name, such as ``claude``; empty: Claude Code.
-        setting: The option ``inject_target``.
+        setting: The option ``inject_target``, checked.
         exists: Whether the worktree contains a file.
-
-    Raises:
-        UsageError: The setting does not name a file inside a worktree.
     """
     wanted = _parsed(setting)
     if wanted not in CLAUDE_FILES:
@@ -92,14 +88,4 @@ def _parsed(setting: str) -> str:
     """Return the file that a setting names."""
     if setting.rstrip("/") + "/" == RULES_FOLDER:
         return RULES_FILE
-    parts = setting.replace("\\", "/").split("/")
-    is_odd = any(
-        not part or part in (".", "..") or part.lower() == ".git" or "\0" in part
-        for part in parts
-    )
-    # ~ would create a folder of that name, which is not what the user means.
-    if is_odd or ":" in parts[0] or parts[0].startswith("~") or "\n" in setting:
-        message = f"inject_target is {setting!r}, which is not a file inside a worktree"
-        hint = "`hm config set inject_target CLAUDE.md` sets it back."
-        raise UsageError(message, hint=hint)
-    return "/".join(parts)
+    return setting.replace("\\", "/")

@@ -23,6 +23,9 @@ PROGRAMS = {
 }
 """Agent -> its program. Any other name means an agent that reads AGENTS.md."""
 
+RULES_FOLDER = ".claude/rules/"
+"""A folder whose files Claude Code reads, as ``inject_target`` names it."""
+
 CONNECTABLE = ("claude", "codex", "gemini", "cursor", "opencode", "qwen", "vscode")
 """Agents that ``hm connect`` knows, in its order."""
 

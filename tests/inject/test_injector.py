@@ -471,7 +471,10 @@ def test_a_target_outside_is_refused(tmp_path: Path, home: Path, target: str) ->
 
     with pytest.raises(UsageError, match="not a file inside a worktree"):
         inject(home, worktree, inject_target=target)
+    (home / "config.json").write_text(json.dumps({"memory": {"inject_target": target}}))
+    file = inject(home, worktree)
 
+    assert file == "CLAUDE.md"
     assert status(worktree) == ""
 
 
