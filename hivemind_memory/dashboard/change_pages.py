@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from hivemind_memory.curation.edited import edited
 from hivemind_memory.curation.read_version import ReadVersion
+from hivemind_memory.dashboard.drafts import edit_draft
 from hivemind_memory.dashboard.form_fields import FIELDS, given_fields, shown_fields
 from hivemind_memory.dashboard.memory_pages import (
     address_of,
@@ -29,7 +30,6 @@ from hivemind_memory.dashboard.page import (
     unless_missing,
 )
 from hivemind_memory.dashboard.render import sentence
-from hivemind_memory.dashboard.shown_text import masked_text
 from hivemind_memory.dashboard.word_diff import word_diff
 from hivemind_memory.errors import (
     ForgottenError,
@@ -166,7 +166,7 @@ def replace_memory(call: PageCall) -> Page | Redirect:
         is_settled = bool(typed["settled"])
         lost = follow_with_links(call, details, saved.id, is_settled=is_settled)
     notice = " ".join((notice, *map(sentence, (*saved.warnings, *lost))))
-    draft = _draft_of(memory)
+    draft = edit_draft(memory.scope, memory.key, memory.id)
     return Redirect(path=f"{ROOT}/{saved.id}", notice=notice, saved=draft)
 
 
@@ -317,12 +317,6 @@ def _read_version(call: PageCall) -> ReadVersion:
     return ReadVersion(memory=memory, is_same=lambda now: is_as_seen(call, now))
 
 
-def _draft_of(memory: StoredMemory) -> str:
-    """Return the name of the draft of a memory: that of its next version, too."""
-    name = masked_text(memory.key) or memory.id
-    return f"{scope_text(memory.scope)} {name}"
-
-
 def _typed(call: PageCall) -> dict[str, str]:
     """Return what a form says."""
     names = ("key", "content", "type", "scope", "reason", "version", *FIELDS)
@@ -357,7 +351,9 @@ def _form(
         "scopes": scopes,
         "problem": problem,
         "taken": taken,
-        "draft": _draft_of(memory) if memory else NEW_DRAFT,
+        "draft": edit_draft(memory.scope, memory.key, memory.id)
+        if memory
+        else NEW_DRAFT,
         "theirs": None,
     }
     return Page(template="edit.html", values=values, status=status)

@@ -24,6 +24,7 @@ from hivemind_memory.dashboard.change_pages import (
     page_of,
     unlinked,
 )
+from hivemind_memory.dashboard.drafts import dispute_draft
 from hivemind_memory.dashboard.page import (
     ROOT,
     Page,
@@ -238,7 +239,7 @@ def keep(call: PageCall) -> Redirect:
 def dispute(call: PageCall) -> Redirect:
     """Save what is true instead; both memories stay, and the older one is marked."""
     memory = call.memory.curation.show(call.path["id"]).memory
-    said, draft = call.form.get("content", "").strip(), f"dispute {memory.id}"
+    said, draft = call.form.get("content", "").strip(), dispute_draft(memory.id)
     if not said:
         raise UsageError("Say what is true instead. Nothing was saved.")
     for key in _dispute_keys(memory):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from hivemind_memory.dashboard.drafts import claim_draft
 from hivemind_memory.dashboard.memory_pages import holds_secret, without_secrets
 from hivemind_memory.dashboard.page import (
     ROOT,
@@ -72,7 +73,7 @@ def save_claim(call: PageCall) -> Page | Redirect:
         return _claim_form(_claim(call, claim.id), content, has_changed=True)
     text = "Saved; it still waits for you." if done.is_changed else "Nothing changed."
     notice = " ".join((text, *map(sentence, done.warnings)))
-    draft = _draft_of(claim)
+    draft = claim_draft(claim.id)
     return Redirect(path=f"{ROOT}/inbox", notice=notice, saved=draft)
 
 
@@ -129,7 +130,7 @@ def _claim_form(
         "claim": without_secrets(claim),
         "content": content,
         "version": text_version(text),
-        "draft": _draft_of(claim),
+        "draft": claim_draft(claim.id),
         "theirs": text if has_changed else "",
         "diff": word_diff(text, content) if has_changed else (),
     }
@@ -154,11 +155,6 @@ def _claim(call: PageCall, ref: str) -> StoredMemory:
             hint="`hm inbox edit` opens it in your editor.",
         )
     return claim
-
-
-def _draft_of(claim: StoredMemory) -> str:
-    """Return the name of the draft of a claim."""
-    return f"claim {claim.id}"
 
 
 def _any_day(call: PageCall) -> SearchFilter:

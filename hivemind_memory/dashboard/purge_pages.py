@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from hivemind_memory import opening
 from hivemind_memory.access.rules import check_person
+from hivemind_memory.dashboard.drafts import drafts_of
 from hivemind_memory.dashboard.memory_pages import find_shown, without_secrets
 from hivemind_memory.dashboard.page import ROOT, Page, PageCall, PageGroup, Redirect
 from hivemind_memory.dashboard.purge_words import count_removed
@@ -70,7 +71,9 @@ def purged(call: PageCall) -> Page:
             values={"count": removal.count},
             refresh=_receipt_of(removal.name),
         )
-    return Page(template="purge.html", values={"plan": receipt, "memory": None})
+    drafts = [name for item in receipt.memories for name in drafts_of(item)]
+    values = {"plan": receipt, "memory": None, "drafts": drafts}
+    return Page(template="purge.html", values=values)
 
 
 def _receipt_of(name: str) -> str:

@@ -77,6 +77,27 @@ def test_what_disputes_a_memory_is_kept_too(open_page: OpenPage) -> None:
     assert page.evaluate("sessionStorage.length") == 0
 
 
+def test_what_is_purged_stays_on_no_open_page(open_page: OpenPage) -> None:
+    """Only its note was told of, which no page listened to; the tab kept the draft."""
+    save("port", "The port is 5432.", type="fact")
+    save("gate", "The gate is 7.", type="fact")
+    listing = open_page()
+    shown = listing.context.new_page()
+    shown.goto("/memory/port")
+    with opening.open_memory() as memory:
+        memory.curation.purge(MemorySelector(name="port"))
+    expect(listing.locator("#results")).not_to_contain_text("5432")
+    expect(shown.locator("#changed")).to_be_visible()
+
+    shown.goto("/memory/gate/edit")
+    shown.get_by_role("textbox", name="Text").fill("The gate is 8.")
+    shown.goto("/memory/gate/purge")
+    shown.get_by_label("Type its key").fill("gate")
+    shown.get_by_role("button", name="for good").click()
+    expect(shown.get_by_role("heading", name="What was removed")).to_be_visible()
+    assert shown.evaluate("sessionStorage.length") == 0
+
+
 def test_ten_tabs_can_be_open(open_page: OpenPage) -> None:
     """Each kept a connection, of which a browser has six: the seventh never came."""
     save("deploy-day", "We deploy on Mondays.", type="decision")

@@ -75,9 +75,11 @@ if (form) {
   }, true);
 }
 
-// What is typed survives a server that ends, until a page says that it is saved.
-const saved = document.querySelector("[data-saved]");
-if (saved) sessionStorage.removeItem("draft:" + saved.dataset.saved);
+// What is typed survives a server that ends, until a page says that it is saved, or that
+// the memory was removed for good.
+for (const { dataset } of document.querySelectorAll("[data-saved]")) {
+  sessionStorage.removeItem("draft:" + dataset.saved);
+}
 for (const edit of document.querySelectorAll("form[data-draft]")) {
   const name = "draft:" + edit.dataset.draft, field = edit.elements.content;
   const kept = sessionStorage.getItem(name);
@@ -152,7 +154,8 @@ const onChange = (use) => {
     const events = new EventSource(`/memory/events?after=${last}`);
     for (const kind of KINDS) {
       events.addEventListener(kind, ({ data, lastEventId }) => {
-        tell({ kind, event: lastEventId, id: JSON.parse(data).id });
+        const { id, path } = JSON.parse(data);
+        tell({ kind, event: lastEventId, id, path });
       });
     }
     events.addEventListener("error", () => { if (events.readyState === EventSource.CLOSED) leave(); });
@@ -175,9 +178,11 @@ const read = async (address, id) => { // a part of a page, as it is now; nothing
 // Changes appear by themselves where nothing is typed or read, else a line tells of them.
 const showLine = () => { document.getElementById("changed").hidden = false; };
 if (document.getElementById("memory-index")) {
-  onChange(({ kind }) => {
-    if (kind === "indexed") return;
+  onChange(({ kind, path }) => {
     const list = document.getElementById("results");
+    // What was purged, or changed in an editor, is told by its note alone.
+    const isShown = () => [...list.querySelectorAll("[data-path]")].some((row) => row.dataset.path === path);
+    if (kind === "indexed" && !(list && isShown())) return;
     const isAtRest = !document.activeElement?.closest("input, textarea, select, details");
     if (showAgain && list && isAtRest && !list.querySelector("details[open]")) {
       showAgain();
@@ -186,9 +191,9 @@ if (document.getElementById("memory-index")) {
 }
 const shown = document.getElementById("memory-show");
 if (shown) {
-  const { id, seen } = shown.dataset;
+  const { id, path, seen } = shown.dataset;
   onChange(async (change) => {
-    if (change.kind === "reset") {
+    if (change.kind === "reset" || (change.kind === "indexed" && change.path === path)) {
       const now = await read(location.href, "memory-show").catch(() => shown);
       if (now?.dataset.id !== id || now.dataset.seen !== seen) showLine();
     } else if (change.id === id && change.kind !== "saved") showLine();
