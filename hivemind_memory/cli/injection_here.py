@@ -69,7 +69,7 @@ def _text(injector: Injector, folder: str) -> str:
 
 def _section_text(record: dict[str, Any] | None) -> str:
     """Return where the memories of a record are, and since when."""
-    if not record or not record["is_there"] or not record["memories"]:
+    if not record or not record["is_there"]:
         return _NO_SECTION
     count = count_text(len(record["memories"]), "memory", "memories")
     when = minute_text(record["seen_at"] or record["at"])

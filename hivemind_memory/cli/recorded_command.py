@@ -16,11 +16,14 @@ if TYPE_CHECKING:
 def record_command(
     request: CommandRequest, done: Sequence[str], back: Sequence[str] = ()
 ) -> None:
-    """Record a command that was run; if that fails, nothing is said.
+    """Record a command that a person ran; if that fails, nothing is said.
+
+    Programs and agents run some of them all day, and the log keeps so many changes.
 
     Args:
         request: For which memory.
-        done: Its words after ``hm``; no value that may be secret.
+        done: Its words after ``hm``; no value that may be secret, and no key of a
+            memory, which a purge would not find here.
         back: Those of the command that reverses it; empty: there is none.
     """
     from shlex import join
@@ -29,4 +32,6 @@ def record_command(
 
     names = [join(("hm", *words)) for words in (done, back) if words]
     with suppress(HivemindError), request.open_memory(is_reported=True) as memory:
-        memory.curation.record_other(COMMAND, *names)
+        is_typed = memory.origin == "person" or memory.find_terminal()
+        if is_typed and not memory.caller.is_agent:
+            memory.curation.record_other(COMMAND, *names)

@@ -206,6 +206,30 @@ def test_what_a_command_set_is_recorded_only_if_it_is_no_text(
     assert b"secretive" not in (home / "state.db").read_bytes()
 
 
+@pytest.mark.parametrize("name", ["used", "skill promote"])
+def test_a_command_about_a_memory_is_recorded_without_its_key(
+    name: str, shell: Shell, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A purge of the memory would not find it there."""
+    _prepare(home, home.parent / "shop", monkeypatch)
+    steps = "To ship the shop safely:\n\n1. Run the tests.\n2. Push the tag."
+    shell.typed("save", "--source", "human", "ship-it", "--type", "lesson", steps)
+
+    shell.typed(*name.split(), "ship-it")
+
+    assert f"Your last change is `hm {name}`, which" in shell.typed("undo")
+
+
+def test_a_program_that_sets_options_leaves_nothing_to_undo(shell: Shell) -> None:
+    """It may do so a thousand times, and the log would keep nothing else."""
+    shell.typed("write", "Lunch is at 12.")
+    shell.enter("")
+
+    shell.piped("config", "set", "min_score", "0.5")
+
+    assert "undid the write" in shell.typed("undo")
+
+
 def test_a_setting_made_before_anything_was_written_makes_no_state(
     shell: Shell, home: Path
 ) -> None:

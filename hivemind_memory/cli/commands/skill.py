@@ -13,6 +13,7 @@ from hivemind_memory.cli.output import (
     print_table,
     write_stdout,
 )
+from hivemind_memory.cli.recorded_command import record_command
 from hivemind_memory.model.display import count_text, escape_text
 from hivemind_memory.model.keys import operand
 
@@ -91,6 +92,8 @@ def promote(request: CommandRequest) -> int:
                 is_dry_run=values["dry_run"],
             )
         )
+    if done.written and not done.is_dry_run:
+        record_command(request, ("skill", "promote"))
     if values["json"]:
         print_json(done)
         return 0
@@ -244,6 +247,7 @@ def demote(request: CommandRequest) -> int:
             scope=values["scope"] or "",
             discards_edits=values["discard_edits"],
         )
+    record_command(request, ("skill", "demote"))
     if values["json"]:
         print_json({"removed": removed})
         return 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hivemind_memory.cli.command import Argument, CommandRequest, Flag, command
 from hivemind_memory.cli.options import JSON, SCOPE
 from hivemind_memory.cli.output import print_json, print_line, print_notices
+from hivemind_memory.cli.recorded_command import record_command
 from hivemind_memory.model.display import count_text
 from hivemind_memory.model.keys import operand
 
@@ -54,6 +55,8 @@ def used(request: CommandRequest) -> int:
             session=values["session"] or "",
             scope=values["scope"] or "",
         )
+    if done.is_new:
+        record_command(request, ("used",))
     if values["json"]:
         print_json(done)
         return 0
