@@ -12,7 +12,7 @@ from hivemind_memory.errors import HivemindError, UsageError
 from hivemind_memory.files.errors import no_such_line
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.text import decode
-from hivemind_memory.model.citation import check_place, split_place
+from hivemind_memory.model.citation import check_place, names_note, split_place
 from hivemind_memory.model.curation import ENTRY, MEMORY, AffectedItem, StoredMemory
 from hivemind_memory.model.keys import folded_key, near_key
 from hivemind_memory.model.memories import (
@@ -111,12 +111,14 @@ def rows_named(
     """Return the notes that a name refers to: by id, else by key, else by path.
 
     A path is the whole path below the notes folder, with or without ``.md`` and lines;
-    a file of that name in another folder is never meant. Of keys, the one that is
-    spelled so comes before equal ones.
+    a file of that name in another folder is never meant. With ``.md`` it comes before
+    keys: so names are printed. Of keys, the one that is spelled so comes before equal
+    ones.
     """
     path, start_line, _ = split_place(name)
     return (
         index.memories(memory_id=name, scopes=scopes)
+        or (index.memories(path=path, scopes=scopes) if names_note(name) else [])
         or index.memories(key=name, scopes=scopes)
         or _rows_at(index, name, scopes)
         or (_rows_at(index, path, scopes) if start_line else [])
@@ -178,10 +180,15 @@ def entries_named(
             follows the path are no lines.
     """
     path, start_line, end_line = split_place(name)
-    if path == name or index.memories(key=name, scopes=scopes):
+    if path == name:
         return []
-    check_place(name)
-    for row in _rows_at(index, path, scopes)[:1]:
+    is_key = bool(index.memories(key=name, scopes=scopes))
+    if is_key and not names_note(name):
+        return []
+    rows = _rows_at(index, path, scopes)[:1]
+    if rows or not is_key:
+        check_place(name)
+    for row in rows:
         note = NotePath(row.path)
         try:
             limit = context.folder.max_note_bytes

@@ -40,6 +40,7 @@ from hivemind_memory.files.descriptors import make_private_folder
 from hivemind_memory.files.errors import save_error
 from hivemind_memory.files.paths import parse_note_path, path_in_scope
 from hivemind_memory.markdown.entry import new_ulid
+from hivemind_memory.model.citation import names_note
 from hivemind_memory.model.curation import SaveResult, SimilarMemory
 from hivemind_memory.model.keys import operand
 from hivemind_memory.model.memories import (
@@ -166,9 +167,16 @@ def _spelled(index: MemoryIndex, new: NewMemory) -> str:
     """Return the key as it is spelled in the scope already, else as it was given.
 
     Raises:
-        UsageError: Another key is too near to be a different one.
+        UsageError: Another key is too near to be a different one, or the key would be
+            taken for a note.
     """
     known, near = known_key(index, new.scope, new.key)
+    if not known and names_note(new.key):
+        raise UsageError(
+            f"The key {new.key!r} could be taken for the path of a note.",
+            hint="Choose one that does not end in .md, or in .md and lines.",
+            effect="Nothing was saved",
+        )
     if near and not needs_person(new.source, is_proposal=new.is_proposal):
         raise UsageError(
             f"The key {new.key!r} differs from {near!r} only in accents or marks.",

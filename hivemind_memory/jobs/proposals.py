@@ -12,6 +12,7 @@ from math import isfinite
 from hivemind_memory.jobs.relations import text_of
 from hivemind_memory.model.capture import Proposal
 from hivemind_memory.model.chat import SYSTEM, USER, ChatMessage
+from hivemind_memory.model.citation import names_note
 from hivemind_memory.model.value import as_dict
 from hivemind_memory.redaction import mask
 
@@ -140,6 +141,7 @@ def _proposal_of(row: object) -> Proposal | None:
     scope, confidence = row.get("scope"), _share_of(row.get("confidence"))
     span = _span_of(row.get("lines"))
     is_fit = _is_line(key, MAX_KEY_CHARS) and _is_content(content)
+    is_fit = is_fit and not names_note(key)
     if not is_fit or scope not in (_PROJECT, _GLOBAL):
         return None
     if confidence is None or span is None:

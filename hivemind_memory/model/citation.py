@@ -32,6 +32,15 @@ def split_place(name: str) -> tuple[str, int, int]:
     return place["path"], start_line, int(place["end"] or start_line)
 
 
+def names_note(name: str) -> bool:
+    """Return whether a name is the path of a note, or a place in one.
+
+    >>> names_note("a.md"), names_note("notes/A.MD:9-12"), names_note("deploy:8080")
+    (True, True, False)
+    """
+    return split_place(name)[0].casefold().endswith(".md")
+
+
 def check_place(name: str, effect: str = "") -> None:
     """Raise if a name ends in lines that no note can have.
 

@@ -33,6 +33,20 @@ def test_a_key_is_set_read_listed_and_deleted(hm: Hm) -> None:
     assert hm("kv", "set", "--if-version", "0", "n", "6").out == "n: version 2\n"
 
 
+def test_an_empty_input_changes_no_value(hm: Hm) -> None:
+    """`hm kv set KEY $UNSET` in a script emptied the value."""
+    hm("kv", "set", "day", "2026-11-21")
+
+    refused = hm("kv", "set", "day", stdin=b"")
+
+    assert refused.code == 2
+    assert "No value was given, and standard input is empty." in refused.err
+    assert "`hm kv set day ''` sets an empty text." in refused.err
+    assert hm("kv", "get", "day").out == "2026-11-21\n"
+    assert hm("kv", "set", "day", "-", stdin=b"").code == 0
+    assert hm("kv", "set", "day", "").code == 0
+
+
 @pytest.mark.parametrize(
     ("words", "code", "error"),
     [

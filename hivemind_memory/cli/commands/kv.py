@@ -23,6 +23,7 @@ from hivemind_memory.model.json_text import (
     parse_json,
 )
 from hivemind_memory.model.key_values import MAX_KEY_CHARS, MAX_TTL_S, MAX_VERSION
+from hivemind_memory.model.keys import operand
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,7 +104,14 @@ def get(request: CommandRequest) -> int:
 def set_(request: CommandRequest) -> int:
     """Give a key a value."""
     values, scope = request.values, _scope(request)
-    content = _parsed(read_content(values["value"], "the value"))
+    text = read_content(values["value"], "the value")
+    if not (text or values["value"]):
+        raise UsageError(
+            "No value was given, and standard input is empty.",
+            hint=f"`hm kv set {operand(values['key'])} ''` sets an empty text.",
+            effect="Nothing was changed",
+        )
+    content = _parsed(text)
     with request.open_memory() as memory:
         version = memory.curation.key_values.set(
             values["key"],

@@ -72,6 +72,8 @@ def find_ref(
 ) -> MemoryRow | None:
     """Return the note that an edge's end names: by id, key, path or file name.
 
+    A path with ``.md`` comes before keys.
+
     Args:
         connection: The index.
         target: As it is written.
@@ -79,6 +81,8 @@ def find_ref(
         near: The scope that wins when several notes answer to a name.
     """
     found = select_memories(connection, scopes=scopes, memory_id=target)
+    if not found and target.endswith(".md"):
+        found = select_memories(connection, scopes=scopes, path=target)
     found = found or select_memories(connection, scopes=scopes, key=target)
     if not found:
         name = target.removesuffix(".md").rpartition("/")[2]
