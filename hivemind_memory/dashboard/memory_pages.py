@@ -77,6 +77,7 @@ def show(call: PageCall) -> Page:
             "may_become_skill": memory.status == "active"
             and bool(memory.key)
             and why_no_skill(details.memory) is None,
+            "replaced_by": details.replaced_by,
             "seen": seen_as(details.memory),
             "recall": details.recall,
             "edges": list(edges.values()),

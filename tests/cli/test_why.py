@@ -61,3 +61,16 @@ def test_a_match_is_named_by_the_words_that_matched(
     assert "matches the branch (half, taxes)" in hm("why", "rounding").out
     [lunch] = [line for line in said.splitlines() if ":1-2: " in line]
     assert "matches" not in lunch
+
+
+def test_a_section_without_memories_is_told_by_status(
+    hm: Hm, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It tells agents of the memory, so it is a section all the same."""
+    folder = tmp_path / "shop"
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    monkeypatch.chdir(folder)
+    hm("init")
+    hm("inject")
+
+    assert "injected here: 0 memories in CLAUDE.md, checked " in hm("status").out

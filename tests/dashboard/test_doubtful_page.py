@@ -256,6 +256,22 @@ def test_what_another_memory_updates_is_not_pinned(reader: Reader, kind: str) ->
     assert ("Another memory updates it" in answer.text) is not is_dispute
 
 
+def test_a_page_says_that_another_memory_replaced_this_one(reader: Reader) -> None:
+    """Lists call it superseded, and the page called it nothing."""
+    known = save("port", "The port is 5432.", type="fact")
+    save("new-port", "The port is 5433.", type="fact")
+    assert "superseded" not in reader.page(f"/{known}").text
+    with opening.open_memory() as memory:
+        memory.curation.link("new-port", "port", "updates")
+
+    page = reader.page(f"/{known}").text
+
+    assert '<span class="mark-word">superseded</span>' in page
+    link = '<a href="/memory/new-port.md">replaced by another memory</a>'
+    assert link in page
+    assert reader.page("/new-port.md").status_code == 200
+
+
 def test_no_new_text_ends_a_dispute_that_no_person_has_decided(reader: Reader) -> None:
     """An agent saved a new version of either side, and nothing was marked any more."""
     save("port", "The port is 5432.", type="fact")
