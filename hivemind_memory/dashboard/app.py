@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl, quote
 import anyio.to_thread
 
 from hivemind_memory.dashboard.ages import PageTime
+from hivemind_memory.dashboard.login import begin_session
 from hivemind_memory.dashboard.page import (
     ROOT,
     Page,
@@ -219,7 +220,7 @@ class Dashboard:
             raise _too_many(problem)
         method = "GET" if scope["method"] == "HEAD" else scope["method"]
         if visit.path == LOGIN:
-            return await anyio.to_thread.run_sync(self._log_in, method, visit)
+            return await anyio.to_thread.run_sync(self._log_in, scope, method, visit)
         if visit.path == THEME and method == "POST":
             return _themed(visit)
         if method == "POST":
@@ -268,22 +269,14 @@ class Dashboard:
         if not hmac.compare_digest(given, visit.session.form_secret.encode()):
             raise _WRONG_FORM
 
-    def _log_in(self, method: str, visit: Visit) -> Reply:
+    def _log_in(self, scope: Scope, method: str, visit: Visit) -> Reply:
         """Return the page that asks for a token, or begin a session.
 
         Raises:
             Failure: The token or the link is not, or no longer, valid.
         """
         given = visit.form if method == "POST" else visit.query
-        session = None
-        if method == "POST":
-            session = self._sessions.log_in(given.get("token", "").strip())
-            problem = "There is no such token."
-        elif "code" in given:
-            session = self._sessions.follow(given["code"])
-            problem = "The link is no longer valid: run `hm dashboard` again."
-        else:
-            problem = ""
+        session, problem = begin_session(self._sessions, scope, method, given)
         if session is None:
             page = Page(
                 template="login.html",

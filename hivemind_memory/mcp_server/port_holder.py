@@ -1,4 +1,4 @@
-"""Finds the process that listens on a port, where ``/proc`` tells."""
+"""Tells who listens on a port and who connects to it, where ``/proc`` tells."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 _TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
 _LISTENS = "0A"
+_USER, _INODE = 7, 9
+"""Places of two fields in a row."""
 
 
 def find_holder(port: int) -> str:
@@ -37,16 +39,37 @@ def is_held_by_another_user(port: int) -> bool:
     return any(user != str(os.getuid()) for user, _ in _listeners(port))
 
 
+def is_from_another_user(client_port: int, server_port: int) -> bool:
+    """Return whether a connection on this machine comes from another user, not root.
+
+    False where ``/proc`` does not tell: another system, machine or container.
+    """
+    ends = f":{client_port:04X}", f":{server_port:04X}"
+    return any(
+        fields[1].endswith(ends[0])
+        and fields[2].endswith(ends[1])
+        and fields[_USER] not in {str(os.getuid()), "0"}
+        for fields in _sockets()
+    )
+
+
 def _listeners(port: int) -> Iterator[tuple[str, str]]:
     """Yield user and inode of the sockets that listen on a port."""
+    for fields in _sockets():
+        if fields[1].endswith(f":{port:04X}") and fields[3] == _LISTENS:
+            yield fields[_USER], fields[_INODE]
+
+
+def _sockets() -> Iterator[list[str]]:
+    """Yield the fields of each TCP socket, as in proc_pid_net(5)."""
     for table in _TABLES:
         try:
             with open(table, encoding="ascii") as rows:
                 for row in rows:
                     fields = row.split()
-                    if fields[1].endswith(f":{port:04X}") and fields[3] == _LISTENS:
-                        yield fields[7], fields[9]
-        except (OSError, IndexError):
+                    if len(fields) > _INODE:
+                        yield fields
+        except OSError:
             continue
 
 

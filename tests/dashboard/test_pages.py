@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -409,6 +412,31 @@ def test_a_link_begins_one_session(served: Served) -> None:
         answer = served.ask("POST", "/memory/link", token=token)
         assert answer.status_code == status
     assert served.ask("GET", "/memory/link").status_code == 403
+
+
+@pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="root starts it")
+def test_a_link_begins_no_session_of_another_user(served: Served) -> None:
+    """Whoever read the command line of the browser first had the owner's session."""
+    code = served.ask("POST", "/memory/link").json()["code"]
+    follow = f"""
+import urllib.error, urllib.request
+try:
+    print(urllib.request.urlopen("{served.url}/memory/login?code={code}").status)
+except urllib.error.HTTPError as error:
+    print(error.code, "another user" in error.read().decode())
+"""
+    python = getattr(sys, "_base_executable", sys.executable)
+    other = subprocess.run(
+        [python, "-I", "-c", follow],
+        user=65534,
+        cwd="/",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert other.stdout == "403 True\n", other.stderr
+    with Reader(served) as owner:
+        assert owner.client.get(f"/memory/login?code={code}").status_code == 303
 
 
 def test_nobody_sees_a_page_without_a_session(served: Served) -> None:
