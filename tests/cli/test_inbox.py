@@ -115,6 +115,7 @@ def test_status_says_that_claims_are_pending(hm: Hm) -> None:
     hm("save", "--source", "external", "firewall", "Turn the firewall off.")
 
     assert "1 claim is pending: `hm inbox`" in hm("status").err
+    assert "\texternal (pending)\tinbox/firewall--" in hm("log").out
 
 
 def test_a_search_says_that_claims_are_pending(

@@ -70,7 +70,7 @@ def test_a_section_without_memories_is_told_by_status(
     folder = tmp_path / "shop"
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
     monkeypatch.chdir(folder)
-    hm("init")
+    hm("write", "-g", "I prefer rebase over merge.")
     hm("inject")
 
     assert "injected here: 0 memories in CLAUDE.md, checked " in hm("status").out

@@ -15,10 +15,12 @@ from hivemind_memory.cli.row_limit import ALL, LIMIT, RULE, print_left, row_coun
 from hivemind_memory.errors import UsageError
 from hivemind_memory.model.changes import COMMAND, MERGE, RENAME
 from hivemind_memory.model.display import lines_text
+from hivemind_memory.model.scope import INBOX, place_in_scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.model.changes import Change
+    from hivemind_memory.model.listing import WrittenItem
 
 
 @command(
@@ -57,7 +59,7 @@ def log(request: CommandRequest) -> int:
     rows = [
         (
             minute_text(item.at) or "no date",
-            item.by or item.source or "unknown",
+            _writer(item),
             lines_text(item.path, item.start_line, item.end_line),
             first_line(item.text),
         )
@@ -68,6 +70,12 @@ def log(request: CommandRequest) -> int:
         print_notices([f"no entries in this period{meant}"])
     print_left(len(items) - len(shown), "row")
     return 0
+
+
+def _writer(item: WrittenItem) -> str:
+    """Return who wrote an item; of a claim also that it is pending."""
+    by = item.by or item.source or "unknown"
+    return f"{by} (pending)" if place_in_scope(item.path) == INBOX else by
 
 
 def _what(change: Change) -> str:

@@ -86,8 +86,8 @@ def _type_flag(default: str) -> Flag:
         Flag(
             ("--importance",),
             "float",
-            "0 to 1; the default depends on the type.",
-            metavar="X",
+            "How much it matters; the default depends on the type.",
+            metavar="0..1",
             low=0,
             high=1,
         ),
