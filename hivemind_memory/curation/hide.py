@@ -10,6 +10,7 @@ from hivemind_memory.curation.follow_skills import follow_skills
 from hivemind_memory.curation.forget import forget, restore
 from hivemind_memory.curation.purge_injections import find_injections, refresh_sections
 from hivemind_memory.curation.undo import find_forget, restore_change, undo
+from hivemind_memory.errors import MemoryNotFoundError
 from hivemind_memory.model.value import replaced
 
 TYPE_CHECKING = False
@@ -63,9 +64,18 @@ def show_again(context: CurationContext, selector: MemorySelector) -> RestoreRes
         if change is not None:
             restored = restore_change(context, change)
         else:
-            restored = record_restored(context, restore(context, selector))
+            restored = record_restored(context, _restored(context, selector))
         left = (*restored.failed, *follow_skills(context))
         return replaced(restored, failed=left)
+
+
+def _restored(context: CurationContext, selector: MemorySelector) -> RestoreResult:
+    """Show memories again; a name that there is none of gets the list of forgotten."""
+    try:
+        return restore(context, selector)
+    except MemoryNotFoundError as error:
+        error.hint = "`hm list --forgotten` lists what can be restored."
+        raise
 
 
 def take_back(

@@ -8,6 +8,7 @@ from hivemind_memory.errors import MemoryNotFoundError, NotSavedError, UsageErro
 from hivemind_memory.model.changes import (
     ACCEPT,
     DONE,
+    EDIT,
     FORGET,
     LINK,
     MERGE,
@@ -41,11 +42,12 @@ def built_upon(name: str, what: str) -> NotSavedError:
 
 def no_forget(change: Change) -> UsageError:
     """Return the error for restoring by the id of a change that hid nothing."""
-    message = f"{change.id} is a {change.kind}, not a forget."
+    article = "an" if change.kind in {ACCEPT, EDIT} else "a"
+    message = f"{change.id} is {article} {change.kind}, not a forget."
     hint = "`hm log --changes` lists the forgets."
     if change.kind == PURGE:
         message = f"{change.id} is a purge: what was purged is erased."
-    elif not change.undone_by:
+    elif is_reversible(change) and not change.undone_by:
         hint = f"`hm undo {quote(change.id)}` undoes it."
     return UsageError(message, hint=hint, effect="Nothing was restored")
 

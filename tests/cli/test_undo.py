@@ -230,6 +230,21 @@ def test_a_program_that_sets_options_leaves_nothing_to_undo(shell: Shell) -> Non
     assert "undid the write" in shell.typed("undo")
 
 
+@pytest.mark.parametrize("command", ["config set min_score 0.5", "project rename a b"])
+def test_a_restore_does_not_offer_an_undo_that_is_refused(
+    command: str, shell: Shell
+) -> None:
+    """`hm undo ID` would only say that it cannot."""
+    shell.typed("save", "--scope", "project/a", "use-pg", "We use Postgres 16.")
+    shell.typed(*command.split())
+    made = shell.typed("log", "--changes").splitlines()[0].split("\t")[1]
+
+    said = shell.typed("restore", made)
+
+    assert ", not a forget." in said
+    assert "hm undo" not in said
+
+
 def test_a_setting_made_before_anything_was_written_makes_no_state(
     shell: Shell, home: Path
 ) -> None:
@@ -283,3 +298,12 @@ def test_a_pipe_in_a_terminal_belongs_to_its_session() -> None:
     os.waitpid(child, 0)
 
     assert said.decode().strip() == "[True, True, '', '']"
+
+
+def test_a_restore_of_nothing_names_the_list_of_what_is_forgotten(shell: Shell) -> None:
+    """A search and a list of what is active have none of it."""
+    shell.typed("write", "Lunch is at 12.")
+    for words in (("zebra",), ("--day", "yesterday")):
+        said = shell.typed("restore", *words)
+
+        assert "hint: `hm list --forgotten` lists what can be restored." in said
