@@ -26,7 +26,11 @@ from hivemind_memory.projects.identity import (
     learn,
     resolve,
 )
-from hivemind_memory.projects.known_project import IDENTITY_FILE, project_folder
+from hivemind_memory.projects.known_project import (
+    IDENTITY_FILE,
+    is_linked,
+    project_folder,
+)
 from hivemind_memory.projects.record_file import (
     has_file,
     read_record,
@@ -266,6 +270,8 @@ def _claim(above: str, record: ProjectRecord) -> bool:
 
     Of two repositories that try at once, one gets the folder.
     """
+    if is_linked(above, record.slug):
+        return False
     folder = project_folder(above, record.slug)
     data = render_record(record).encode("utf-8", "surrogateescape")
     try:

@@ -78,6 +78,14 @@ def project_folder(above: str, slug: str) -> str:
     return os.path.join(above, spelled_name(above, slug))
 
 
+def is_linked(above: str, slug: str) -> bool:
+    """Return whether a project's folder is another's, by a link: nothing is put there.
+
+    Notes are not written through links either.
+    """
+    return os.path.islink(above) or os.path.islink(project_folder(above, slug))
+
+
 def record_path(above: str, slug: str) -> str:
     """Return where the record of a project is."""
     return os.path.join(project_folder(above, slug), IDENTITY_FILE)

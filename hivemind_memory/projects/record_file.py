@@ -12,6 +12,7 @@ from hivemind_memory.files.scope_folders import SEEN_FOLDER
 from hivemind_memory.projects.identity import KnownFolder, ProjectRecord
 from hivemind_memory.projects.known_project import (
     MAX_RECORD_BYTES,
+    is_linked,
     listed_projects,
     read_record_bytes,
     record_path,
@@ -61,6 +62,8 @@ def write_record(above: str, record: ProjectRecord) -> bool:
 
     Without it, the project is found as before, and only what was learned is missing.
     """
+    if is_linked(above, record.slug):
+        return False
     # A search reads records, and writes none.
     from hivemind_memory.files.atomic import write_file
 

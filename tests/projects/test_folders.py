@@ -9,8 +9,14 @@ import pytest
 
 from hivemind_memory.projects import folders
 from hivemind_memory.projects.folders import ProjectFolder, find_project
-from hivemind_memory.projects.identity import Resolution, SeenRepository, resolve
+from hivemind_memory.projects.identity import (
+    ProjectRecord,
+    Resolution,
+    SeenRepository,
+    resolve,
+)
 from hivemind_memory.projects.known_project import IDENTITY_FILE
+from hivemind_memory.projects.record_file import write_record
 
 SHOP = "github.com/Acme/Shop"
 OTHER = "gitlab.com/rival/shop"
@@ -69,6 +75,22 @@ def test_a_folder_that_was_renamed_by_hand_is_found(notes: Path) -> None:
 
     assert found(SHOP, notes) == "store"
     assert found(OTHER, notes) == "shop"
+
+
+@pytest.mark.parametrize("link", ["projects", "projects/shop"])
+def test_nothing_is_put_into_a_folder_that_a_link_leads_to(
+    notes: Path, tmp_path: Path, link: str
+) -> None:
+    """A write there is refused; a folder of the project was left behind."""
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (notes / link).parent.mkdir(exist_ok=True)
+    (notes / link).symlink_to(theirs)
+
+    assert found(SHOP, notes)
+    assert not write_record(str(notes / "projects"), ProjectRecord(slug="shop"))
+
+    assert list(theirs.iterdir()) == []
 
 
 def test_a_long_name_from_before_stays_in_use(notes: Path) -> None:
