@@ -25,15 +25,21 @@ from hivemind_memory.cli.table import (
     full_second,
     load_command,
 )
-from hivemind_memory.cli.typed_words import decoded, has_blank, is_number
+from hivemind_memory.cli.typed_words import (
+    decoded,
+    empty_option,
+    has_blank,
+    is_number,
+    next_word,
+)
 from hivemind_memory.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
-    from hivemind_memory.cli.command import Argument, Command, Flag
+    from hivemind_memory.cli.command import Command, Flag
 
 HELP = ("-h", "--help")
 _GLOBAL = (*MEMORY_DIR.names, "--version", *HELP)
@@ -57,9 +63,9 @@ def parse_request(words: Sequence[str]) -> CommandRequest:
             from hivemind_memory.cli.unknown_names import unknown_option
 
             raise unknown_option(name, "hm", _GLOBAL)
-        memory_dir = value if equals else _next_word(name, MEMORY_DIR, rest, _GLOBAL)
+        memory_dir = value if equals else next_word(name, MEMORY_DIR, rest, _GLOBAL)
         if not memory_dir.strip():
-            raise _empty_option(name, MEMORY_DIR)
+            raise empty_option(name, MEMORY_DIR)
     if not rest:
         return _help_request()
     word = rest.pop(0)
@@ -206,12 +212,12 @@ class _CommandLine:
             name, text = word[:2], word[2:]
         elif not equals:
             known = (*self._flags, *HELP, "--")
-            text = _next_word(name, flag, rest, known, self._effect())
+            text = next_word(name, flag, rest, known, self._effect())
         if not text.strip():
             if self._command.is_hook or self._reads == VERBATIM:
                 self._notes.append(f"`{name}` is empty and ignored")
                 return  # the agent starts in any case
-            raise _empty_option(name, flag, self._effect())
+            raise empty_option(name, flag, self._effect())
         from hivemind_memory.cli.values import parse_value
 
         value, before = parse_value(name, flag, text), self._values[flag.name]
@@ -254,6 +260,7 @@ class _CommandLine:
         """Say which words of a text are also options, for they may have been meant."""
         if self._reads == VERBATIM:
             return
+        self._refuse_options_at_end(text)
         names = [word.partition("=")[0] for word in text[1:] if word.startswith("-")]
         found = [name for name in names if name in self._flags or name in HELP]
         if names and not found and has_blank(text[0]):  # behind a quoted text
@@ -270,6 +277,23 @@ class _CommandLine:
                 f"{shown} {verb} part of the text: options go before the text,"
                 " or after a text in quotes"
             )
+
+    def _refuse_options_at_end(self, text: list[str]) -> None:
+        """Refuse a text that ends in options with values: few texts are about them.
+
+        Raises:
+            UsageError: It does.
+        """
+        for at, word in enumerate(text[1:], 1):
+            name, equals, _ = word.partition("=")
+            flag = self._flags.get(name) if name.startswith("--") else None
+            has_value = bool(equals) or at + 1 < len(text)
+            if flag is None or flag.kind == "flag" or not has_value:
+                continue
+            if self._are_options(text[at:]):
+                message = f"`{name}` may be an option or the end of the text."
+                hint = "Put options before the text, or `--` if all of it is text."
+                raise UsageError(message, hint=hint, effect=self._effect())
 
     def _note_unknown_option(self, name: str) -> None:
         """Note that a word of a query looks like an option but is not one."""
@@ -307,7 +331,9 @@ class _CommandLine:
         if places:
             from hivemind_memory.cli.other_programs import stray_pointer
 
-            what = f"takes {_listed(self._command.arguments)}"
+            names = [argument.name.upper() for argument in self._command.arguments]
+            what = f"takes {' and '.join(names) or 'no arguments'}"
+            what += " only" if names else ""
             problem = f"{what}: unexpected argument `{places[0]}`"
             raise self._usage_error(problem, stray_pointer(self._command.name, places))
 
@@ -350,28 +376,6 @@ def _request(name: str, values: dict[str, Any]) -> CommandRequest:
     return CommandRequest(load_command(name), values)
 
 
-def _next_word(
-    name: str, flag: Flag, rest: list[str], known: Iterable[str], effect: str = ""
-) -> str:
-    """Take the value of an option from the words after it."""
-    if not rest or rest[0] in known:
-        message = f"`{name}` needs a value: {flag.metavar}."
-        if rest:
-            message = f"`{name}` needs a value, but the next word is `{rest[0]}`."
-        hint = f"`{flag.names[-1]}={rest[0]}` gives it one." if rest else ""
-        raise UsageError(message, hint=hint or flag.description, effect=effect)
-    return rest.pop(0)
-
-
-def _empty_option(name: str, flag: Flag, effect: str = "") -> UsageError:
-    """Return the error for an option without a value: to leave it out says the same.
-
-    A variable of a script that is not set would otherwise pass for that.
-    """
-    hint = f"Leave it out, or give it one: {flag.names[-1]} {flag.metavar}."
-    return UsageError(f"The value of `{name}` is empty.", hint=hint, effect=effect)
-
-
 def _is_argument_of(default: str, group: str, word: str) -> bool:
     """Return whether a word is no command of a group but begins what its default takes.
 
@@ -391,9 +395,3 @@ def _is_argument_of(default: str, group: str, word: str) -> bool:
         return os.path.isdir(path)
     is_file = argument and argument.name == "file"
     return bool(is_file) and (path.endswith(".md") or os.path.isfile(path))
-
-
-def _listed(arguments: tuple[Argument, ...]) -> str:
-    """Return the arguments as a sentence names them."""
-    names = [argument.name.upper() for argument in arguments]
-    return f"{' and '.join(names)} only" if names else "no arguments"

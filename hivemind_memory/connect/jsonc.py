@@ -151,7 +151,7 @@ class _Reader:
         """Return the error for what is at an offset."""
         line = self._text.count("\n", 0, at) + 1
         found = self._text[at : at + 1]
-        what = "a comment" if self._text.startswith(("//", "/*"), at) else repr(found)
+        what = "comment" if self._text.startswith(("//", "/*"), at) else repr(found)
         return BrokenTextError(
             f"unexpected {what} in line {line}"
             if found

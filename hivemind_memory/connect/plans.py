@@ -102,6 +102,21 @@ _NAMED = lazy_re(
     r"""(?:"(?:[^"\\]|\\.)*+"|'[^']*+')"""
 )
 _SECRET = lazy_re("key|token|secret|passw|auth|credential|cookie", re.IGNORECASE)
+_OPTION = lazy_re(r"""(?P<name>"-[\w-]++")(?P<sign>\s*+,\s*+)"(?:[^"\\]|\\.)*+\"""")
+"""An option among arguments, and its value."""
+
+_PARAMETER = lazy_re(r"""(?<![\w.-])(?P<name>[\w.-]++=)[^\s"'&,;]++""")
+_GIVEN = lazy_re(
+    r"""(?<![\w.-])["']?(?:env|environment|(?:http_)?headers)["']?\s*+[:=]\s*+\{[^{}]*+\}"""
+)
+"""What a server is given: any of it may be secret, whatever it is called."""
+
+_OWN = "HIVEMIND_"
+"""How the names of our own variables begin."""
+
+_TEXT = lazy_re(r"""(?:"(?:[^"\\]|\\.)*+"|'[^']*+')(?P<sign>\s*+[:=])?""")
+"""A text, and what follows it if it is a name."""
+
 _SHAPES = lazy_re(r"\b(?:sk-|gh[pousr]_|xox[abprs]-|AKIA|AIza|eyJ)[\w.-]{8,}")
 _HUNK = lazy_re(r"^@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@$")
 
@@ -120,7 +135,16 @@ def mask_secrets(text: str) -> str:
         name = match["name"]
         return f'{name}{match["sign"]}"…"' if _SECRET.search(name) else match[0]
 
-    return mask(_SHAPES.sub("…", _NAMED.sub(masked, text)))
+    def masked_given(match: re.Match[str]) -> str:
+        name = match["name"]
+        return match[0] if name.startswith(_OWN) else f'{name}{match["sign"]}"…"'
+
+    def masked_parameter(match: re.Match[str]) -> str:
+        return f"{match['name']}…" if _SECRET.search(match["name"]) else match[0]
+
+    text = _GIVEN.sub(lambda given: _NAMED.sub(masked_given, given[0]), text)
+    text = _OPTION.sub(masked, _NAMED.sub(masked, text))
+    return mask(_SHAPES.sub("…", _PARAMETER.sub(masked_parameter, text)))
 
 
 def pasteable(value: object) -> str:
@@ -136,15 +160,26 @@ def difference(path: str, old: str | None, new: str | None) -> str:
     rest = _same_lines(before[first:][::-1], after[first:][::-1])
     start = max(0, first - _CONTEXT)
     cut = max(0, rest - _CONTEXT)
-    lines = difflib.unified_diff(
-        before[start : len(before) - cut],
-        after[start : len(after) - cut],
-        "/dev/null" if old is None else path,
-        "/dev/null" if new is None else path,
-        n=_CONTEXT,
-        lineterm="",
+    lines = list(
+        difflib.unified_diff(
+            before[start : len(before) - cut],
+            after[start : len(after) - cut],
+            "/dev/null" if old is None else path,
+            "/dev/null" if new is None else path,
+            n=_CONTEXT,
+            lineterm="",
+        )
     )
-    return mask_secrets("".join(f"{_shifted(line, start)}\n" for line in lines))
+    both = {line[1:].rstrip(",") for line in lines if line[:1] == "-"}
+    both &= {line[1:].rstrip(",") for line in lines if line[:1] == "+"}
+    shown = (
+        # Of others; a line that got a comma is one of theirs, too.
+        _TEXT.sub(lambda text: text[0] if text["sign"] else '"…"', line)
+        if line[:1] == " " or line[1:].rstrip(",") in both
+        else _shifted(line, start)
+        for line in lines
+    )
+    return mask_secrets("".join(f"{line}\n" for line in shown))
 
 
 def _same_lines(before: list[str], after: list[str]) -> int:

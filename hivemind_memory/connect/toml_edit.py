@@ -118,8 +118,13 @@ def _check(
     after = parse_toml(new)
     found = _pop(after, path)
     _pop(before, path)
-    if found != table or before != after:
+    if not (_is_same(found, table) and _is_same(before, after)):
         raise BrokenTextError(f"[{'.'.join(path)}] cannot be edited separately")
+
+
+def _is_same(value: object, other: object) -> bool:
+    """Return whether two values are equal, even with a ``nan``, which equals none."""
+    return value == other or repr(value) == repr(other)
 
 
 def _pop(value: dict[str, Any], path: Sequence[str]) -> object:

@@ -109,6 +109,34 @@ def quoted(name: str) -> str:
     return quote(name)
 
 
+def pasted(words: Iterable[str]) -> str:
+    r"""Return a command that is offered to be pasted: bash and zsh read these words.
+
+    >>> print(pasted(["pi", "two words", "a\nb'", "\udcff1"]))
+    pi 'two words' $'a\012b\047' $'\3771'
+    """
+    return " ".join(map(_pasted_word, words))
+
+
+def _pasted_word(word: str) -> str:
+    """Return a word as a shell reads it, on one line and with nothing unseen."""
+    from shlex import quote
+
+    if word.isprintable():
+        return quote(word)
+    shown = [
+        letter if letter.isprintable() and letter not in "\\'" else _octal(letter)
+        for letter in word
+    ]
+    return f"$'{''.join(shown)}'"
+
+
+def _octal(letter: str) -> str:
+    """Return the bytes of a letter as a shell reads them between ``$'`` and ``'``."""
+    data = letter.encode("utf-8", "surrogateescape")
+    return "".join(f"\\{byte:03o}" for byte in data)
+
+
 def operand(name: str) -> str:
     """Return a name as the last word of a command that is offered to be pasted.
 

@@ -213,7 +213,7 @@ def test_a_time_may_be_minutes_or_hours_ago(text: str, moment: str | None) -> No
     ("line", "text", "note"),
     [
         ("write never git push --force", "never git push --force", "`--force`"),
-        ("write a --json --file=b", "a --json --file=b", "`--json`, `--file`"),
+        ("write a --json --file=b c", "a --json --file=b c", "`--json`, `--file`"),
         ("write a -- b", "a -- b", ""),
         ("write -- --json is text", "--json is text", ""),
         ("write '- milk' --pin", "- milk --pin", ""),
@@ -222,9 +222,10 @@ def test_a_time_may_be_minutes_or_hours_ago(text: str, moment: str | None) -> No
         ("write a --help", "a --help", "`--help`"),
         ("write - milk", "- milk", ""),
         ("write -", "-", ""),
-        ("save k a --reason b", "a --reason b", "`--reason`"),
+        ("save k a --reason b c", "a --reason b c", "`--reason`"),
+        ("save k a --reason", "a --reason", "`--reason`"),
+        ("save k -- a --reason b", "a --reason b", ""),
         ("save k --pin a --pin", "a --pin", "`--pin`"),
-        ("learn t a --confidence high", "a --confidence high", "`--confidence`"),
     ],
 )  # fmt: skip
 def test_the_first_word_of_a_text_ends_the_options(
@@ -236,6 +237,27 @@ def test_the_first_word_of_a_text_ends_the_options(
     assert " ".join(request.values[request.command.arguments[-1].name]) == text
     assert " ".join(request.notes).startswith(note)
     assert bool(request.notes) == bool(note)
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("write word --memory-dir X", "--memory-dir"),
+        ("write two words --json --file=c.md", "--file"),
+        ("save k a --reason b --pin", "--reason"),
+        ("learn t a --confidence high", "--confidence"),
+    ],
+)
+def test_a_text_that_ends_in_options_with_values_is_refused(
+    line: str, name: str
+) -> None:
+    """`hm write word --memory-dir X` saved all of it, to another memory."""
+    with pytest.raises(UsageError) as refused:
+        parse_request(shlex.split(line))
+
+    assert f"`{name}` may be an option or the end of the text" in str(refused.value)
+    assert refused.value.effect == "Nothing was saved"
+    assert "`--` if all of it is text" in refused.value.hint
 
 
 @pytest.mark.parametrize(
@@ -374,9 +396,13 @@ def test_a_text_is_kept_to_the_word(command: Command, text: list[str]) -> None:
     name = command.arguments[-1].name
 
     behind = parse_request([*command.name.split(), *before, "--", *text])
-    plain = parse_request([*command.name.split(), *before, "word", *text])
 
     assert behind.values[name] == tuple(text)
+    flags = (*command.flags, MEMORY_DIR)
+    names = {name for flag in flags for name in flag.names if flag.kind != "flag"}
+    if names.intersection(word.partition("=")[0] for word in text):
+        return  # it may end in options, which is refused
+    plain = parse_request([*command.name.split(), *before, "word", *text])
     assert plain.values[name] == ("word", *text)
 
 

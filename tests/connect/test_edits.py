@@ -197,6 +197,7 @@ def test_two_edits_of_a_flat_file_leave_no_trace() -> None:
         '# c\nmodel = "x" # y\n\n[mcp_servers.b]\ncommand = "b"\n\n\n',
         'model = "x"\r\n\r\n[mcp_servers.b]\r\ncommand = "b"\r\n',
         '[mcp_servers."b c"]\ncommand = "[mcp_servers.x]"',
+        "limit = nan\n[tui]\nall = [-nan, inf]\n",
     ],
 )
 def test_a_table_goes_and_leaves_no_trace(text: str) -> None:
@@ -242,6 +243,49 @@ def test_a_table_that_is_written_in_another_way_is_refused(text: str) -> None:
         put_table(text, TABLE, ENTRY)
 
 
+def test_a_comment_that_may_not_be_there_is_named_in_words() -> None:
+    """*Unexpected a comment* is no sentence."""
+    with pytest.raises(BrokenTextError, match=r"^unexpected comment in line 2$"):
+        parse("{\n// mine\n}", STRICT_JSON)
+
+
+@pytest.mark.parametrize("indent", [2, None])
+@pytest.mark.parametrize(
+    "server",
+    [
+        {"env": {"T": "hunter2", "port": "80"}},
+        {"headers": {"X-Mine": "hunter2"}},
+        {"args": ["--api-token", "hunter2"]},
+        {"args": ["serve", "api_key=hunter2", "--token=hunter2"]},
+        {"args": ["https://x.example/sse?token=hunter2&a=b"]},
+    ],
+)
+def test_a_difference_shows_no_weak_secret_of_another_server(
+    server: dict[str, Any], indent: int | None
+) -> None:
+    """It is no less secret because a person chose it badly."""
+    old = json.dumps({"x": server}, indent=indent)
+    own = {"command": "hm", "env": {"HIVEMIND_HOME": "/h"}}
+    new = json_edit.put(old, ("h",), own, STRICT_JSON)
+
+    shown = difference("/f", old, new) + difference("/f", new, old)
+
+    assert "hunter2" not in shown
+    assert '"HIVEMIND_HOME": "/h"' in shown
+    assert '"command": "hm"' in shown
+
+
+def test_lines_around_a_change_show_names_alone() -> None:
+    """What is secret in them is known to their owner alone."""
+    old = '{\n  "a": "hunter2",\n  "theme": "hunter2"\n}\n'
+    new = json_edit.put(old, ("h",), {"command": "hm"}, STRICT_JSON)
+
+    assert difference("/f", old, new).splitlines()[3:] == [
+        *(" {", '   "a": "…",', '-  "theme": "…"', '+  "theme": "…",'),
+        *('+  "h": {', '+    "command": "hm"', "+  }", " }"),
+    ]
+
+
 def test_a_difference_shows_no_secret_of_anybody() -> None:
     """It is printed, and what is printed ends in logs."""
     old = '{\n  "env": {"API_KEY": "hunter2"},\n  "x": "sk-abcdefghijklmnop"\n}\n'
@@ -263,8 +307,9 @@ def test_a_difference_shows_no_password_in_the_address_of_another_server() -> No
 
     shown = difference("/f", old, new)
 
-    assert "db.example/shop" in shown
+    assert '      "…"\n' in shown
     assert "hunter2" not in shown
+    assert mask_secrets(address).endswith("@db.example/shop")
 
 
 def test_a_difference_in_a_large_file_names_its_real_lines() -> None:

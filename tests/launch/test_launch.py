@@ -295,10 +295,11 @@ def test_the_advice_for_a_silent_death_can_be_typed(machine, hm, monkeypatch) ->
     program = machine.program("silent", "#!/bin/sh\nexit 3\n")
     monkeypatch.setenv("HIVEMIND_AGENTS", '{"pi": "silent --fast"}')
 
-    said = hm("launch", "pi", "--", "two words")
+    said = hm("launch", "pi", "--", "two words", "two\nlines")
 
+    words = "--fast 'two words' $'two\\012lines'"
     assert said.err.endswith(
-        f"`hm exec -- {program} --fast 'two words'` runs it in this terminal\n"
+        f"`hm exec -- {program} {words}` runs it in this terminal\n"
     )
 
 

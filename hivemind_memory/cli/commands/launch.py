@@ -34,6 +34,7 @@ from hivemind_memory.errors import (
 from hivemind_memory.model.agents import PROGRAMS, check_agent, guess_of
 from hivemind_memory.model.display import escape_text
 from hivemind_memory.model.injection_outcomes import WITH_SECTION, WITHOUT_MEMORIES
+from hivemind_memory.model.keys import pasted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -359,7 +360,7 @@ def _say_found(
     where = f"{session.agent} already runs in {session.worktree}, since {since}"
     _print_notice(f"{where}{end}")
     if launch_request.arguments:
-        unused = shlex.join(launch_request.arguments)
+        unused = pasted(launch_request.arguments)
         _print_notice(
             f"it keeps the arguments it was started with; {unused} was ignored"
         )
@@ -376,7 +377,7 @@ def _report_end(launch_request: LaunchRequest, ended: EndedAgent) -> int:
     # Not by its name, which may be one of config.json: exec knows programs alone.
     program, *rest = launch_request.agent.words
     program = name if os.path.basename(program) == name else program
-    command = shlex.join((program, *rest, *launch_request.arguments))
+    command = pasted((program, *rest, *launch_request.arguments))
     hint = f" without output: `hm exec -- {command}` runs it in this terminal"
     ending = "; its last lines:" if lines else hint
     _print_notice(f"{name} ended {how}{ending}")
