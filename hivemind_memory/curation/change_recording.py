@@ -30,6 +30,7 @@ from hivemind_memory.model.curation import ENTRY, MEMORY
 from hivemind_memory.model.display import not_indexed_text
 from hivemind_memory.model.memories import ACTIVE, STATUSES
 from hivemind_memory.model.note_path import NotePath
+from hivemind_memory.model.results import NOT_RECORDED
 from hivemind_memory.model.value import replaced, value
 from hivemind_memory.notes.memory_file import fit_content
 from hivemind_memory.state.change_log import ChangeLog
@@ -178,7 +179,9 @@ def record_saved(
     if saved.is_new:
         digest = digest_of(context.state(), content)
         item = ChangedItem(kind=MEMORY, path=saved.path, id=saved.id, digest=digest)
-        record(context, SAVE, [item], saved=SavedText(content, saved.superseded))
+        text = SavedText(content, saved.superseded)
+        if not record(context, SAVE, [item], saved=text):
+            warnings += (NOT_RECORDED,)
     if left := context.notes_left():
         was, were = "its text was not compared", "their texts were not compared"
         warnings += (not_indexed_text(left, was, were),)

@@ -286,11 +286,11 @@ class Curation:
 
         return hide(self._context, selector, is_dry_run=is_dry_run, read=read)
 
-    def record_written(self, path: str, entry_id: str, content: str) -> None:
-        """Record an entry that was written, so that it can be undone."""
+    def record_written(self, path: str, entry_id: str, content: str) -> str:
+        """Record an entry that was written; return its change id, "" if that fails."""
         from hivemind_memory.curation.change_recording import record_written
 
-        record_written(self._context, path, entry_id, content)
+        return record_written(self._context, path, entry_id, content)
 
     def record_other(self, kind: str, *names: str) -> None:
         """Record what ``undo`` must not pass by; see ``own_changes.record_other``."""

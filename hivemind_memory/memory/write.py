@@ -25,7 +25,7 @@ from hivemind_memory.files.paths import SUFFIX, parse_note_path
 from hivemind_memory.files.scan import BYTES_PER_MB
 from hivemind_memory.model.citation import parse_source_ref, parse_writer
 from hivemind_memory.model.note_path import GLOBAL_NOTE
-from hivemind_memory.model.results import WriteResult, pending_notice
+from hivemind_memory.model.results import NOT_RECORDED, WriteResult, pending_notice
 from hivemind_memory.model.scope import (
     INBOX,
     scope_of,
@@ -285,7 +285,7 @@ def append_entry(
     handle: IndexHandle,
     clocks: Clocks,
     *,
-    record: Callable[[NotePath, str, str], object],
+    record: Callable[[NotePath, str, str], str],
 ) -> WriteResult:
     """Append an entry to its note, by way of the journal; on disk when this returns.
 
@@ -295,7 +295,7 @@ def append_entry(
         journal_dir: Folder of the journal.
         handle: The index, updated for the note unless a large note is being indexed.
         clocks: For the entry's id.
-        record: Records path, id and text of what was saved.
+        record: Records path, id and text of what was saved; returns "" if it fails.
 
     Raises:
         NotSavedError: Nothing was saved; the message says why.
@@ -321,7 +321,7 @@ def append_entry(
             source=new.provenance.source,
         )
         is_indexed = handle.index_note(entry.path, is_whole=False)
-        record(entry.path, entry.id, new.content)
+        is_recorded = bool(record(entry.path, entry.id, new.content))
     if not is_indexed and handle.wait_for_rest():
         with handle.lock:
             is_indexed = handle.index_note(entry.path, is_whole=False)
@@ -333,5 +333,5 @@ def append_entry(
         start_line=entry.start_line,
         end_line=entry.end_line,
         is_indexed=is_indexed,
-        warnings=(*new.warnings, *later),
+        warnings=(*new.warnings, *later, *(() if is_recorded else (NOT_RECORDED,))),
     )

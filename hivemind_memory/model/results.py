@@ -22,6 +22,11 @@ RECOVERY_WINDOW = f"{RECOVERY_WINDOW_S / 60:g} minutes"
 LARGE_UNINDEXED = "it is large and not indexed yet; the next search indexes it"
 """Reason why ``hm status`` lists a note that a search does not wait for."""
 
+NOT_RECORDED = (
+    "the log of changes cannot be written now, so `hm undo` does not know this change;"
+    " `hm forget` hides it"
+)
+
 
 @value
 class WriteResult:

@@ -10,10 +10,17 @@ import pytest
 
 from hivemind_memory.curation import forget
 from hivemind_memory.curation.reactivate import reactivate_older
-from hivemind_memory.errors import MemoryNotFoundError, NotSavedError, UsageError
+from hivemind_memory.errors import (
+    MemoryNotFoundError,
+    NotSavedError,
+    StateUnusableError,
+    UsageError,
+)
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import MemorySelector, NewMemory
 from hivemind_memory.model.memories import ACTIVE
+from hivemind_memory.model.results import NOT_RECORDED
+from hivemind_memory.state.change_log import ChangeLog
 from tests.support.sandbox import Sandbox, ask, paths
 
 
@@ -41,6 +48,25 @@ def test_an_undo_takes_back_a_write(memory: Memory, sandbox: Sandbox) -> None:
     assert (done.kind, [one.kind for one in done.forgotten]) == ("write", ["entry"])
     assert found(memory, "walrus") == []
     assert "The walrus is staging." in texts(sandbox)
+
+
+@pytest.mark.parametrize("is_locked", [False, True])
+def test_what_the_log_of_changes_lacks_is_said(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, *, is_locked: bool
+) -> None:
+    """With a locked log, a save said nothing, and an undo undid an older change."""
+    if is_locked:
+        problem = StateUnusableError("another process keeps state.db locked")
+
+        def refuse(*_: object, **__: object) -> None:
+            raise problem
+
+        monkeypatch.setattr(ChangeLog, "add", refuse)
+    written = memory.write("The walrus is staging.")
+    saved = memory.save(NewMemory(key="deploy-day", content="We deploy on Tuesdays."))
+
+    assert (NOT_RECORDED in written.warnings) is is_locked
+    assert (NOT_RECORDED in saved.warnings) is is_locked
 
 
 def test_an_undo_of_a_save_makes_the_version_before_active_again(
