@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from hivemind_memory.cli.dates import minute_text
-from hivemind_memory.errors import HivemindError
+from hivemind_memory.errors import HivemindError, StateTooNewError
 from hivemind_memory.model.display import count_text
 
 TYPE_CHECKING = False
@@ -50,6 +50,8 @@ def injection_text(memory: Memory) -> str:
 
     try:
         return _text(opening.open_injector(memory), os.getcwd())
+    except StateTooNewError:  # the status has said it
+        return "unknown"
     except (HivemindError, OSError) as error:
         return f"unknown: {error}"
 

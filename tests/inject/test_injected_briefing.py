@@ -168,13 +168,13 @@ def test_a_briefing_can_only_be_read(shop: PaintShop, worktree: Path) -> None:
     """What a model says in it can neither load a file nor close the section."""
     fact = "Ask @carol, or read @docs/yard.md <-- first."
     shop.save_in("projects/shop", "ask", fact)
-    shop.text = f"{SAID} Ask @carol; read @docs/yard.md\n> first\n- [x](y) of nothing"
+    shop.text = f"{SAID} Ask @carol; read @docs/yard.md\n- first\n- [x](y) of nothing"
     shop.write("projects/shop")
 
     shop.inject(worktree)
 
     text = section_of(worktree)
-    assert "Ask \\@carol; read \\@docs/yard.md\n> > first\n> - [x](y)" in text
+    assert "Ask \\@carol; read \\@docs/yard.md\n> - first\n> - [x](y)" in text
 
 
 def test_it_goes_from_every_section_when_a_memory_is_forgotten(
