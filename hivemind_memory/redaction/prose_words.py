@@ -45,6 +45,8 @@ ONE_TIME_PARTS = (
     "notfallcode", "einmal", "tan", "secours", "respaldo", "verification",
 )  # fmt: skip
 """Words for a code that is used once."""
+SHARED_PARTS = ("snmp", "community", "erlang", "wifi", "wi-fi", "wlan", "code")
+"""What begins a name for a value that many share to get in."""
 NETWORK_PARTS = (
     "wifi", "wi-fi", "wlan", "wpa", "ssid", "вайфай", "вай-фай", "wi‑fi", "无线",
     "無線",
@@ -55,6 +57,7 @@ NETWORK_PARTS = (
 """Words for a wireless network."""
 STATED_WORDS = (
     *PASSWORD_PARTS, *OPENED_PARTS, *CODE_PARTS, *ONE_TIME_PARTS, *NETWORK_PARTS,
+    *SHARED_PARTS,
 )  # fmt: skip
 """What ``statements`` and ``lock_codes`` need to have been looked for."""
 WALLET_WORDS = (

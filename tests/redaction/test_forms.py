@@ -153,6 +153,12 @@ def test_a_secret_is_found_by_its_look_and_the_words_near_it(
         "key: value pairs; token: str; password: getElementById(name)",
         "login: anna / admin role",
         "auth: OAuth2PasswordBearer, login with Base64Url",
+        "SNMP community string: public, community string is unset",
+        "the wifi code is in drivers/wifi2.c, wlan code: see net/wlan80211.h",
+        "connect actions/checkout@v4 to the runner",
+        "jdbc:oracle:thin:@//ora1.lan:1521/XE and rman target /",
+        "Erlang cookie: see the file .erlang.cookie of RabbitMQ 3",
+        "backup codes: 2019-2024, 2020-2025",
         "credentials pkg v1.2.65 h1:zLeYxeDp1ZrzYPo4tooA0Lkz4MHNQnAJHnGoOELIyBY=",
     ],
 )

@@ -38,6 +38,12 @@ _HTPASSWD = (
     r"htpasswd[ \t]{1,9}-\w{0,9}b\w{0,9}(?:[ \t]{1,9}-\w{1,9}){0,9}"
     r"[ \t]{1,9}\S{1,90}[ \t]{1,9}\S{1,90}[ \t]{1,9}"
 )
+# An account of Oracle and its password, ``scott/…@orcl``; no action of a workflow.
+_ORACLE = r"[\w$#]{1,40}/(?=[^\s/@]{0,60}(?-i:[0-9A-Z!#$%&*+?^~])[^\s/@]{0,60}@)"
+_ORACLE_PROGRAM = rf"[^\n]{{0,120}}?[ \t=\"']{_ORACLE}"
+_ORACLE_PROMPT = (
+    rf"(?im)^(?:[ \t]{{0,8}}SQL>)?[ \t]{{0,8}}conn(?:ect)?[ \t]{{1,9}}{_ORACLE}"
+)
 FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (word, lazy_re(pattern + VALUE))
     for word, pattern in (
@@ -59,6 +65,13 @@ FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("xfreerdp", r"xfreerdp\w{0,20}\b[^\n]{0,200}? /p:"),
         ("rdesktop", r"rdesktop\b[^\n]{0,200}? -p[ \t]+"),
         ("sqlplus", r"sqlplus\b[^\n]{0,60}?[ \t][\w$#]{1,40}/(?=[^\s/]{4,100}@)"),
+        ("sqlldr", rf"(?i)\bsqlldr\b{_ORACLE_PROGRAM}"),
+        ("expdp", rf"(?i)\bexpdp\b{_ORACLE_PROGRAM}"),
+        ("impdp", rf"(?i)\bimpdp\b{_ORACLE_PROGRAM}"),
+        ("rman ", rf"(?i)\brman\b{_ORACLE_PROGRAM}"),
+        ("connect ", _ORACLE_PROMPT),
+        ("conn ", _ORACLE_PROMPT),
+        ("jdbc:oracle", rf"(?i)jdbc:oracle:\w{{2,5}}:{_ORACLE}"),
         ("wifi:", r"WIFI:[^\n]{0,100}?;P:"),
         ("encrypt",
         r"(?m)(?:^|[\s{,:])\"?encrypt\"?[ \t]*[=:][ \t]*(?=\"[\w+/]{20,90}=*\")"),

@@ -97,7 +97,8 @@ _CODES_STARTS = frozenset(
     "2fa", "mfa", "totp")
 )  # fmt: skip
 _CODE = lazy_re(
-    r"(?<![\w.:/-])(?:[a-zA-Z0-9]{4,6}(?:[- ][a-zA-Z0-9]{4,6}){1,3}|[a-zA-Z0-9]{8,32})"
+    r"(?<![\w.:/-])(?:[a-zA-Z0-9]{4,6}(?:(?P<sign>[- ])[a-zA-Z0-9]{4,6}"
+    r"(?:(?P=sign)[a-zA-Z0-9]{4,6}){0,2})|[a-zA-Z0-9]{8,32})"
     r"(?![\w:/-]|\.\w)"
 )
 _NO_CODE = lazy_re(r"\d{4}[- ]\d\d.*|[A-Za-z]+\d?")
@@ -253,11 +254,12 @@ def _codes(there: LineWords) -> Iterator[TextSpan]:
             for found in codes
             if any(map(str.isdigit, found[0])) and not _NO_CODE.fullmatch(found[0])
         ]
-        # Numbers or letters alone are codes in a list of many of one form.
+        # Numbers or letters alone are codes in a list of several of one form.
         plain = [found[0] for found in codes if _PLAIN_CODE.fullmatch(found[0])]
         for shape in {_shape(value) for value in plain}:
             same = [value for value in plain if _shape(value) == shape]
-            if len(set(same)) > 2 and all(map(_is_drawn_code, same)):
+            least = 2 if len(shape) > 1 and same[0][0].isdigit() else 3
+            if len(set(same)) >= least and all(map(_is_drawn_code, same)):
                 shapes += [shape] * 2
         if len(shapes) > 1:
             for found in codes:

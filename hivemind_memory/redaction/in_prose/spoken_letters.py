@@ -129,10 +129,11 @@ _KEY = lazy_re(
 )
 _COMMUNITY = lazy_re(
     r"(?i)(?:\bsnmp\w{0,3}\b[^\n.!?]{0,40}?\bcommunity(?:[ -]string)?"
-    r"|\bcommunity[ -]string)"
+    r"|\bcommunity[ -]string|\berlang[ -]cookie)"
     r"(?:[ \t]{0,2}[:=][ \t]{0,3}|[ \t]{1,3}(?:(?:is|was|ist|est|es|è)[ \t]{1,3})?)"
     rf"(?P<quote>{_OPEN}{{0,3}}+){_VALUE}(?:(?={_SHUT})|{_ENDS}|{_GOES_ON})"
 )
+_SHORTEST_MADE = 15  # the cookie that Erlang makes has 20 capitals
 _KEY_WORDS = (
     *("key", "psk", "secret", "schlüssel", "clé", "clave", "chiave", "ключ", "pepper"),
 )
@@ -194,7 +195,7 @@ def in_spoken_letters(there: LineWords) -> list[TextSpan]:
     if there.has_any(_NAMES | _ASKED):
         spans += _answered(there.near(_QUESTION, (*_NAMES, *_ASKED), below=2))
     spans += _words(there.near(_KEY, _KEY_WORDS))
-    spans += _words(there.near(_COMMUNITY, ("community",)))
+    spans += _shared(there.near(_COMMUNITY, ("community", "cookie")))
     spans += _made(there)
     spans += _pins(there)
     for found in there.near(_PROMPTED, ("user", "pass", "login", "enter", "prompt")):
@@ -283,6 +284,15 @@ def _words(places: Iterable[re.Match[str]]) -> Iterator[TextSpan]:
     """Yield the words that a strict place gives away."""
     for found in places:
         if may_be_spoken_word(found["value"], is_quoted=bool(found["quote"])):
+            yield (*found.span("value"), _PASSWORD)
+
+
+def _shared(places: Iterable[re.Match[str]]) -> Iterator[TextSpan]:
+    """Yield the letters with which machines know each other, capitals too."""
+    for found in places:
+        value = found["value"]
+        is_made = len(value) >= _SHORTEST_MADE and value.isalpha() and value.isupper()
+        if is_made or may_be_spoken_word(value, is_quoted=bool(found["quote"])):
             yield (*found.span("value"), _PASSWORD)
 
 

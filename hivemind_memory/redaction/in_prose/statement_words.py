@@ -33,6 +33,12 @@ OPENED = lazy_re(
     r"|respuesta secreta|risposta segreta|first pet)(?![^\W\d_])"
 )
 """What a password follows that nothing calls one."""
+SHARED = lazy_re(
+    r"(?i)(?<![^\W\d_])(?:snmp\w{0,3}[ -]community(?:[ -](?:string|name))?"
+    r"|community[ -]string|erlang[ -]cookie|(?:wi-?fi|wlan)[ -]code"
+    r"|codes? (?:d[ue] |del |della )?(?:wi-?fi|wlan))(?![^\W\d_]|[_(\[.])"
+)
+"""What many share to get in, under a name other than password."""
 SOFT = lazy_re(
     r"(?i)(?<![^\W\d_])(?:creds?|credentials?|log-?ins?|log(?:ged)?[ -]in"
     r"|sign(?:ed)?[ -]in"

@@ -20,12 +20,14 @@ from hivemind_memory.redaction.in_prose.statement_words import (
     NOT_STATED,
     OPENED,
     PASSWORD,
+    SHARED,
     SIGNS,
 )
 from hivemind_memory.redaction.prose_words import (
     NETWORK_PARTS,
     OPENED_PARTS,
     PASSWORD_PARTS,
+    SHARED_PARTS,
 )
 from hivemind_memory.redaction.spans import has_any
 from hivemind_memory.redaction.values.passphrase_check import is_drawn
@@ -92,6 +94,9 @@ def in_words(
         for start, end in _values(there.text, label.end(), _judge_password(label[0])):
             yield (start, end, "password")
     yield from _of_networks(there)
+    for label in there.at(SHARED, SHARED_PARTS):
+        for start, end in _values(there.text, label.end(), _judge_shared):
+            yield (start, end, "password")
     if is_mixed:
         yield from stated_codes(there)
 
@@ -243,6 +248,11 @@ def _of_networks(there: LineWords) -> Iterator[TextSpan]:
     for label in there.near(KEY, NETWORK_PARTS, below=2):
         for start, end in _values(there.text, label.end(), _judge_network):
             yield (start, end, "password")
+
+
+def _judge_shared(value: str, distance: int) -> bool:
+    """Whether a value is what many share to get in."""
+    return not distance and not has_any(value, ("/", ".")) and is_stated(value)
 
 
 def _judge_network(value: str, distance: int) -> bool:

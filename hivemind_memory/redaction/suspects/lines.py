@@ -17,12 +17,14 @@ from hivemind_memory.redaction.in_prose.statement_words import (
     KEY,
     OPENED,
     PASSWORD,
+    SHARED,
 )
 from hivemind_memory.redaction.prose_words import (
     CODE_PARTS,
     NETWORK_PARTS,
     OPENED_PARTS,
     PASSWORD_PARTS,
+    SHARED_PARTS,
 )
 from hivemind_memory.redaction.secret_names import PASSWORD_NAMES, PASSWORDS_ELSEWHERE
 from hivemind_memory.redaction.spans import found_at, has_any
@@ -64,7 +66,7 @@ _LABEL_PARTS = frozenset((
     *("seed", "mnemonic", "recovery", "wallet", "bip39", "2fa", "mfa", "totp"),
     *("authenticator", "setup key", "two-factor", "base32"),
     *("scratch", "emergency", "one-time", "one time"),
-    *("12. ", "12) ", "12: "),
+    *("12. ", "12) ", "12: "), *SHARED_PARTS,
 ))  # fmt: skip
 _LABEL = lazy_re(
     r"assword|assphrase|pass(?:word|wd|phrase|code|wort|ord|w\b)|passes\s*:"
@@ -197,6 +199,7 @@ def _is_label(line: str, low: str) -> bool:
         any(found_at(_LABEL, low, low, _LABEL_STARTS))
         or any(found_at(PASSWORD, line, low, PASSWORD_PARTS))
         or any(found_at(OPENED, line, low, OPENED_PARTS))
+        or any(found_at(SHARED, line, low, SHARED_PARTS))
     )
 
 
