@@ -179,7 +179,7 @@ def _spelled(index: MemoryIndex, new: NewMemory) -> str:
         )
     if near and not needs_person(new.source, is_proposal=new.is_proposal):
         raise UsageError(
-            f"The key {new.key!r} differs from {near!r} only in accents or marks.",
+            f"The key {new.key!r} and {near!r} differ only in accents or punctuation.",
             hint=f"Save it under {near!r}, or choose a key that differs more.",
             effect="Nothing was saved",
         )

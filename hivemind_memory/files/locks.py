@@ -133,9 +133,9 @@ class KernelLock:
             if is_there or not is_taken:
                 break
         if is_taken:
+            self._fd = fd
             if not self._is_shared:
                 _write_text(fd, f"pid {os.getpid()}\n")
-            self._fd = fd
         return is_taken
 
     def release(self) -> None:

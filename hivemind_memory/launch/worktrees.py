@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _CHECKOUT_S = 600.0
 _HEADS = "refs/heads/"
+_ODD = frozenset(("HEAD", "@"))
+"""What git takes for the commit that is checked out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +85,11 @@ def locate_branch(
     check = ("check-ref-format", _HEADS + branch)
     if branch.startswith("-") or _git(folder, check, environ).returncode:
         raise UsageError(f"{branch!r} is not a branch name; no agent was started.")
+    if branch in _ODD or branch.startswith("refs/"):
+        raise UsageError(
+            f"{branch!r} has another meaning to git; no agent was started.",
+            hint="Give the name of a branch without refs/heads/.",
+        )
     # Of two launches for one new branch, the second waits and finds it.
     with _one_at_a_time(os.path.join(locks, f"branch-{digest(common_dir)}.lock")):
         found = _worktree_with(folder, branch, environ)

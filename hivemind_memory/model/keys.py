@@ -3,7 +3,7 @@
 People and agents type ``Deploy_Day`` for ``deploy-day``: case, dashes, underscores,
 blanks and how a letter with a mark is encoded make no difference. A key that differs
 from another in accents alone, in a dash between letters that is or is not there, or in
-a dot or colon in place of one, may be another word (*resume*, *résumé*); it is
+another sign in place of one, may be another word (*resume*, *résumé*); it is
 refused with the other's name, and the caller decides.
 """
 
@@ -22,7 +22,7 @@ _GAPS = lazy_re(r"[\s_\u002d\u00ad\u058a\u2010-\u2015\u2212\ufe58\ufe63\uff0d]+"
 _UNSEEN = lazy_re("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff]")
 # Accents of Latin, Greek and Cyrillic. In other scripts a mark is a letter.
 _ACCENTS = lazy_re("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]")
-_DOTS = lazy_re(r"-*+[.:][-.:]*+")
+_DOTS = lazy_re(r"-*+[.:/=,;][-.:/=,;]*+")
 # "v1-1" and "v11" are two versions.
 _DASH_IN_WORD = lazy_re(r"(?<!\d)-|-(?!\d)")
 
@@ -47,6 +47,8 @@ def near_key(key: str) -> str:
 
     >>> near_key("résumé"), near_key("re-sume"), near_key("re.sume"), near_key("v1.1")
     ('resume', 'resume', 'resume', 'v1-1')
+    >>> near_key("a:b") == near_key("a/b") == near_key("a = b"), near_key("c++")
+    (True, 'c++')
     """
     plain = _ACCENTS.sub("", unicodedata.normalize("NFKD", folded_key(key)))
     dashed = _DOTS.sub("-", unicodedata.normalize("NFKC", plain)).strip("-")

@@ -267,7 +267,7 @@ def test_a_link_from_a_plain_note_says_that_it_keeps_none(hm: Hm, home: Path) ->
     assert "by hand" not in ran.err
 
 
-@pytest.mark.parametrize("key", ["ci/cache", "notes.md", "ratio:12", "ratio:0", "v1.2"])
+@pytest.mark.parametrize("key", ["ci/cache", "ratio:12", "ratio:0", "v1.2"])
 @pytest.mark.skipif(os.name != "posix", reason="the editor is a shell script")
 def test_a_key_that_looks_like_a_path_or_a_place_is_a_key(
     hm: Hm,  # noqa: F811

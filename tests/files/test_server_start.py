@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -10,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.files import server_start
+from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.files.server_start import ServerStart, wait_until_listed
+from tests.support.forked import HM, start
 from tests.support.waiting import HANG_S, without_hanging
 
 AGENT, OTHER = 12, 13
@@ -123,6 +126,22 @@ def test_a_killed_server_is_not_waited_for_and_leaves_no_file_for_long(
 
     assert locks(tmp_path) == [f"server-{OTHER}.lock"]
     running.end()
+
+
+def test_a_server_that_is_told_to_end_before_it_serves_leaves_no_file(
+    tmp_path: Path,
+) -> None:
+    """Its file stayed until another server ended."""
+    env = {**os.environ, "HIVEMIND_HOME": str(tmp_path)}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with start([*HM, "mcp"], env=env, cwd=tmp_path, **pipes) as server:
+        lock = KernelLock(str(tmp_path / "locks" / f"server-{os.getpid()}.lock"))
+        while not lock.holder().startswith("pid"):
+            assert server.poll() is None
+        server.terminate()
+        server.communicate()
+
+    assert locks(tmp_path) == []
 
 
 def test_a_second_server_of_an_agent_is_no_trouble(tmp_path: Path) -> None:

@@ -241,7 +241,9 @@ def test_a_bare_repository_has_worktrees_too(machine, hm) -> None:
         (("--branch", "a..b"), "'a..b' is not a branch name; no agent was started."),
         (("--branch", ""), "The value of `--branch` is empty."),
         (("--branch", "-x"), "'-x' is not a branch name; no agent was started."),
-        (("--branch", "HEAD"), "No worktree was created for HEAD: fatal: "),
+        (("--branch", "HEAD"), "'HEAD' has another meaning to git; no agent was"),
+        (("--branch", "@"), "'@' has another meaning to git; no agent was started."),
+        (("--branch", "refs/heads/y"), "'refs/heads/y' has another meaning to git;"),
         (("--branch", "x", "--worktree", "."), "--worktree and --branch cannot be"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 
 from hivemind_memory.cli.command import CommandRequest, Flag, command
 from hivemind_memory.cli.options import PORT
@@ -14,6 +15,7 @@ from hivemind_memory.model.display import escape_line
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.access.callers import ScopeRequest
+    from hivemind_memory.files.server_start import ServerStart
 
 
 @command(
@@ -94,6 +96,7 @@ def mcp(request: CommandRequest) -> int:
         raise UsageError("--port and --token-file need --http.")
     start = ServerStart(environment.resolve_home(None), os.getppid())
     if not is_http:
+        _end_when_told(start)
         start.begin()
     # Before the SDK, whose own handler would draw boxes.
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
@@ -173,6 +176,20 @@ def mcp(request: CommandRequest) -> int:
     start.end()
     leave(server_state)
     return 0
+
+
+def _end_when_told(start: ServerStart) -> None:
+    """Leave no file of the start if the process is told to end before it serves."""
+    import signal
+
+    def end(number: int, _frame: object) -> None:
+        start.end()
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    with suppress(ValueError):  # only the main thread may heed signals
+        if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, end)
 
 
 def _more_scopes(scope_request: ScopeRequest) -> tuple[str, ...]:
