@@ -12,6 +12,7 @@ import pytest
 
 from hivemind_memory import environment
 from hivemind_memory.cli import output, text_input
+from hivemind_memory.cli.commands import inject
 from tests.cli.conftest import Hm
 
 SCRIPT = """
@@ -41,7 +42,7 @@ class Shell:
     def typed(self, *words: str, stdin: bytes = b"") -> str:
         """Run a command that a person types; return what it prints."""
         with self._patch.context() as patch:
-            for module in (output, text_input):
+            for module in (output, text_input, inject):  # each has its own name
                 patch.setattr(module, "is_person", lambda: True)
             ran = self._hm(*words, stdin=stdin)
         return ran.out + ran.err
