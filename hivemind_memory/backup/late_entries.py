@@ -30,12 +30,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from hivemind_memory.backup.staged import Staged
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.notes.journal_records import JournalEntry
 
+_COMMENT_BYTES = 1 << 14
+"""More than the comment of an entry takes up to its id."""
+
 
 def add_late_entries(
-    members: dict[str, bytes], known: dict[str, Any], root: str
+    members: dict[str, Staged], known: dict[str, Any], root: str
 ) -> tuple[RecoveredEntry, ...]:
     """Add what only the journal has to the notes, and mark it as recovered there.
 
@@ -50,7 +54,7 @@ def add_late_entries(
     Returns:
         The entries and the note of each, oldest first.
     """
-    journal = members[JOURNAL]
+    journal = members[JOURNAL].read()
     entries = [
         entry
         for entry in entries_of(journal.splitlines(keepends=True)).values()
@@ -76,28 +80,27 @@ def add_late_entries(
         back.append(RecoveredEntry(id=entry.id, path=entry.path, target=target))
     marks = (mark_line(RECOVERED, entry.id) for entry in back)
     lines = journal.splitlines(keepends=True)
-    members[JOURNAL] = b"".join(
-        (*(copied_line(line, renamed) for line in lines), *marks)
-    )
+    joined = b"".join((*(copied_line(line, renamed) for line in lines), *marks))
+    members[JOURNAL] = members[JOURNAL].stage.add(joined)
     return tuple(back)
 
 
 class _Folders:
     """The folders of the scopes in an archive, and the entries in their notes."""
 
-    def __init__(self, members: dict[str, bytes]) -> None:
+    def __init__(self, members: dict[str, Staged]) -> None:
         self._ids: dict[str, dict[str, frozenset[str]]] = {"": {}}
         self._owners: dict[str, frozenset[str]] = {}
-        for name, data in members.items():
+        for name, staged in members.items():
             if name.startswith(NOTES):
                 path = name.removeprefix(NOTES)
                 scope, inner = scope_of(path), inner_path(path)
                 if scope:
                     self._owners.setdefault(scope, frozenset())
                 if scope and inner == PROJECT_RECORD:
-                    self._owners[scope] = owners_in(data)
+                    self._owners[scope] = owners_in(staged.read())
                 else:
-                    self._ids.setdefault(scope, {})[inner] = entry_ids(data)
+                    self._ids.setdefault(scope, {})[inner] = _ids_in(staged)
 
     def scope_of(self, entry: JournalEntry) -> str | None:
         """Return the scope that an entry belongs to; None: another has its name.
@@ -121,7 +124,7 @@ class _Folders:
 
 
 def _is_deleted(
-    entry: JournalEntry, members: dict[str, bytes], known: dict[str, Any]
+    entry: JournalEntry, members: dict[str, Staged], known: dict[str, Any]
 ) -> bool:
     """Return whether a note lost an entry after its ten minutes, so on purpose."""
     name = NOTES + entry.path
@@ -132,22 +135,33 @@ def _is_deleted(
 
 
 def _put_back(
-    entry: JournalEntry, text: str, members: dict[str, bytes]
+    entry: JournalEntry, text: str, members: dict[str, Staged]
 ) -> NotePath | None:
     """Add an entry to a note; return which, or None if its text is damaged."""
     comment, _, content = text.lstrip("\r\n").partition("\n")
     provenance = parse_provenance(comment)
     if provenance is None:
         return None
-    held = members.get(NOTES + entry.path, b"")
-    if len(held) == entry.size_before:
-        members[NOTES + entry.path] = held + text.encode()
+    nothing = members[JOURNAL].stage.add(b"")
+    held = members.get(NOTES + entry.path, nothing)
+    if held.size == entry.size_before:
+        members[NOTES + entry.path] = held.plus(text.encode())
         return entry.path
     target = recovered_note(entry.path)
-    held = members.get(NOTES + target, b"")
+    held = members.get(NOTES + target, nothing)
     try:
-        text = end_of(held, target).entry_text(provenance, content)
+        text = end_of(held.read(), target).entry_text(provenance, content)
     except NotSavedError:
         return None  # a person has made it UTF-16
-    members[NOTES + target] = held + text.encode()
+    members[NOTES + target] = held.plus(text.encode())
     return target
+
+
+def _ids_in(staged: Staged) -> frozenset[str]:
+    """Return the ids of the entries in a note of any size."""
+    found: frozenset[str] = frozenset()
+    before = b""
+    for piece in staged.pieces():
+        found |= entry_ids(before + piece)
+        before = piece[-_COMMENT_BYTES:]
+    return found

@@ -11,7 +11,11 @@ from contextlib import contextmanager, suppress
 
 from hivemind_memory.errors import HivemindError, NotSavedError, UsageError
 from hivemind_memory.files.atomic import write_file
-from hivemind_memory.files.descriptors import make_private_folder, open_regular
+from hivemind_memory.files.descriptors import (
+    IrregularFileError,
+    make_private_folder,
+    open_regular,
+)
 from hivemind_memory.files.locks import LOCK_WAIT_S, exclusive
 from hivemind_memory.files.places import JOURNAL_FILE, JOURNAL_LOCK
 
@@ -19,6 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from hivemind_memory.backup.staged import Staged
     from hivemind_memory.files.folder import NotesFolder
     from hivemind_memory.model.note_path import NotePath
 
@@ -37,10 +42,10 @@ class NewFiles:
         """
         above = {folder for path in files for folder in _folders_above(path)}
         self._missing = {folder for folder in above if not os.path.lexists(folder)}
-        self._files: dict[str, bytes] = {}
+        self._files: dict[str, Staged] = {}
         """Path -> what is, or was about to be, written there."""
 
-    def put_note(self, folder: NotesFolder, note: NotePath, data: bytes) -> None:
+    def put_note(self, folder: NotesFolder, note: NotePath, staged: Staged) -> None:
         """Write a note, unless it is there already.
 
         Raises:
@@ -49,19 +54,19 @@ class NewFiles:
         """
         path = os.path.join(folder.root, note)
         if folder.signature(note) is not None:
-            if folder.read(note)[0] != data:
+            if not is_same(path, staged):
                 raise in_the_way(path)
             return
-        self._files[path] = data
+        self._files[path] = staged
         try:
-            folder.replace(note, data, expected=None)
+            folder.replace(note, staged.pieces(), expected=None)
         except NotSavedError as error:
             if isinstance(error.__cause__, OSError):
                 raise
             del self._files[path]
             raise in_the_way(path) from error
 
-    def put(self, path: str, data: bytes) -> None:
+    def put(self, path: str, staged: Staged) -> None:
         """Write another file, unless it is there already.
 
         Raises:
@@ -70,23 +75,23 @@ class NewFiles:
         """
         make_private_folder(os.path.dirname(path))
         with _no_writer_at(path):
-            if is_same(path, data):
+            if is_same(path, staged):
                 return
-            if is_taken(path, data):
+            if is_taken(path, staged):
                 raise in_the_way(path)
             if os.path.lexists(path):
                 os.unlink(path)  # it is empty
-            self._files[path] = data
-            if not write_file(path, data, is_new=True):
+            self._files[path] = staged
+            if not write_file(path, staged.pieces(), is_new=True):
                 del self._files[path]
                 raise in_the_way(path)
 
     def take_back(self) -> list[str]:
         """Remove the files, and the folders that were not there; return what stays."""
         left = []
-        for path, data in self._files.items():
+        for path, staged in self._files.items():
             try:
-                if is_same(path, data):
+                if is_same(path, staged):
                     os.unlink(path)
                 elif os.stat(path).st_size > 0:
                     left.append(path)
@@ -113,12 +118,12 @@ class NewFiles:
         )
 
 
-def is_taken(path: str, data: bytes) -> bool:
-    """Return whether something else than *data* is at a path; an empty file is not.
+def is_taken(path: str, staged: Staged) -> bool:
+    """Return whether something else than *staged* is at a path; an empty file is not.
 
     The log of a database that was moved away would be applied to the new one.
     """
-    if is_same(path, data):
+    if is_same(path, staged):
         return False
     if os.path.lexists(path) and (not os.path.exists(path) or os.stat(path).st_size):
         return True  # a link that leads nowhere is something, too
@@ -133,12 +138,15 @@ def has_log(path: str) -> bool:
         return False
 
 
-def is_same(path: str, data: bytes) -> bool:
+def is_same(path: str, staged: Staged) -> bool:
     """Return whether a file is there and holds exactly certain bytes."""
     if not os.path.exists(path):
         return False
-    with open(path, "rb", opener=open_regular) as file:
-        return file.read(len(data) + 1) == data
+    try:
+        with open(path, "rb", opener=open_regular) as file:
+            return staged.is_in(file)
+    except IrregularFileError:
+        return False
 
 
 def in_the_way(path: str) -> UsageError:

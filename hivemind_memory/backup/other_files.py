@@ -21,12 +21,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    Add = Callable[[str, bytes, int], None]
+    from hivemind_memory.backup.staged import Stage, Staged
+
+    Add = Callable[[str, Staged, int], None]
     "Takes the path of a file below the notes folder, its bytes and its time."
 
 MAX_FILE_BYTES = 100_000_000
 MAX_ALL_BYTES = 1_000_000_000
-"""A restore checks the whole archive before it writes anything, so it holds it."""
+"""The folder is for notes, and each backup would hold a film that lies there."""
 
 _HIDDEN = "it is hidden"
 _LINK = "it is a link"
@@ -36,12 +38,15 @@ _TOO_MUCH = f"the files beside the notes are larger than {MAX_ALL_BYTES // 10**9
 _OWN = frozenset({INDEX_FOLDER, IDENTITY_FILE})
 
 
-def add_other_files(root: str, add: Add, *, partial: str) -> Iterator[SkippedNote]:
+def add_other_files(
+    root: str, add: Add, stage: Stage, *, partial: str
+) -> Iterator[SkippedNote]:
     """Add the files of the notes folder that are no notes; yield what is left out.
 
     Args:
         root: The notes folder.
         add: Adds a file to the archive.
+        stage: Where its bytes are until then.
         partial: How the names of half-written files begin.
     """
     left_bytes = MAX_ALL_BYTES
@@ -57,13 +62,13 @@ def add_other_files(root: str, add: Add, *, partial: str) -> Iterator[SkippedNot
                 continue
             if name in files and _is_note(path):
                 continue
-            why, data, mtime_ns = _read(os.path.join(parent, name))
-            if data is not None and len(data) > left_bytes:
+            why, data, mtime_ns = _read(os.path.join(parent, name), stage)
+            if data is not None and data.size > left_bytes:
                 why, data = _TOO_MUCH, None
             if data is None:
                 yield SkippedNote(path=NotePath(path), reason=why)
                 continue
-            left_bytes -= len(data)
+            left_bytes -= data.size
             add(path, data, mtime_ns)
 
 
@@ -88,7 +93,7 @@ def _is_note(path: str) -> bool:
     return True
 
 
-def _read(path: str) -> tuple[str, bytes | None, int]:
+def _read(path: str, stage: Stage) -> tuple[str, Staged | None, int]:
     """Return why a file is left out, or its bytes and when it changed."""
     try:
         info = os.lstat(path)
@@ -99,9 +104,9 @@ def _read(path: str) -> tuple[str, bytes | None, int]:
         if not stat.S_ISREG(info.st_mode):
             return _IRREGULAR, None, 0
         with open(path, "rb", opener=open_regular) as file:
-            data = file.read(MAX_FILE_BYTES + 1)
+            data, _ = stage.hold_file(file.fileno(), max_bytes=MAX_FILE_BYTES)
     except OSError as error:
         return f"it cannot be read: {error.strerror}", None, 0
-    if len(data) > MAX_FILE_BYTES:
+    if data.size > MAX_FILE_BYTES:
         return _TOO_LARGE, None, 0
     return "", data, info.st_mtime_ns

@@ -1,6 +1,7 @@
 """Restores a backup into a home, unless that would replace a file.
 
-The archive is read and checked as a whole before anything is written. If the disk then
+The archive is unpacked into a file without a name, and checked as a whole, before
+anything is written: however large it is, little of it is in memory. If the disk then
 refuses, what was written is removed again. Files that are there already, byte for byte,
 are left as they are, so a restore whose process was killed can be run again. What
 another process writes into the home meanwhile is not replaced either.
@@ -8,22 +9,25 @@ another process writes into the home meanwhile is not replaced either.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import tarfile
 from dataclasses import dataclass
-from typing import Any
 
 from hivemind_memory.backup.late_entries import add_late_entries
-from hivemind_memory.backup.new_files import EFFECT, NewFiles, in_the_way, is_taken
+from hivemind_memory.backup.new_files import (
+    EFFECT,
+    NewFiles,
+    in_the_way,
+    is_same,
+    is_taken,
+)
 from hivemind_memory.backup.other_files import other_file
+from hivemind_memory.backup.staged import Stage, folder_above
+from hivemind_memory.backup.unpack import check_room, unpack, unusable
 from hivemind_memory.backup.write import (
     CONFIG,
     FILES,
-    FORMAT,
     JOURNAL,
-    MANIFEST,
     NOTES,
     STATE,
     VAULT,
@@ -38,7 +42,6 @@ from hivemind_memory.errors import (
 from hivemind_memory.files.descriptors import (
     IrregularFileError,
     make_private_folder,
-    open_regular,
 )
 from hivemind_memory.files.errors import cause_of
 from hivemind_memory.files.folder import NotesFolder
@@ -51,14 +54,13 @@ from hivemind_memory.state.open import state_for
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Any
 
+    from hivemind_memory.backup.staged import Staged
     from hivemind_memory.files.places import Places
     from hivemind_memory.model.results import RecoveredEntry
 
     Progress = Callable[[str, int, int], None]
-
-
-_DAMAGED = "The file is damaged or was not created by `hm backup`. Use another copy."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,21 +97,10 @@ def restore_backup(
         UsageError: It is not a backup, or is from a later version, or the home has a
             file that it would replace. Nothing was restored.
     """
-    report = progress or _no_progress
+    above = folder_above(places.home)
     try:
-        report("reading the backup", 0, 1)
-        members, manifest = _read(os.path.expanduser(file))
-        for name in manifest.get("moved", ()):
-            members.pop(name, None)  # it is there by a later name
-        put_back: tuple[RecoveredEntry, ...] = ()
-        if JOURNAL in members:
-            root = str(manifest.get("root", ""))
-            members[JOURNAL] = _moved(members[JOURNAL], root, places.notes)
-            put_back = add_late_entries(members, manifest["members"], places.notes)
-        targets = _targets(places, members)
-        if STATE in members and places.state_name:
-            members[STATE] = _renamed(members[STATE], places.state_name)
-        _refuse_replacing(places, members, targets)
+        with Stage(above, effect=EFFECT) as stage:
+            return _restore(places, file, stage, above, progress or _no_progress)
     except OSError as error:
         cause, hint = cause_of(error)
         if isinstance(error, IrregularFileError):
@@ -122,6 +113,27 @@ def restore_backup(
             hint="If it is your backup, restore it where more memory is free.",
             effect=EFFECT,
         ) from error
+
+
+def _restore(
+    places: Places, file: str, stage: Stage, above: str, report: Progress
+) -> RestoreResult:
+    """Unpack an archive into a stage, check it, and write what it holds."""
+    report("reading the backup", 0, 1)
+    members, manifest = unpack(os.path.expanduser(file), stage, above)
+    for name in manifest.get("moved", ()):
+        members.pop(name, None)  # it is there by a later name
+    put_back: tuple[RecoveredEntry, ...] = ()
+    if JOURNAL in members:
+        root = str(manifest.get("root", ""))
+        journal = _moved(members[JOURNAL].read(), root, places.notes)
+        members[JOURNAL] = stage.add(journal)
+        put_back = add_late_entries(members, manifest["members"], places.notes)
+    targets = _targets(places, members)
+    if STATE in members and places.state_name:
+        state = _renamed(members[STATE].read(), places.state_name)
+        members[STATE] = stage.add(state)
+    check_room(file, _missing_bytes(places, members, targets), above)
     notes = (
         os.path.join(places.notes, name.removeprefix(NOTES))
         for name in members.keys() - targets.keys()
@@ -150,50 +162,7 @@ def _no_progress(phase: str, done: int, total: int) -> None:
     """Show nothing."""
 
 
-def _read(file: str) -> tuple[dict[str, bytes], dict[str, Any]]:
-    """Return the members of an archive, each checked, and its manifest."""
-    members: dict[str, bytes] = {}
-    try:
-        with (
-            open(file, "rb", opener=open_regular) as packed,
-            tarfile.open(fileobj=packed, mode="r|gz") as tar,
-        ):
-            for info in tar:
-                member = tar.extractfile(info)
-                if member is None:
-                    raise _unusable(f"{info.name[:80]} in it is not a file")
-                members[info.name] = member.read()
-        manifest = json.loads(members.pop(MANIFEST))
-        version, known = manifest["format"], manifest["members"]
-    except (tarfile.TarError, EOFError, ValueError, LookupError, TypeError) as error:
-        raise _unusable("the archive is truncated or corrupt") from error
-    if version != FORMAT:
-        raise UsageError(
-            f"{file} was made by a newer version of this program.",
-            hint="Upgrade hivemind-memory.",
-            effect=EFFECT,
-        )
-    if not _are_described(known):
-        raise _unusable("its list of contents is damaged")
-    for name, data in members.items():
-        if known.get(name, {}).get("sha256") != hashlib.sha256(data).hexdigest():
-            raise _unusable(f"the checksum of {name} in it does not match")
-    if members.keys() != known.keys():
-        raise _unusable("a part of it is missing")
-    return members, manifest
-
-
-def _are_described(known: object) -> bool:
-    """Return whether a manifest tells of each member what is needed of it."""
-    return isinstance(known, dict) and all(
-        isinstance(about, dict)
-        and isinstance(about.get("sha256"), str)
-        and type(about.get("mtime_ns")) is int
-        for about in known.values()
-    )
-
-
-def _targets(places: Places, members: Mapping[str, bytes]) -> dict[str, str]:
+def _targets(places: Places, members: Mapping[str, Staged]) -> dict[str, str]:
     """Return where each member that is not a note goes; refuse what is neither."""
     files = {
         CONFIG: os.path.join(places.home, CONFIG_NAME),
@@ -209,13 +178,13 @@ def _targets(places: Places, members: Mapping[str, bytes]) -> dict[str, str]:
                 files[name] = os.path.join(places.notes, inner)
                 continue
             if path == name:
-                raise _unusable(f"{name[:80]} in it is unknown")
+                raise unusable(f"{name[:80]} in it is unknown")
             if _is_record(path):
                 files[name] = os.path.join(places.notes, path)
                 continue
             parse_note_path(path)
         except NotePathError as error:
-            raise _unusable(f"{name[:80]} in it is not a note") from error
+            raise unusable(f"{name[:80]} in it is not a note") from error
     return {name: path for name, path in files.items() if name in members}
 
 
@@ -227,29 +196,31 @@ def _is_record(path: str) -> bool:
     return is_named and not name_problem(slug)
 
 
-def _refuse_replacing(
-    places: Places, members: Mapping[str, bytes], targets: Mapping[str, str]
-) -> None:
-    """Raise if the home holds something else under one of the names.
+def _missing_bytes(
+    places: Places, members: Mapping[str, Staged], targets: Mapping[str, str]
+) -> int:
+    """Return how much is to be written; raise if something else has one of the names.
 
     An empty file counts as missing.
     """
-    folder = NotesFolder(places.notes)
-    for name, data in members.items():
+    size = 0
+    for name, staged in members.items():
         if name in targets:
             path = targets[name]
-            is_there = is_taken(path, data)
+            is_in_the_way = is_taken(path, staged)
         else:
             note = parse_note_path(name.removeprefix(NOTES))
             path = os.path.join(places.notes, note)
-            is_there = os.path.lexists(path) and folder.read(note)[0] != data
-        if is_there:
+            is_in_the_way = os.path.lexists(path) and not is_same(path, staged)
+        if is_in_the_way:
             raise in_the_way(path)
+        size += 0 if os.path.lexists(path) else staged.size
+    return size
 
 
 def _write(
     places: Places,
-    members: Mapping[str, bytes],
+    members: Mapping[str, Staged],
     manifest: Mapping[str, Any],
     targets: Mapping[str, str],
     written: NewFiles,
@@ -307,8 +278,3 @@ def _renamed(state: bytes, notes: str) -> bytes:
         return state_for(state, notes)
     except StateUnusableError as error:
         raise UsageError(f"{error}.", hint=error.hint, effect=EFFECT) from error
-
-
-def _unusable(clause: str) -> UsageError:
-    """Return the error for a file that is not a sound backup."""
-    return UsageError(f"{clause}.", hint=_DAMAGED, effect=EFFECT)

@@ -10,8 +10,6 @@ go the records of projects, which say to which repository each belongs, and othe
 
 from __future__ import annotations
 
-import hashlib
-import io
 import json
 import os
 import sys
@@ -21,7 +19,9 @@ from datetime import datetime
 from functools import partial
 
 from hivemind_memory.backup.backup_result import BackupResult
+from hivemind_memory.backup.members import Members, read_note
 from hivemind_memory.backup.other_files import add_other_files
+from hivemind_memory.backup.staged import Stage, StageError
 from hivemind_memory.config import CONFIG_NAME, read_config
 from hivemind_memory.config.settings import options
 from hivemind_memory.errors import (
@@ -52,7 +52,9 @@ from hivemind_memory.version import __version__
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
+    from typing import BinaryIO
 
+    from hivemind_memory.backup.staged import Staged
     from hivemind_memory.files.places import Places
     from hivemind_memory.model.note_path import NotePath
     from hivemind_memory.model.snapshot import FileSignature
@@ -166,7 +168,6 @@ class _Archive:
         self._folder = folder
         self._with_keys = with_keys
         self._links = links
-        self._members: dict[str, dict[str, object]] = {}
         self._moved: list[NotePath] = []
         self._read: dict[NotePath, FileSignature] = {}
         """The notes in the archive, as they were read."""
@@ -176,28 +177,30 @@ class _Archive:
         with (
             os.fdopen(os.dup(fd), "wb") as file,
             tarfile.open(fileobj=file, mode="w|gz") as tar,
+            Stage(self._folder, effect=_EFFECT) as self._stage,
         ):
+            self._members = Members(tar)
             journal = Journal(self._places.journal)
             before = journal.entries()
-            self._add_notes(tar)
-            self._add_records(tar)
-            self._add_files(tar)
-            self._add_config(tar)
-            self._add_vault(tar)
-            self._add_state(tar)
-            self._add_journal(tar)  # last, see above
-            self._add_recovered(tar, {entry.id for entry in before}, journal)
+            self._add_notes()
+            self._add_records()
+            self._add_files()
+            self._add_config()
+            self._add_vault()
+            self._add_state()
+            self._add_journal()  # last, see above
+            self._add_recovered({entry.id for entry in before}, journal)
             manifest = {
                 "format": FORMAT,
                 "program": __version__,
                 "at": at,
                 "root": self._places.notes,
                 "moved": [NOTES + path for path in self._moved],
-                "members": self._members,
+                "members": self._members.known,
             }
-            self._add(tar, MANIFEST, json.dumps(manifest, indent=1).encode())
+            self._members.add(MANIFEST, json.dumps(manifest, indent=1).encode())
 
-    def _add_notes(self, tar: tarfile.TarFile) -> None:
+    def _add_notes(self) -> None:
         """Add every note, of any size, until two scans in a row name the same ones.
 
         All that the last scan names has been read before it, so it also names what was
@@ -218,7 +221,7 @@ class _Archive:
                 break
             before = now
             for path in missing:
-                self._add_note(tar, folder, path, read, refused)
+                self._add_note(folder, path, read, refused)
         self._moved = _moved(read, now)
         self.notes = len(read) - len(self._moved)
         inodes = {signature[3] for signature in read.values()}
@@ -237,7 +240,6 @@ class _Archive:
 
     def _add_note(
         self,
-        tar: tarfile.TarFile,
         folder: NotesFolder,
         path: NotePath,
         read: dict[NotePath, FileSignature],
@@ -245,15 +247,17 @@ class _Archive:
     ) -> None:
         """Add one note and say so in *read*, or say in *refused* why it cannot be."""
         try:
-            data, read[path] = folder.read(path)
+            data, read[path] = read_note(folder, path, self._stage)
         except NoteNotFoundError:
             return  # moved or deleted: the next scan shows
+        except StageError:
+            raise
         except HivemindError as error:
             refused[path] = str(error)
             return
-        self._add(tar, NOTES + path, data, mtime_ns=read[path][0])
+        self._members.add(NOTES + path, data, mtime_ns=read[path][0])
 
-    def _add_records(self, tar: tarfile.TarFile) -> None:
+    def _add_records(self) -> None:
         """Add what each project knows of its repositories.
 
         Without it, the first repository of its name gets its folder.
@@ -269,26 +273,30 @@ class _Archive:
                 reason = f"it cannot be read: {error.strerror}"
                 self.skipped += (SkippedNote(path=record, reason=reason),)
             else:
-                self._add(tar, NOTES + record, data)
+                self._members.add(NOTES + record, data)
 
-    def _add_files(self, tar: tarfile.TarFile) -> None:
+    def _add_files(self) -> None:
         """Add the other files of the notes folder, of which notes speak."""
 
-        def add(path: str, data: bytes, mtime_ns: int) -> None:
-            self._add(tar, FILES + path, data, mtime_ns=mtime_ns)
+        def add(path: str, data: Staged, mtime_ns: int) -> None:
+            self._members.add(FILES + path, data, mtime_ns=mtime_ns)
             self.files += 1
 
         self.left_out = tuple(
-            add_other_files(self._places.notes, add, partial=PARTIAL_PREFIX)
+            add_other_files(
+                self._places.notes, add, self._stage, partial=PARTIAL_PREFIX
+            )
         )
         # What only looks like a note may be in the archive now; each is named once.
         self.skipped = tuple(
-            note for note in self.skipped if FILES + note.path not in self._members
+            note
+            for note in self.skipped
+            if FILES + note.path not in self._members.known
         )
         known = {note.path for note in self.skipped}
         self.left_out = tuple(at for at in self.left_out if at.path not in known)
 
-    def _add_config(self, tar: tarfile.TarFile) -> None:
+    def _add_config(self) -> None:
         """Add config.json, without keys unless they were asked for."""
         try:
             config = read_config(os.path.join(self._places.home, CONFIG_NAME))
@@ -305,20 +313,20 @@ class _Archive:
         if config.document:
             document = {**config.document, "memory": memory}
             text = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
-            self._add(tar, CONFIG, text.encode("utf-8", "surrogatepass"))
+            self._members.add(CONFIG, text.encode("utf-8", "surrogatepass"))
 
-    def _add_vault(self, tar: tarfile.TarFile) -> None:
+    def _add_vault(self) -> None:
         """Add the vault as it is, if that was asked for."""
         if not self.with_vault:
             return
         try:
             with open(vault_file(self._places.home), "rb") as file:
-                self._add(tar, VAULT, file.read())
+                self._members.add(VAULT, file.read())
         except FileNotFoundError:
             return
         self.has_vault = True
 
-    def _add_state(self, tar: tarfile.TarFile) -> None:
+    def _add_state(self) -> None:
         """Add a copy of ``state.db`` as it is at one moment."""
         if not os.path.exists(self._places.state_file):
             return
@@ -326,7 +334,12 @@ class _Archive:
             copy = os.path.join(made, STATE)
             copy_state(self._places.state_file, copy, self._places.state_name)
             with open(copy, "rb") as file:
-                self._add(tar, STATE, file.read())
+                self._add_open(STATE, file)
+
+    def _add_open(self, name: str, file: BinaryIO) -> None:
+        """Add an open file of any size."""
+        staged, _ = self._stage.hold_file(file.fileno())
+        self._members.add(name, staged)
 
     def _scratch(self) -> tempfile.TemporaryDirectory[str]:
         """Return a new folder in the home, or beside the archive."""
@@ -337,7 +350,7 @@ class _Archive:
         except OSError:  # the home is read-only
             return tempfile.TemporaryDirectory(prefix=PARTIAL_PREFIX, dir=self._folder)
 
-    def _add_journal(self, tar: tarfile.TarFile) -> None:
+    def _add_journal(self) -> None:
         """Add the journal; a line that is being written counts as not written."""
         try:
             with open(
@@ -345,19 +358,16 @@ class _Archive:
                 "rb",
                 opener=open_regular,
             ) as file:
-                self._add(tar, JOURNAL, file.read())
+                self._add_open(JOURNAL, file)
         except FileNotFoundError:
             return
 
-    def _add_recovered(
-        self, tar: tarfile.TarFile, before: Collection[str], journal: Journal
-    ) -> None:
+    def _add_recovered(self, before: Collection[str], journal: Journal) -> None:
         """Add notes again that have got lost entries back since they were read.
 
         The journal does not have these any more.
 
         Args:
-            tar: The archive; of two members of one name, the later one counts.
             before: Ids of the entries in the journal when the backup began.
             journal: The journal, copied by now.
         """
@@ -368,21 +378,11 @@ class _Archive:
         for path, signature in folder.signatures().items():
             is_recovered = path.rpartition("/")[2] == RECOVERED_NAME
             if is_recovered and self._read.get(path) != signature:
-                self._add_note(tar, folder, path, self._read, refused)
+                self._add_note(folder, path, self._read, refused)
         self.notes = len(self._read) - len(self._moved)
         self.skipped += tuple(
             SkippedNote(path=path, reason=reason) for path, reason in refused.items()
         )
-
-    def _add(
-        self, tar: tarfile.TarFile, name: str, data: bytes, *, mtime_ns: int = 0
-    ) -> None:
-        """Add one member."""
-        info = tarfile.TarInfo(name)
-        info.size, info.mode, info.mtime = len(data), 0o600, mtime_ns // 10**9
-        tar.addfile(info, io.BytesIO(data))
-        digest = hashlib.sha256(data).hexdigest()
-        self._members[name] = {"sha256": digest, "mtime_ns": mtime_ns}
 
 
 def _moved(

@@ -65,7 +65,7 @@ class PartialFile:
     def __init__(
         self,
         folder: OpenFolder,
-        data: bytes,
+        data: bytes | Iterable[bytes],
         *,
         mode: int = PRIVATE_FILE,
         prepare: Callable[[int], None] | None = None,
@@ -75,13 +75,13 @@ class PartialFile:
 
         Args:
             folder: Where it is written.
-            data: All of its bytes.
+            data: All of its bytes, or these a piece at a time.
             mode: Exactly its mode, whatever the umask is.
             prepare: Called with its descriptor before it is synced.
             is_durable: Sync to disk. False only for files that a restart makes useless.
         """
         self._folder = folder
-        self._data = data
+        self._data = (data,) if isinstance(data, bytes) else data
         self._mode = mode
         self._prepare = prepare
         self._is_durable = is_durable
@@ -96,7 +96,8 @@ class PartialFile:
         is_held = _hold(fd)
         try:
             try:
-                descriptors.write_all(fd, self._data)
+                for piece in self._data:
+                    descriptors.write_all(fd, piece)
                 descriptors.set_mode(fd, self._mode)
                 if self._prepare is not None:
                     self._prepare(fd)
@@ -172,7 +173,7 @@ class PartialFile:
 
 def write_file(
     path: str,
-    data: bytes,
+    data: bytes | Iterable[bytes],
     *,
     mode: int = PRIVATE_FILE,
     is_new: bool = False,
@@ -182,7 +183,7 @@ def write_file(
 
     Args:
         path: Its folder is there; a link at *path* itself is replaced, not followed.
-        data: All of its bytes.
+        data: All of its bytes, or these a piece at a time.
         mode: Exactly its mode.
         is_new: Only if nothing is there.
         is_durable: See ``PartialFile``.

@@ -40,7 +40,7 @@ from hivemind_memory.model.note_path import NotePath
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from hivemind_memory.files.scan import FollowLink
     from hivemind_memory.model.snapshot import FileSignature
@@ -151,7 +151,11 @@ class NotesFolder:
             raise read_error(path, error) from error
 
     def replace(
-        self, path: NotePath, data: bytes, *, expected: FileSignature | None
+        self,
+        path: NotePath,
+        data: bytes | Iterable[bytes],
+        *,
+        expected: FileSignature | None,
     ) -> FileSignature:
         """Put *data* in the place of a note, whole or not at all, and synced.
 
@@ -161,7 +165,7 @@ class NotesFolder:
 
         Args:
             path: Its path; folders that are missing are made.
-            data: All of its bytes.
+            data: All of its bytes, or these a piece at a time.
             expected: What the note must still be; None: there must be none yet.
 
         Returns:
@@ -309,7 +313,10 @@ def _enter(
 
 
 def _replace_note(
-    parent: OpenFolder, path: NotePath, data: bytes, expected: FileSignature | None
+    parent: OpenFolder,
+    path: NotePath,
+    data: bytes | Iterable[bytes],
+    expected: FileSignature | None,
 ) -> FileSignature:
     """Put *data* in the place of a note if it is as expected; return its signature."""
     from hivemind_memory.files.atomic import PartialFile  # only for writing

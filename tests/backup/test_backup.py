@@ -264,7 +264,7 @@ def test_too_little_memory_is_told_in_a_sentence(
     """A note of a gigabyte, or a small archive that unpacks to several."""
     file = backed_up(home, tmp_path / "b.tar.gz")
 
-    def read(*_: object) -> bytes:
+    def read(*_: object, **__: object) -> bytes:
         raise MemoryError
 
     monkeypatch.setattr(tarfile.ExFileObject, "read", read)

@@ -329,10 +329,10 @@ def test_an_entry_that_is_recovered_during_a_backup_is_in_it(
     os.utime(note, (time.time() - 30, time.time() - 30))
     real = backup._Archive._add_state
 
-    def recover_first(archive: backup._Archive, tar: tarfile.TarFile) -> None:
+    def recover_first(archive: backup._Archive) -> None:
         with opened(home) as memory:
             assert memory.sync().recovered == 1
-        real(archive, tar)
+        real(archive)
 
     monkeypatch.setattr(backup._Archive, "_add_state", recover_first)
 
