@@ -45,7 +45,10 @@ ONE_TIME_PARTS = (
     "notfallcode", "einmal", "tan", "secours", "respaldo", "verification",
 )  # fmt: skip
 """Words for a code that is used once."""
-SHARED_PARTS = ("snmp", "community", "erlang", "wifi", "wi-fi", "wlan", "code")
+SHARED_PARTS = (
+    "snmp", "community", "erlang", "wifi", "wi-fi", "wlan", "code", "código", "codigo",
+    "codice",
+)  # fmt: skip
 """What begins a name for a value that many share to get in."""
 NETWORK_PARTS = (
     "wifi", "wi-fi", "wlan", "wpa", "ssid", "вайфай", "вай-фай", "wi‑fi", "无线",

@@ -91,10 +91,13 @@ _PASETO = lazy_re(r"(?<![\w.])v[1-4]\.(?:local|public)\.[\w-]{32,4000}(?:\.[\w-]
 _CODES_LABEL = lazy_re(
     r"(?i)(?:recovery|backup|scratch|emergency|one[- ]time|2fa|mfa|totp)[ \t-]+"
     r"(?:\w{1,12}[ \t-]+)?codes?\b"
+    r"|(?i:codes? de (?:secours|récupération)"
+    r"|codici di (?:backup|recupero)|(?:notfall|wiederherstellungs)codes?)(?!\w)"
 )
 _CODES_STARTS = frozenset(
     ("recovery", "backup", "scratch", "emergency", "one-time", "one time",
-    "2fa", "mfa", "totp")
+    "2fa", "mfa", "totp", "codes de", "code de", "codici di",
+    "notfallcode", "wiederherstellungscode")
 )  # fmt: skip
 _CODE = lazy_re(
     r"(?<![\w.:/-])(?:[a-zA-Z0-9]{4,6}(?:(?P<sign>[- ])[a-zA-Z0-9]{4,6}"

@@ -36,7 +36,8 @@ OPENED = lazy_re(
 SHARED = lazy_re(
     r"(?i)(?<![^\W\d_])(?:snmp\w{0,3}[ -]community(?:[ -](?:string|name))?"
     r"|community[ -]string|erlang[ -]cookie|(?:wi-?fi|wlan)[ -]code"
-    r"|codes? (?:d[ue] |del |della )?(?:wi-?fi|wlan))(?![^\W\d_]|[_(\[.])"
+    r"|(?:codes?|códigos?|codigos?|codice) (?:d[ueo] |del |della )?(?:wi-?fi|wlan))"
+    r"(?![^\W\d_]|[_(\[.])"
 )
 """What many share to get in, under a name other than password."""
 SOFT = lazy_re(
