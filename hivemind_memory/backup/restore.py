@@ -21,6 +21,7 @@ from hivemind_memory.backup.new_files import (
     is_same,
     is_taken,
 )
+from hivemind_memory.backup.one_restore import only_restore
 from hivemind_memory.backup.other_files import other_file
 from hivemind_memory.backup.staged import Stage, folder_above
 from hivemind_memory.backup.unpack import check_room, unpack, unusable
@@ -99,7 +100,7 @@ def restore_backup(
     """
     above = folder_above(places.home)
     try:
-        with Stage(above, effect=EFFECT) as stage:
+        with only_restore(places.home), Stage(above, effect=EFFECT) as stage:
             return _restore(places, file, stage, above, progress or _no_progress)
     except OSError as error:
         cause, hint = cause_of(error)

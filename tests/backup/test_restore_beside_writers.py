@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -121,3 +122,35 @@ def test_the_log_of_a_state_that_was_moved_away_is_not_applied_to_the_restored_o
     with opened(home) as memory:
         assert memory.state().has_tombstone("a purged text")
         assert not memory.state().has_tombstone("purged here")
+
+
+def test_a_restore_beside_another_is_refused_and_neither_loses_a_note(
+    backup: Path, tmp_path: Path
+) -> None:
+    """It counted what the other had written, which that removed when it failed."""
+    home = tmp_path / "new" / "other"
+
+    def restore_too(memory: Memory) -> None:
+        with pytest.raises(HivemindError, match=r"Another restore into .* is running"):
+            restore_backup(memory.places, str(backup))
+        memory.state().add_tombstones(["purged here"])
+
+    error = restored_beside(home, backup, restore_too)
+
+    assert "state.db exists" in str(error)
+    assert not (home / "memory" / "zebra.md").exists()
+
+
+def test_a_home_that_a_failed_restore_made_is_removed(
+    backup: Path, tmp_path: Path
+) -> None:
+    """With the folders above it."""
+    with opened(tmp_path / "new" / "other") as memory:
+        places = memory.places
+    shutil.rmtree(tmp_path / "new", ignore_errors=True)
+    backup.write_bytes(b"cut")
+
+    with pytest.raises(HivemindError, match="Nothing was restored"):
+        restore_backup(places, str(backup))
+
+    assert not (tmp_path / "new").exists()
