@@ -34,9 +34,9 @@ SLOW = settings(
 def test_write_stores_every_word(
     hm: Hm, home: Path, words: list[str], is_behind: bool
 ) -> None:
-    """After a first plain word, and after two dashes."""
+    """After a first plain word, and after two dashes; no options end it."""
     file = f"words/{next(NUMBERS)}.md"
-    start = ["--", *words, "end"] if is_behind else ["start", *words]
+    start = ["--", *words, "end"] if is_behind else ["start", *words, "end"]
 
     ran = hm("write", "--file", file, *start)
 
@@ -51,10 +51,10 @@ def test_save_and_learn_store_every_word(hm: Hm, home: Path, words: list[str]) -
     """Under the key and the topic, which come first."""
     key = f"k{next(NUMBERS)}"
 
-    saved = hm("save", "--type", "fact", key, "start", *words)
+    saved = hm("save", "--type", "fact", key, "start", *words, "end")
     learned = hm("learn", key, "start", *words, key)
 
-    text = " ".join(["start", *words])
+    text = " ".join(["start", *words, "end"])
     place = learned.out.split()[1].partition(":")[0]
     assert (saved.code, learned.code) == (0, 0)
     assert f"{text}\n" in (home / "memory" / f"{key}.md").read_text()
