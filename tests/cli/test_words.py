@@ -52,7 +52,7 @@ def test_save_and_learn_store_every_word(hm: Hm, home: Path, words: list[str]) -
     key = f"k{next(NUMBERS)}"
 
     saved = hm("save", "--type", "fact", key, "start", *words, "end")
-    learned = hm("learn", key, "start", *words, key)
+    learned = hm("learn", key, "start", *words, "end", key)
 
     text = " ".join(["start", *words, "end"])
     place = learned.out.split()[1].partition(":")[0]
