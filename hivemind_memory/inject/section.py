@@ -80,7 +80,7 @@ _TOOLS = (
     "memory_search(query)",
     "memory_write(content)",
     "memory_save(key, content, type)",
-    "memory_get(path)",
+    "memory_get(path, from, lines)",
     'scope="global", type="preference"',
 )
 _COMMANDS = (

@@ -29,8 +29,9 @@ def test_the_section_has_the_heading_and_the_tools_of_the_seed() -> None:
     body = render_body([excerpt("We deploy on Tuesdays.")], left_out=3)
 
     assert body.startswith("## Hivemind Memory (auto-injected, do not edit)\n")
-    for tool in ("memory_search", "memory_write", "memory_get", "memory_list"):
+    for tool in ("memory_search", "memory_write", "memory_get"):
         assert f"`{tool}(" in body
+    assert "memory_list" not in body  # its schema is loaded only when asked for
     assert "Never write a key, token or password" in body
     assert "> `shop.md:3-9` (2026-11-21)\n> We deploy on Tuesdays." in body
     assert "3 other memories not shown" in body
@@ -136,5 +137,5 @@ def test_the_section_for_an_agent_without_the_tools_names_commands() -> None:
 
     assert "memory_" not in body
     assert "MCP" not in body
-    for command in ("hm search", "hm write", "hm get", "hm list"):
+    for command in ("hm search", "hm write", "hm save", "hm get"):
         assert f"`{command}" in body
