@@ -118,6 +118,10 @@ def test_the_order_is_flag_environment_file_default(tmp_path: Path) -> None:
         ("inject_target", "../a.md", '"../a.md" is not a file inside a worktree'),
         ("inject_target", "docs/", '"docs/" is not a file inside a worktree'),
         ("inject_target", "", '"" is not a file inside a worktree'),
+        *(
+            ("inject_target", target, "is not a file inside a worktree")
+            for target in ("/etc/x.md", ".git/x.md", "a//b", "C:/x.md", "a\nb", ".")
+        ),
         ("document_prefix", 3, "a string or null"),
         ("ollama_model", ["a"], "a string"),
     ],

@@ -73,7 +73,7 @@ def _held(home: str) -> int:
         if sys.platform == "win32":
             return -1
         try:
-            fd = os.open(home, os.O_RDONLY | os.O_CLOEXEC)
+            fd = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except FileNotFoundError:
             continue
         try:
