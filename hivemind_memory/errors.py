@@ -16,6 +16,7 @@ HivemindError
 ├── NotSavedError         nothing was saved; the notes are as they were
 │   ├── NotWritableError  the caller may not write there
 │   ├── VersionChangedError  another version is active than the one to be replaced
+│   │   └── ProposalOutdatedError  a memory was edited since a link was proposed
 │   ├── KeyTakenError     an active memory has that key, and no reason was given
 │   ├── VersionMismatchError  a key has another version than was expected
 │   ├── TooManyKeysError  a scope has as many keys with values as it may have
@@ -186,6 +187,10 @@ class NotWritableError(NotSavedError):
 
 class VersionChangedError(NotSavedError):
     """Another version is active than the one to be replaced; nothing was saved."""
+
+
+class ProposalOutdatedError(VersionChangedError):
+    """A memory was edited since its link was proposed; nothing was linked."""
 
 
 class CapturedMeanwhileError(NotSavedError):

@@ -83,6 +83,9 @@ class AcceptedClaim(NamedTuple):
     updated: StoredMemory | None = None
     """The memory that ``memory`` updates from now on; None: no link was accepted."""
 
+    is_new: bool = True
+    """False: another process made the link before."""
+
     change: str = ""
     """Id of the change, for `hm undo`; empty: of a link there is none."""
 
@@ -196,8 +199,9 @@ def accept(context: CurationContext, ref: str, version: str = "") -> AcceptedCla
         HivemindError: As ``accept_claim``.
     """
     if proposal := find_proposal(context, ref):
-        newer, older = accept_proposal(context, proposal, version)
-        return AcceptedClaim(newer, newer.text, LINK_ITEM, updated=older)
+        newer, older, is_new = accept_proposal(context, proposal, version)
+        accepted = AcceptedClaim(newer, newer.text, LINK_ITEM, updated=older)
+        return accepted._replace(is_new=is_new)
     accepted = accept_claim(context, ref, version)
     claim = accepted.dropped or accepted.memory
     change = record_accepted(context, claim, accepted.kind, text=accepted.text)

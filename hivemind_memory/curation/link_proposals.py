@@ -1,7 +1,8 @@
 """Links that wait for a person in the inbox, beside the claims.
 
 Only ``updates`` is proposed: once it is accepted, searches show the newer memory alone.
-A proposal is listed while both of its ends are active and the caller sees them.
+A proposal is listed while both of its ends are active and the caller sees them. It is
+about the texts that the model read: once one of them is edited, it is not accepted.
 """
 
 from __future__ import annotations
@@ -11,15 +12,16 @@ from hivemind_memory.curation.links import link
 from hivemind_memory.curation.lookup import load_memory
 from hivemind_memory.curation.lookup_errors import not_found
 from hivemind_memory.curation.model_links import active_row
-from hivemind_memory.curation.read_version import refuse_other_text
+from hivemind_memory.curation.read_version import refuse_other_text, version_of_text
 from hivemind_memory.curation.refused_links import refuse_link
-from hivemind_memory.errors import StateUnusableError
+from hivemind_memory.errors import ProposalOutdatedError, StateUnusableError
 from hivemind_memory.model.curation import (
     AffectedItem,
     ForgetResult,
     StoredMemory,
 )
 from hivemind_memory.model.display import shorten
+from hivemind_memory.model.keys import pasted
 from hivemind_memory.model.memories import PENDING, STATUSES
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.trust import TOOL
@@ -40,6 +42,7 @@ LINK_ITEM = "link"
 """Kind of an affected item that is a proposed link."""
 
 _SHOWN_CHARS = 160
+_EDITED = ", edited since this was proposed"
 
 
 def proposals_as_claims(context: CurationContext) -> list[StoredMemory]:
@@ -49,14 +52,13 @@ def proposals_as_claims(context: CurationContext) -> list[StoredMemory]:
     """
     try:
         proposals = ModelLinks(context.state()).proposals()
+        if not proposals:
+            return []
+        index = context.index.fresh(is_lookup=True)
+        found = list(_with_ends(context, index, proposals))
+        return [_as_claim(context, *each) for each in found]
     except StateUnusableError:
         return []
-    if not proposals:
-        return []
-    index = context.index.fresh(is_lookup=True)
-    return [
-        _as_claim(context, *found) for found in _with_ends(context, index, proposals)
-    ]
 
 
 def find_proposal(context: CurationContext, ref: str) -> Found | None:
@@ -74,34 +76,44 @@ def find_proposal(context: CurationContext, ref: str) -> Found | None:
 
 def accept_proposal(
     context: CurationContext, found: Found, version: str = ""
-) -> tuple[StoredMemory, StoredMemory]:
-    """Make a proposed link; return the memory that it starts at, and the other.
+) -> tuple[StoredMemory, StoredMemory, bool]:
+    """Make a proposed link.
 
     Args:
         context: Of the caller.
         found: The proposal.
         version: Of the text that was read; empty: any.
 
+    Returns:
+        The memory at which it starts, the other, and whether the link is new: another
+        process may have made it.
+
     Raises:
         HivemindError: Nothing was changed; the message says why.
+        ProposalOutdatedError: One of the memories was edited since the model read it.
     """
     check_person(context.caller, "Accepting a link")
     proposal, start, end = found
     refuse_other_text(_as_claim(context, *found), version)
-    linked = link(
-        context,
-        start.memory_id or start.path,
-        end.memory_id or end.path,
-        proposal.kind,
-        weight=proposal.weight,
-    )
+    texts = _texts_as_proposed(context, found)
+    index = context.index.fresh(is_lookup=True)
+    is_new = not _is_made(index, *found)
+    if is_new:
+        linked = link(
+            context,
+            start.memory_id or start.path,
+            end.memory_id or end.path,
+            proposal.kind,
+            weight=proposal.weight,
+            texts=texts,
+        )
+        is_new = linked.is_changed
+        context.update_index(linked.changed_paths)
     ModelLinks(context.state()).drop_proposal(proposal.id)
-    context.update_index(linked.changed_paths)
-    newer = load_memory(context, linked.from_path)
-    older = load_memory(context, linked.to_path)
+    newer, older = load_memory(context, start.path), load_memory(context, end.path)
     if newer is None or older is None:
         raise not_found(proposal.id)
-    return newer, older
+    return newer, older, is_new
 
 
 def reject_proposal(context: CurationContext, found: Found) -> ForgetResult:
@@ -126,6 +138,56 @@ def reject_proposal(context: CurationContext, found: Found) -> ForgetResult:
     return ForgetResult(memories=(item,), is_indexed=True)
 
 
+def _is_made(
+    index: MemoryIndex, proposal: LinkProposal, start: MemoryRow, end: MemoryRow
+) -> bool:
+    """Return whether a proposed link is there already."""
+    wanted = (proposal.kind, start.path, end.path)
+    return any(
+        (edge.kind, edge.from_path, edge.to_path) == wanted
+        for edge in index.edges_of(start.path, scopes=None)
+    )
+
+
+def _texts_as_proposed(context: CurationContext, found: Found) -> dict[str, str]:
+    """Return the ids, or paths, of both ends and the versions of their texts.
+
+    Raises:
+        ProposalOutdatedError: One was edited since the model read it.
+    """
+    proposal, start, end = found
+    texts: dict[str, str] = {}
+    edited = []
+    for row, digest in ((start, proposal.from_hash), (end, proposal.to_hash)):
+        memory = load_memory(context, row.path)
+        if memory is None:
+            raise not_found(proposal.id)
+        texts[row.memory_id or row.path] = version_of_text(memory)
+        if _is_edited(context, memory, digest):
+            edited.append(row.key or row.path)
+    if edited:
+        was = "was" if len(edited) == 1 else "were"
+        kind, names = proposal.kind, pasted((start.path, end.path))
+        raise ProposalOutdatedError(
+            f"Since this link was proposed, {' and '.join(edited)} {was} edited.",
+            hint=f"To link them all the same: `hm link --kind {kind} {names}`.",
+            effect="Nothing was linked",
+        )
+    return texts
+
+
+def _is_edited(
+    context: CurationContext, memory: StoredMemory | None, digest: bytes
+) -> bool:
+    """Return whether a memory does not say what a proposal is about.
+
+    An older version of this program kept no hash: then any text will do.
+    """
+    if not digest or memory is None:
+        return False
+    return context.state().hash_of(version_of_text(memory)) != digest
+
+
 def _with_ends(
     context: CurationContext, index: MemoryIndex, proposals: list[LinkProposal]
 ) -> Iterator[Found]:
@@ -146,11 +208,13 @@ def _as_claim(
     """Return a proposal as the inbox lists it: both texts, and what would happen."""
     newer, older = load_memory(context, start.path), load_memory(context, end.path)
     names = start.key or start.path, end.key or end.path
-    lines = [
-        "{} updates {}: searches would show only the newer one.".format(*names),
-        f"newer: {_begin(newer)}",
-        f"older: {_begin(older)}",
-    ]
+    lines = ["{} updates {}: searches would show only the newer one.".format(*names)]
+    for word, memory, digest in (
+        ("newer", newer, proposal.from_hash),
+        ("older", older, proposal.to_hash),
+    ):
+        edited = _EDITED if _is_edited(context, memory, digest) else ""
+        lines.append(f"{word}{edited}: {_begin(memory)}")
     return StoredMemory(
         path=NotePath(start.path),
         id=proposal.id,

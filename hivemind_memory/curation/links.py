@@ -14,7 +14,7 @@ from hivemind_memory.curation.change_recording import ChangedList, record
 from hivemind_memory.curation.lookup import find_memory
 from hivemind_memory.curation.lookup_one import find_one
 from hivemind_memory.curation.read_version import check_text
-from hivemind_memory.curation.refused_links import refuse_link
+from hivemind_memory.curation.refused_links import forget_proposed, refuse_link
 from hivemind_memory.curation.validate import validate_fraction
 from hivemind_memory.errors import MemoryNotFoundError, NotWritableError, UsageError
 from hivemind_memory.files.paths import parse_note_path
@@ -106,6 +106,7 @@ def link(
             return [*others[:at], item, *others[at:]]
 
         lists = change_list(context, row.path, FIELDS[kind], add)
+    forget_proposed(context, row.memory_id or row.path, target, kind)
     return _result(context, kind, row, other, end, weight=share, lists=lists)
 
 

@@ -115,6 +115,7 @@ def _propose(
     for end in (row, other):
         check_text(context, end, found.texts, "Nothing was proposed")
     now = context.clocks.now()
+    from_hash, to_hash = (_hash_of(context, end, found) for end in (row, other))
     proposal = LinkProposal(
         id=new_ulid(now, context.clocks.randomness()),
         from_ref=row.memory_id,
@@ -123,5 +124,13 @@ def _propose(
         weight=relation.weight,
         model=model,
         at=context.clocks.local_iso(now),
+        from_hash=from_hash,
+        to_hash=to_hash,
     )
     return ModelLinks(context.state()).propose(proposal)
+
+
+def _hash_of(context: CurationContext, row: MemoryRow, found: Comparison) -> bytes:
+    """Return the keyed hash of a memory's text as the model read it; empty: unknown."""
+    version = found.texts.get(row.memory_id or row.path)
+    return context.state().hash_of(version) if version else b""

@@ -1,4 +1,7 @@
-"""Which links the language model may not write or propose: they were removed."""
+"""Which links the language model may not write or propose: they were removed.
+
+And which it proposes no more: they are there.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +33,17 @@ def refuse_link(
     """
     with suppress(StateUnusableError):
         ModelLinks(context.state()).refuse(from_ref, to_ref, kind)
+
+
+def forget_proposed(
+    context: CurationContext, from_ref: str, to_ref: str, kind: str
+) -> None:
+    """Take a link that is there now out of the inbox.
+
+    As with the log of changes, a state that cannot be written stops no change.
+    """
+    with suppress(StateUnusableError):
+        ModelLinks(context.state()).drop_proposed(from_ref, to_ref, kind)
 
 
 def refs_of(index: MemoryIndex, row: MemoryRow) -> frozenset[str]:

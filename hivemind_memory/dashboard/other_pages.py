@@ -16,7 +16,7 @@ from hivemind_memory.dashboard.page import (
 )
 from hivemind_memory.dashboard.render import sentence
 from hivemind_memory.dashboard.word_diff import word_diff
-from hivemind_memory.errors import VersionChangedError
+from hivemind_memory.errors import ProposalOutdatedError, VersionChangedError
 from hivemind_memory.http_api.failures import Failure
 from hivemind_memory.jobs.status import read_model_status
 from hivemind_memory.markdown.entry import own_text
@@ -29,6 +29,11 @@ from hivemind_memory.model.trust import is_trusted
 MAX_LOG = 100
 
 pages = PageGroup()
+
+_CHANGED = (
+    "It has changed since the page was loaded, so it was not accepted."
+    " This is what it says now."
+)
 
 
 @pages.get("/inbox")
@@ -43,8 +48,10 @@ def accept(call: PageCall) -> Page | Redirect:
     ref, version = call.form.get("ref", ""), call.form.get("version", "")
     try:
         accepted = call.memory.curation.accept(ref, version)
+    except ProposalOutdatedError as error:
+        return _inbox(call, changed=ref, problem=f"{error} {error.hint}")
     except VersionChangedError:
-        return _inbox(call, changed=ref)
+        return _inbox(call, changed=ref, problem=_CHANGED)
     text = "Accepted."
     if not is_trusted(accepted.memory.source):
         text = "Accepted. It keeps its source, so agents see it marked as untrusted."
@@ -52,6 +59,8 @@ def accept(call: PageCall) -> Page | Redirect:
         text = "The claim is dropped: another memory already says the same."
     if accepted.updated:
         text = "Linked. Searches show only the newer memory from now on."
+        if not accepted.is_new:
+            text = "They were linked already. Searches show only the newer memory."
     return Redirect(path=f"{ROOT}/inbox", notice=text, undo=accepted.change)
 
 
@@ -109,14 +118,15 @@ def health(call: PageCall) -> Page:
     return Page(template="health.html", values=values)
 
 
-def _inbox(call: PageCall, changed: str = "") -> Page:
-    """Return the inbox; *changed* names a claim that was shown with another text."""
+def _inbox(call: PageCall, changed: str = "", problem: str = "") -> Page:
+    """Return the inbox; *changed* names a claim that has a *problem*."""
     waiting = unless_missing(call.memory.curation.pending, ())
     shown = map(without_secrets, waiting)
     values = {
         # The version of the text without its secrets: a short one could be guessed.
         "claims": [(claim, text_version(claim.text)) for claim in shown],
         "changed": changed,
+        "problem": problem,
     }
     return Page(template="inbox.html", values=values, status=409 if changed else 200)
 

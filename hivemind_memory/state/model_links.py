@@ -1,6 +1,7 @@
 """Links that the language model proposes, and those that a person refused.
 
-Two tables of ``state.db``. They name memories by id and hold no text.
+Two tables of ``state.db``. They name memories by id and hold no text, only
+keyed hashes of what the model read.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from hivemind_memory.state.state_file import StateFile
 
-_COLUMNS = "id, from_ref, to_ref, kind, weight, model, at"
+_COLUMNS = "id, from_ref, to_ref, kind, weight, model, at, from_hash, to_hash"
 
 
 @value
@@ -42,6 +43,12 @@ class LinkProposal:
     at: str
     """ISO 8601."""
 
+    from_hash: bytes = b""
+    """Keyed hash of the first memory's text as the model read it; empty: not kept."""
+
+    to_hash: bytes = b""
+    """The same of the other."""
+
 
 class ModelLinks:
     """Proposals and refusals in one notes folder.
@@ -59,7 +66,7 @@ class ModelLinks:
             with write_transaction(connection):
                 connection.execute(
                     f"INSERT INTO link_proposals({_COLUMNS}, notes)"
-                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
                     (
                         proposal.id,
                         proposal.from_ref,
@@ -68,6 +75,8 @@ class ModelLinks:
                         proposal.weight,
                         proposal.model,
                         proposal.at,
+                        proposal.from_hash,
+                        proposal.to_hash,
                         self._state.notes,
                     ),
                 )
@@ -91,6 +100,16 @@ class ModelLinks:
         """Delete a proposal: it was decided, or an end of it is gone."""
         sql = "DELETE FROM link_proposals WHERE id = ?"
         self._state.run(lambda c: c.execute(sql, (proposal_id,)), PROMISE_WAIT_MS)
+
+    def drop_proposed(self, from_ref: str, to_ref: str, kind: str) -> None:
+        """Delete the proposal of a link, if there is one."""
+        sql = (
+            "DELETE FROM link_proposals"
+            " WHERE notes = ? AND from_ref = ? AND to_ref = ? AND kind = ?"
+        )
+        values = (self._state.notes, from_ref, to_ref, kind)
+        if is_there(self._state.path):
+            self._state.run(lambda c: c.execute(sql, values), PROMISE_WAIT_MS)
 
     def refuse(self, from_ref: str, to_ref: str, kind: str) -> None:
         """Remember that a person does not want a link; a power cut keeps it."""
@@ -155,7 +174,8 @@ class ModelLinks:
 
 def _proposal_of(row: tuple[object, ...]) -> LinkProposal:
     """Return the proposal of a row."""
-    proposal_id, from_ref, to_ref, kind, weight, model, at = row
+    proposal_id, from_ref, to_ref, kind, weight, model, at, *hashes = row
+    from_hash, to_hash = (each if isinstance(each, bytes) else b"" for each in hashes)
     return LinkProposal(
         id=str(proposal_id),
         from_ref=str(from_ref),
@@ -164,4 +184,6 @@ def _proposal_of(row: tuple[object, ...]) -> LinkProposal:
         weight=float(str(weight)),
         model=str(model),
         at=str(at),
+        from_hash=from_hash,
+        to_hash=to_hash,
     )

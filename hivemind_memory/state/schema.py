@@ -330,6 +330,10 @@ STEPS = (
       PRIMARY KEY (notes, agent, session, place)
     ) WITHOUT ROWID;
     """,
+    """
+    ALTER TABLE link_proposals ADD COLUMN from_hash BLOB NOT NULL DEFAULT x'';
+    ALTER TABLE link_proposals ADD COLUMN to_hash BLOB NOT NULL DEFAULT x'';
+    """,
 )
 """Each step runs in the transaction that records it; a released one never changes."""
 

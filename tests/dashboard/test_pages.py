@@ -18,6 +18,7 @@ from hivemind_memory.dashboard.render import Renderer
 from hivemind_memory.model.query import Query
 from hivemind_memory.model.text_version import text_version
 from hivemind_memory.redaction import mask
+from hivemind_memory.state.model_links import LinkProposal, ModelLinks
 from tests.dashboard.reader import Elements, Reader
 from tests.http_api.served import Served, add_token, save, serving
 from tests.support.hostile_texts import XSS_TEXTS
@@ -307,6 +308,37 @@ def test_a_claim_is_accepted_by_a_person_only(reader: Reader) -> None:
     accepted = reader.send("/inbox/accept", on="/inbox", ref=claim)
     assert "Accepted." in accepted.text
     assert "Nothing is waiting" in accepted.text
+
+
+def test_a_proposed_link_is_refused_once_a_memory_was_edited(
+    reader: Reader, home: Path
+) -> None:
+    """What the page showed of it is the same, and the person had read no more."""
+    long = "We deploy on Tuesdays. " * 10
+    older = save("day", long, type="fact")
+    newer = save("time", "We deploy on Thursdays.", type="fact")
+    with opening.open_memory() as memory:
+        proposal = LinkProposal(
+            id="01KB5Z0000000000000000000A",
+            from_ref=newer,
+            to_ref=older,
+            kind="updates",
+            weight=1.0,
+            model="m",
+            at="2026-11-28T10:00:00+00:00",
+            to_hash=memory.state().hash_of(text_version(long.strip())),
+        )
+        ModelLinks(memory.state()).propose(proposal)
+    page = reader.page("/inbox").text
+    assert "edited" not in page
+    (note,) = (home / "memory").rglob("day*.md")
+    note.write_text(f"{note.read_text()}\nNever on Mondays.\n")
+
+    refused = reader.send("/inbox/accept", on="/inbox", ref=proposal.id)
+
+    assert refused.status_code == 409
+    assert "Since this link was proposed, day was edited." in refused.text
+    assert "hm link --kind updates" in refused.text
 
 
 def test_a_claim_that_has_changed_since_the_page_was_loaded_is_not_accepted(

@@ -65,7 +65,8 @@ def accept(request: CommandRequest) -> int:
     place = lines_text(accepted.path, accepted.start_line, accepted.end_line)
     if claim.updated:
         other = claim.updated.path
-        print_line(f"linked {accepted.path} updates {other}", keep=[other])
+        what = "linked" if claim.is_new else "already linked:"
+        print_line(f"{what} {accepted.path} updates {other}", keep=[other])
         return 0
     if claim.dropped:
         print_line(f"dropped the claim: {place} already says the same", keep=[place])
