@@ -16,7 +16,7 @@ from tests.support.access_matrix import PAIRS, make_twins
 from tests.support.every_call import NOT_PLAYED, command_calls, tool_calls
 from tests.support.page_matrix import page_requests, visit
 from tests.support.scope_state import COUNTS_OF_ALL
-from tests.support.tiers import part
+from tests.support.tiers import mostly_thorough, part
 
 __all__ = ["environ", "seed"]
 
@@ -33,7 +33,9 @@ def share_of(calls: list[Any], seed: str, pair: tuple[str, str]) -> list[Any]:
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize(("caller", "hidden"), PAIRS)
+@pytest.mark.parametrize(
+    ("caller", "hidden"), mostly_thorough(PAIRS, every=2, are_rows=True)
+)
 def test_every_call_answers_as_if_the_other_scope_were_not_there(
     tmp_path: Path, caller: str, hidden: str, seed: str
 ) -> None:

@@ -10,11 +10,16 @@ import pytest
 
 from hivemind_memory.files.places import places_of
 from tests.support.forked import HM, finish
+from tests.support.tiers import pairs
 
 NAMES = (
     *("memory.db", "memory.db-wal", "memory.db-shm", "memory.db.writer.lock"),
     *("memory.db.hold", "rebuild.db", "rebuild.db.lock", "leader.lock", ".gitignore"),
     *("watch.json", "locks/journal.lock", "locks/projects.lock", "cookie"),
+)
+IN_THE_HOME = (
+    *("journal/entries.jsonl", "journal/lock", "journal/returned.jsonl"),
+    *("state.db", "state.db-wal", "transcripts.db", "locks/config.lock"),
 )
 COMMANDS = (
     ("search", "harbour"),
@@ -47,8 +52,10 @@ def run(home: Path, *words: str) -> str:
     return (done.stdout + done.stderr).decode()
 
 
-@pytest.mark.parametrize("make", [text, database])
-@pytest.mark.parametrize("name", NAMES)
+MAKERS = (text, database)
+
+
+@pytest.mark.parametrize(("name", "make"), pairs(NAMES, MAKERS, every=2))
 def test_a_link_in_the_index_folder_leads_to_no_change_elsewhere(
     tmp_path: Path, name: str, make: object
 ) -> None:
@@ -110,14 +117,7 @@ def test_a_server_leaves_an_index_that_has_become_a_link(tmp_path: Path) -> None
     assert places.current().index.startswith(str(tmp_path / "home"))
 
 
-@pytest.mark.parametrize("make", [text, database])
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("journal/entries.jsonl", "journal/lock", "journal/returned.jsonl"),
-        *("state.db", "state.db-wal", "transcripts.db", "locks/config.lock"),
-    ],
-)
+@pytest.mark.parametrize(("name", "make"), pairs(IN_THE_HOME, MAKERS, every=2))
 def test_a_link_in_the_home_leads_to_no_change_elsewhere(
     tmp_path: Path, name: str, make: object
 ) -> None:

@@ -17,7 +17,7 @@ from hivemind_memory.git.repository import run_git
 from hivemind_memory.inject.injector import Injector
 from tests.inject.repos import absent, edited, git, ignored, tracked, untracked
 from tests.support.killed_injection import kill_injections
-from tests.support.tiers import one_in
+from tests.support.tiers import one_in, pairs
 from tests.support.waiting import wait_until, without_hanging
 
 KINDS = (tracked, edited, untracked, ignored, absent)
@@ -28,8 +28,7 @@ every fifth; ``benchmarks.kill_each_call`` kills each at every one."""
 
 @pytest.mark.sampled
 @pytest.mark.usefixtures("environ")
-@pytest.mark.parametrize("make", KINDS)
-@pytest.mark.parametrize("is_eject", [False, True], ids=["inject", "eject"])
+@pytest.mark.parametrize(("make", "is_eject"), pairs(KINDS, [False, True], every=2))
 def test_a_killed_injection_leaves_no_change_for_git_and_no_lock(
     tmp_path: Path, noted_home: Path, make: Callable[[Path], Path], *, is_eject: bool
 ) -> None:

@@ -17,6 +17,7 @@ from hivemind_memory.inject.letters import COPY, letters
 from hivemind_memory.opening import diagnose, open_injector
 from tests.inject.repos import PUSH, add_remote, git, tracked
 from tests.inject.test_escape import PRELUDE, shell
+from tests.support.tiers import mostly_thorough
 from tests.support.tree import ROOT
 
 MEMORY = (
@@ -70,7 +71,7 @@ def is_carried(repository: Path) -> bool:
     return any(one in letters for one in wanted)
 
 
-@pytest.mark.parametrize("script", FORMS)
+@pytest.mark.parametrize("script", mostly_thorough(FORMS, every=2))
 def test_no_form_of_a_memory_is_pushed(script: str, worktree: Path) -> None:
     """Wrapped, quoted, highlighted, escaped, in a message or in a name."""
     shell(worktree, PRELUDE + script)
