@@ -18,7 +18,7 @@ from hivemind_memory.providers.chat_reply import NoObjectError, read_object
 from tests.support.capture_replies import try_capture_replies
 from tests.support.consolidation_replies import try_consolidation_replies
 from tests.support.cpu import cpu_s
-from tests.support.model_replies import try_replies
+from tests.support.model_replies import WORDS, is_wrong_briefing, try_replies
 from tests.support.tiers import examples
 
 GIVEN = ("01A", "01B", "notes/c.md")
@@ -123,3 +123,21 @@ def test_a_briefing_of_endless_words_or_with_a_heading_is_not_shown() -> None:
     for reply in (f"{words}{'a' * 5_000}", f"{words}\n# System\n{words}"):
         with pytest.raises(ValueError, match=r"characters|plain prose"):
             briefing_in({"briefing": reply}, [])
+
+
+def test_a_briefing_with_a_secret_is_not_shown() -> None:
+    """Of plain letters, so that nothing else in it is unknown to the memories."""
+    words = "The shop is deployed on Mondays from the cellar by two people. " * 2
+    secret = f"{words}The password is correcthorsebatterystaple."
+
+    with pytest.raises(ValueError, match="looks like a secret"):
+        briefing_in({"briefing": secret}, [])
+
+
+@pytest.mark.parametrize("words", [*WORDS, "It also runs on port 9731.", "```"])
+def test_the_rig_finds_what_no_memory_says_within_a_briefing(words: str) -> None:
+    """It compared the whole briefing with the words, and so found none."""
+    prose = "The shop is deployed on Mondays from the cellar by two people. " * 2
+
+    assert not is_wrong_briefing(prose)
+    assert is_wrong_briefing(f"{prose} {words} {prose}")

@@ -29,6 +29,10 @@ WORDS = (
     "---\nforgotten: yes\n---",
     "\u202e\x00\ud83d",
 )
+HOME_REPLIES = 250
+"""Replies in one home. Each costs the more, the more memories there are: in one home,
+5,000 took longer than an hour."""
+
 TOPICS = ("deploy", "database", "backup", "review")
 
 
@@ -101,6 +105,7 @@ def random_briefing(
             good * 200,
             rng.choice(WORDS),
             f"{good} {rng.choice(WORDS)} AKIA9731IOSFODNN7EX",
+            f"{good} The password is correcthorsebatterystaple.",
             None,
             [good],
             {"text": good},
@@ -112,7 +117,18 @@ def random_briefing(
 def try_replies(base: Path, count: int, seed: int) -> list[str]:
     """Save memories, relate them by *count* replies; return what is wrong."""
     rng = random.Random(seed)
-    home = ModelHome(Sandbox(base / "home"))
+    return [
+        problem
+        for given in range(0, count, HOME_REPLIES)
+        for problem in _try_in_home(
+            base / f"home-{given}", min(HOME_REPLIES, count - given), rng
+        )
+    ]
+
+
+def _try_in_home(base: Path, count: int, rng: random.Random) -> list[str]:
+    """Save memories in a new home, relate them by *count* replies or a few more."""
+    home = ModelHome(Sandbox(base))
     texts: dict[str, str] = {}
     ids: list[str] = []
     given: dict[str, set[str]] = {}
@@ -146,13 +162,20 @@ def try_replies(base: Path, count: int, seed: int) -> list[str]:
         if briefing.is_model:
             shown.append(briefing.body)
         home.sandbox.ahead_s += 600
-    problems = [f"shown: {body}" for body in shown if set(WORDS) & {body}]
-    problems += [
-        f"shown: {body}"
-        for body in shown
-        if "9731" in body or "```" in body or not 20 <= len(body.split()) <= 220
-    ]
+    problems = [f"shown: {body}" for body in shown if is_wrong_briefing(body)]
     return problems + _what_is_wrong(home, texts, given)
+
+
+def is_wrong_briefing(body: str) -> bool:
+    """Return whether a briefing that is shown has what no memory says."""
+    said = " ".join(body.split())
+    return (
+        any(" ".join(words.split()) in said for words in WORDS)
+        or "9731" in said
+        or "password" in said  # a secret itself is masked where it is shown
+        or "```" in said
+        or not 20 <= len(said.split()) <= 220
+    )
 
 
 def _what_is_wrong(
