@@ -47,7 +47,7 @@ def scope_named(caller: Caller, text: str) -> str:
         raise ScopeError(
             f"There is no {kind} here.", hint=f"Name one, as in {kind}/NAME."
         )
-    if not scope or scope not in (caller.scopes or (scope,)):
+    if not scope or (caller.scopes is not None and scope not in caller.scopes):
         named = f"{kind}/{slug}" if slug else kind
         problem = f"No {named} is set for this session."
         raise _with_own_scopes(ScopeError(problem), caller)
@@ -112,7 +112,7 @@ def _with_own_scopes(error: ScopeError, caller: Caller, text: str = "") -> Scope
     kinds = ["global", *(kind for kind, scope in own if scope)]
     hint = "The only scope here is global."
     if len(kinds) > 1:
-        covered = "both" if len(kinds) == len(("global", "project")) else "all of them"
+        covered = {2: "both"}.get(len(kinds), "all of them")
         hint = (
             f"Scopes here are {listed(kinds)}; a search without one covers {covered}."
         )

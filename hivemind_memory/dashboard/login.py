@@ -8,7 +8,7 @@ from hivemind_memory.dashboard.sessions import Session, Sessions
 from hivemind_memory.mcp_server.http_sessions import Scope
 from hivemind_memory.mcp_server.port_holder import is_from_another_user
 
-_UNKNOWN = "There is no such token."
+_NOT_KNOWN = "There is no such token."
 _NO_LINK = "The link is no longer valid: run `hm dashboard` again."
 _OTHERS_LINK = "This link is for another user of this machine."
 
@@ -31,7 +31,7 @@ def begin_session(
         HivemindError: The token cannot be looked up now.
     """
     if method == "POST":
-        return sessions.log_in(given.get("token", "").strip()), _UNKNOWN
+        return sessions.log_in(given.get("token", "").strip()), _NOT_KNOWN
     if "code" not in given:
         return None, ""
     client, server = scope.get("client"), scope.get("server")

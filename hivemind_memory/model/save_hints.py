@@ -56,8 +56,8 @@ def _text(hint: SaveHint, words: HintWords) -> str:
         ending = f"{words.global_scope} saves it for all projects"
         return f"saved for {hint.scope} only; {ending}"
     if isinstance(hint, OpeningHint):
-        opens = f"if all should, use {words.opening}"
-        return f"only sessions that it matches open with it; {opens}"
+        opens = f"to open every session with it, use {words.opening}"
+        return f"only matching sessions open with it; {opens}"
     return hint
 
 

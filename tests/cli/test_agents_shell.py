@@ -278,7 +278,7 @@ def test_what_an_agent_keeps_for_all_says_if_few_sessions_open_with_it(
     hm: Hm, shell: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As its tools do; a person is told nothing."""
-    few = "only sessions that it matches open with it; if all should, use"
+    few = "only matching sessions open with it; to open every session with it, use"
     write = ("write", "-g", "The terminal is Ghostty.")
     assert few not in hm(*write[:2], "--source", "human", write[2]).err
     monkeypatch.setenv("CLAUDECODE", "1")

@@ -9,7 +9,10 @@ from hivemind_memory.mcp_server.instructions import INSTRUCTIONS
 from hivemind_memory.mcp_server.server import MemoryServer
 from tests.mcp_server.agents import call, found, text_of
 
-FEW = "only sessions that it matches open with it; if all should, use memory_save with"
+FEW = (
+    "only matching sessions open with it; to open every session with it, use"
+    " memory_save with"
+)
 TERMINAL = "The user's terminal is Ghostty."
 TABS = "Tabs, everywhere."
 
