@@ -193,6 +193,10 @@ class ProposalOutdatedError(VersionChangedError):
     """A memory was edited since its link was proposed; nothing was linked."""
 
 
+class JobLostError(HivemindError):
+    """Another process has the job of the language model; nothing was asked."""
+
+
 class CapturedMeanwhileError(NotSavedError):
     """Another process captured the session while the model was asked."""
 

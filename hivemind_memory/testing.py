@@ -155,6 +155,9 @@ class FakeChat:
         self.asked: list[tuple[ChatMessage, ...]] = []
         """The messages of every request so far."""
 
+    def prepare(self) -> None:
+        """Do nothing: it needs no library."""
+
     def ask(
         self,
         messages: Sequence[ChatMessage],

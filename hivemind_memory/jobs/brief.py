@@ -71,6 +71,8 @@ class BriefingPlanner:
             job = known.get(scope_text(scope))
             if job is not None and (job.state == RUNNING or _is_tried_again(job)):
                 continue
+            if job is not None and job.state == WAITING and job.due_at <= job.made_at:
+                continue  # due at once: a person may have said so
             # What is later than now is of a clock that was set back.
             read = (made.get(scope, 0.0), job.taken_at if job else 0.0)
             read_s = max((at_s for at_s in read if at_s <= now_s), default=0.0)

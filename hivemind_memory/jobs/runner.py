@@ -16,6 +16,7 @@ from hivemind_memory.errors import (
     ChatNotReadyError,
     ChatReplyError,
     HivemindError,
+    JobLostError,
     UsageError,
 )
 from hivemind_memory.jobs.brief import (
@@ -27,17 +28,20 @@ from hivemind_memory.jobs.brief import (
 from hivemind_memory.jobs.capture import finish_capture
 from hivemind_memory.jobs.capture_queue import CAPTURE, draft_of_job, requeue_kept
 from hivemind_memory.jobs.compare import LINKS, compare
+from hivemind_memory.jobs.marked_chat import MarkedChat
 from hivemind_memory.markdown.entry import new_ulid
 from hivemind_memory.model.agents import NO_CAPTURE
 from hivemind_memory.model.changes import ACCEPT, SAVE
 from hivemind_memory.model.curation import MEMORY
 from hivemind_memory.model.scope import INBOX, place_in_scope, scope_text
 from hivemind_memory.providers.chat import connect_chat
+from hivemind_memory.providers.chat_errors import LONGEST_REST_S
 from hivemind_memory.providers.chat_target import ChatTarget, find_chat_target
 from hivemind_memory.state.briefings import Briefings
 from hivemind_memory.state.change_log import ChangeLog
-from hivemind_memory.state.jobs import LONGEST_WAIT_S, MAX_TRIES, WAITING, Jobs
+from hivemind_memory.state.jobs import MAX_TRIES, RUNNING, WAITING, Jobs
 from hivemind_memory.state.model_requests import ModelRequests
+from hivemind_memory.state.model_rest import ModelRest, Rest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,7 +100,6 @@ class JobRunner:
         self._briefings = BriefingPlanner(self._memory)
         self._runner = self._memory.clocks.randomness().hex()
         self._has_begun = False
-        self._rest_until_s = 0.0
         self._current: Job | None = None
         self._is_abandoned = False
         self._applying = threading.Lock()
@@ -111,6 +114,7 @@ class JobRunner:
         if not self._has_begun:
             jobs.interrupt_others(self._runner)
             requeue_kept(self._memory)
+            self._rest.end()  # what it was for may be mended
             self._has_begun = True
         self._add()
         while not self._should_end(should_stop):
@@ -134,7 +138,13 @@ class JobRunner:
         if job is None:
             return None
         self._run(job)
-        return next(each for each in self._jobs.all() if each.number == job.number)
+        ended = next(each for each in self._jobs.all() if each.number == job.number)
+        return None if ended.state == RUNNING else ended
+
+    def is_due(self) -> bool:
+        """Return whether a job may be run: `hm jobs retry` wakes no other process."""
+        now_s = self._now()
+        return not self._rest_s(now_s) and self._jobs.is_due(now_s)
 
     def _should_end(self, should_stop: Callable[[], bool]) -> bool:
         """Return whether no other job is to be taken now."""
@@ -142,12 +152,8 @@ class JobRunner:
         return is_resting or self._is_abandoned or should_stop()
 
     def _rest_s(self, now_s: float) -> float:
-        """Return for how many more seconds the model is left alone; 0: it may be asked.
-
-        A rest that lasts longer than any began before the clock was set back.
-        """
-        rest_s = self._rest_until_s - now_s
-        return rest_s if 0 < rest_s <= LONGEST_WAIT_S else 0.0
+        """Return for how many more seconds the model is left alone; 0: not at all."""
+        return self._rest.read().left_s(now_s)
 
     def abandon(self) -> None:
         """Put the job under way back: this process ends before the model replies.
@@ -178,6 +184,11 @@ class JobRunner:
     def _jobs(self) -> Jobs:
         """The jobs of the notes folder."""
         return Jobs(self._memory.state())
+
+    @property
+    def _rest(self) -> ModelRest:
+        """Until when the model is left alone."""
+        return ModelRest(self._memory.state())
 
     def _now(self) -> float:
         """Return seconds since the epoch."""
@@ -214,15 +225,11 @@ class JobRunner:
                 self._chat = self._open_chat(self._memory)
             self._use(job, self._ask(job, self._chat))
         except ChatNotReadyError as error:
-            wait_s = error.retry_after_s or FIRST_RETRY_S
-            self._rest_until_s = self._now() + wait_s
-            jobs.put_back(
-                job,
-                runner,
-                due_s=self._rest_until_s,
-                problem=str(error),
-                is_try=False,
-            )
+            due_s = self._now() + (error.retry_after_s or FIRST_RETRY_S)
+            self._rest.keep(Rest(due_s, str(error)))
+            jobs.put_back(job, runner, due_s=due_s, problem=str(error), is_try=False)
+        except JobLostError:
+            logger.info("another process has job %d by now", job.number)
         except HivemindError as error:
             self._fail(job, error)
         except Exception:
@@ -237,6 +244,7 @@ class JobRunner:
             ChatError: The model gave no usable reply.
         """
         memory = self._memory
+        chat = MarkedChat(chat, lambda: self._jobs.mark_sent(job, self._runner))
         if job.kind == BRIEFING:
             written = write_briefing(memory, job.ref, chat)
             return lambda: written and keep_briefing(memory, written)
@@ -264,7 +272,12 @@ class JobRunner:
         """Let a job be tried again later, or give it up."""
         problem = f"{error} {error.hint}".strip()
         is_reply = isinstance(error, ChatReplyError)
-        if job.tries >= MAX_TRIES or job.replies + is_reply >= MAX_REPLIES:
+        asked_s = error.retry_after_s if isinstance(error, ChatError) else None
+        # A server that asks for longer is asked sooner than it wants to be.
+        is_try = asked_s is None or asked_s <= LONGEST_REST_S
+        if (is_try and job.tries >= MAX_TRIES) or (
+            job.replies + is_reply >= MAX_REPLIES
+        ):
             self._jobs.end(job, self._runner, problem=problem)
             if is_reply and job.kind == BRIEFING:  # the composed one is shown
                 Briefings(self._memory.state()).drop_scope(
@@ -272,16 +285,16 @@ class JobRunner:
                 )
             return
         wait_s = FIRST_RETRY_S * 2 ** (job.tries - 1)
-        if isinstance(error, ChatError) and error.retry_after_s is not None:
-            asked_s = min(error.retry_after_s, _DAY_S)  # a server may say years
-            wait_s = max(wait_s, asked_s)
-            self._rest_until_s = self._now() + asked_s
+        if asked_s is not None:
+            rest_s = min(asked_s, LONGEST_REST_S)
+            wait_s = max(wait_s, rest_s)
+            self._rest.keep(Rest(self._now() + rest_s, problem))
         self._jobs.put_back(
             job,
             self._runner,
             due_s=self._now() + wait_s,
             problem=problem,
-            is_try=True,
+            is_try=is_try,
             is_reply=is_reply,
         )
 

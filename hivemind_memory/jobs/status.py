@@ -9,7 +9,7 @@ from hivemind_memory.model.agents import NO_CAPTURE
 from hivemind_memory.model.value import value
 from hivemind_memory.providers.chat_target import ChatTarget, find_chat_target
 from hivemind_memory.state.captures import Captures
-from hivemind_memory.state.jobs import DONE, Jobs
+from hivemind_memory.state.jobs import DONE, WAITING, Jobs
 from hivemind_memory.state.model_links import ModelLinks
 from hivemind_memory.state.model_requests import ModelRequests
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hivemind_memory.memory.memory import Memory
+    from hivemind_memory.state.jobs import Job
+    from hivemind_memory.state.model_rest import Rest
 
 
 @value
@@ -81,6 +83,18 @@ def read_capture_status(memory: Memory) -> CaptureStatus | None:
         return CaptureStatus(option=option)
     last_at = memory.clocks.local_iso(last_s) if sessions else ""
     return CaptureStatus(option=option, sessions=sessions, last_at=last_at)
+
+
+def next_try(job: Job, rest: Rest, now_s: float) -> tuple[float, str]:
+    """Return when a job is run at the earliest, and why not sooner.
+
+    The time is in seconds since the epoch; 0: it does not wait.
+    """
+    if job.state != WAITING:
+        return 0.0, job.problem
+    if rest.left_s(now_s) and job.due_at < rest.until_s:
+        return rest.until_s, job.problem or rest.why
+    return job.due_at, job.problem
 
 
 def read_model_status(memory: Memory) -> ModelStatus:

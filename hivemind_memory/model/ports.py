@@ -69,8 +69,7 @@ class Reranker(Protocol):
     ) -> list[float]:
         """Return one score for each text, in order, within *timeout_s* seconds.
 
-        Larger is better, and that is all a score says: some models give any number,
-        some one in 0..1.
+        Larger is better, and that is all a score says: it may be any number.
 
         Raises:
             RerankNotReadyError: It cannot be asked now, and is not at fault.
@@ -91,6 +90,9 @@ class Chat(Protocol):
         """Provider and model, for a person."""
         ...
 
+    def prepare(self) -> None:
+        """Load what is needed to ask; nothing is sent."""
+
     def ask(
         self,
         messages: Sequence[ChatMessage],
@@ -100,11 +102,9 @@ class Chat(Protocol):
     ) -> dict[str, object]:
         """Return the JSON object that it replies with, within *timeout_s* seconds.
 
-        Nothing is promised of the object: the model may not keep to *schema*.
-
         Args:
             messages: What it is told. Secrets of a known form are not sent.
-            schema: JSON schema of the reply.
+            schema: JSON schema of the reply, to which the model may not keep.
             timeout_s: Seconds for all requests together.
 
         Raises:

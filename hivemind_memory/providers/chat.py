@@ -114,6 +114,11 @@ class RemoteChat:
         """Provider and model."""
         return self._target.name
 
+    def prepare(self) -> None:
+        """Load the library of the server's protocol."""
+        with self._lock:
+            self._opened()
+
     def ask(
         self,
         messages: Sequence[ChatMessage],
@@ -171,6 +176,12 @@ class RemoteChat:
             except NoObjectError as error:
                 raise explain_bad_reply(self._target, str(error)) from None
 
+    def _opened(self) -> ChatRequest:
+        """Return what sends requests; the lock is held."""
+        if self._request is None:
+            self._request = self._open_request(self._target)
+        return self._request
+
     def _send(
         self,
         messages: Sequence[ChatMessage],
@@ -179,12 +190,10 @@ class RemoteChat:
         left_s: float,
     ) -> str:
         """Send one request, if the day has one left; return the text of the reply."""
+        request = self._opened()
         if wait_s := self._account.take_request():
             message = "Today's requests are used up (llm_calls_per_day)."
             raise ChatNotReadyError(message, retry_after_s=wait_s)
-        if self._request is None:
-            self._request = self._open_request(self._target)
-        request = self._request
         try:
             return run_within(
                 left_s, lambda: request(messages, form, schema, timeout_s=left_s)

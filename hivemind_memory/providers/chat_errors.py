@@ -34,6 +34,9 @@ _MAY_BE_FORM = frozenset((400, 415, 422, 501))
 """How servers refuse a form of reply; some say 500 and name it."""
 
 _NAMES_FORM = lazy_re(r"format|schema|grammar|structured", re.IGNORECASE)
+LONGEST_REST_S = 3_600.0
+"""No server is left alone for longer, whatever it asks for; some ask for years."""
+
 _LATER = "It is asked again later."
 
 
@@ -99,6 +102,8 @@ def _passing(target: ChatTarget, status: int, headers: Mapping[str, str]) -> Cha
     wait_s = read_retry_after(headers)
     if status == 429:
         wait = "" if wait_s is None else f" and asks to wait {seconds_text(wait_s)}"
+        if wait_s is not None and wait_s > LONGEST_REST_S:
+            wait += f"; it is left alone for {seconds_text(LONGEST_REST_S)}"
         message = f"{target.who} received too many requests (429){wait}."
     else:
         message = f"{target.who} returned a server error ({status})."

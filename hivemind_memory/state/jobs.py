@@ -2,8 +2,9 @@
 
 A job is about one memory or one scope, and there is one of a kind for it, ever: what is
 done stays in the table for a while, so that it is not done again. A job names ids and
-scopes; it holds no text. Only the leader runs jobs. One whose process was killed while
-it ran is not run again unless a person says so: the model may have been asked.
+scopes; it holds no text. Only the leader runs jobs. One whose process was killed after
+it was marked as sent is not run again unless a person says so: the model may have been
+asked.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
 WAITING, RUNNING, DONE = "waiting", "running", "done"
 FAILED, INTERRUPTED = "failed", "interrupted"
-"""States of a job. One that failed was given up; one that is interrupted ran while its
-process was killed."""
+"""States of a job. One that failed was given up; one that is interrupted was sent by
+a process that was killed."""
 
 MAX_TRIES = 5
 """Tries of a job before it is given up, or left to a person."""
@@ -149,7 +150,7 @@ class Jobs:
             with write_transaction(connection):
                 rows = connection.execute(
                     "UPDATE jobs SET state = ?, runner = ?, tries = tries + 1,"
-                    " taken_at = ?"
+                    " taken_at = ?, is_sent = 0"
                     " WHERE number = (SELECT number FROM jobs WHERE notes = ?"
                     f" AND state = ? AND (due_at <= ? OR due_at > ?){wanted}"
                     " ORDER BY due_at, number LIMIT 1)"
@@ -162,6 +163,32 @@ class Jobs:
             return _job_of(rows[0]) if rows else None
 
         return self._state.run(update, PROMISE_WAIT_MS)
+
+    def mark_sent(self, job: Job, runner: str) -> bool:
+        """Keep that the model is asked from now on; return whether it may be.
+
+        Not if another process has the job: this one took too long, and was taken for
+        gone.
+        """
+        sql = (
+            "UPDATE jobs SET is_sent = 1 WHERE number = ? AND state = ? AND runner = ?"
+        )
+        return self._count_changes(sql, (job.number, RUNNING, runner)) > 0
+
+    def is_due(self, now_s: float) -> bool:
+        """Return whether a job could be taken."""
+        if not is_there(self._state.path):
+            return False
+        sql = (
+            "SELECT 1 FROM jobs WHERE notes = ? AND state = ?"
+            " AND (due_at <= ? OR due_at > ?) LIMIT 1"
+        )
+        values = (self._state.notes, WAITING, now_s, now_s + LONGEST_WAIT_S)
+
+        def read(connection: apsw.Connection) -> bool:
+            return bool(connection.execute(sql, values).fetchall())
+
+        return self._state.run(read, PROMISE_WAIT_MS)
 
     def end(self, job: Job, runner: str, *, problem: str = "") -> None:
         """Say that a job is done, or given up because of a problem."""
@@ -199,30 +226,34 @@ class Jobs:
     def interrupt_others(self, runner: str) -> int:
         """Mark what processes were running that are gone; return how many.
 
+        What was not sent yet waits again, unless it was tried too often.
+
         Args:
             runner: The only one that runs jobs now.
         """
         if not is_there(self._state.path):
             return 0
         sql = (
-            "UPDATE jobs SET state = ?, problem = ? WHERE notes = ? AND state = ?"
-            " AND runner != ?"
+            "UPDATE jobs SET problem = ?,"
+            " state = CASE WHEN is_sent OR tries >= ? THEN ? ELSE ? END"
+            " WHERE notes = ? AND state = ? AND runner != ?"
         )
         why = "its process ended while it ran"
 
         def update(connection: apsw.Connection) -> int:
             with write_transaction(connection):
-                values = (INTERRUPTED, why, self._state.notes, RUNNING, runner)
-                connection.execute(sql, values)
+                values = (why, MAX_TRIES, INTERRUPTED, WAITING, self._state.notes)
+                connection.execute(sql, (*values, RUNNING, runner))
                 return connection.changes()
 
         return self._state.run(update, PROMISE_WAIT_MS)
 
     def retry(self, number: int | None, *, now_s: float) -> int:
-        """Let a job that was given up or interrupted wait again; return how many did.
+        """Let jobs run again that were given up or interrupted; return how many.
 
         Args:
-            number: Of the job; None: all of them.
+            number: Of the only job, which may also wait, and is then due at once;
+                None: all of them.
             now_s: Seconds since the epoch.
         """
         sql = (
@@ -234,7 +265,16 @@ class Jobs:
         values += (FAILED, INTERRUPTED)
         if number is not None:
             sql, values = f"{sql} AND number = ?", (*values, number)
-        return self._count_changes(sql, values)
+        count = self._count_changes(sql, values)
+        return count if count or number is None else self._hasten(number, now_s)
+
+    def _hasten(self, number: int, now_s: float) -> int:
+        """Let a job that waits be due when it was added, or now; return how many."""
+        sql = (
+            "UPDATE jobs SET due_at = min(made_at, ?), problem = ''"
+            " WHERE notes = ? AND number = ? AND state = ?"
+        )
+        return self._count_changes(sql, (now_s, self._state.notes, number, WAITING))
 
     def resume(self, number: int) -> None:
         """Let an interrupted job wait again, as the same try."""

@@ -34,7 +34,7 @@ _OF_THE_DISK = (errno.EROFS, errno.ENOSPC, errno.EDQUOT)
 
 _COPY_WAIT_MS = 5_000
 
-STATE_VERSION = 19
+STATE_VERSION = 20
 """How many steps ``schema`` has, which is loaded only to apply them."""
 
 _CHECKPOINT_PAGES = 100

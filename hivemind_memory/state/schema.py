@@ -334,6 +334,9 @@ STEPS = (
     ALTER TABLE link_proposals ADD COLUMN from_hash BLOB NOT NULL DEFAULT x'';
     ALTER TABLE link_proposals ADD COLUMN to_hash BLOB NOT NULL DEFAULT x'';
     """,
+    """
+    ALTER TABLE jobs ADD COLUMN is_sent INTEGER NOT NULL DEFAULT 1; -- or about to be
+    """,
 )
 """Each step runs in the transaction that records it; a released one never changes."""
 

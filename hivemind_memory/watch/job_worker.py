@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from contextlib import contextmanager
+from math import inf
 from typing import Protocol
 
 from hivemind_memory.errors import HivemindError
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+LOOK_S = 30.0
+"""How often jobs are looked at while they wait: a person who wants one run at once says
+so in another process, which wakes no thread here."""
+
 RETRY_S = 60.0
 """How long the worker rests after a run that raised."""
 
@@ -24,6 +29,10 @@ class JobSource(Protocol):
 
     def run(self, *, should_stop: Callable[[], bool]) -> float | None:
         """Run what is due; return in how many seconds there is more; None: unknown."""
+        ...
+
+    def is_due(self) -> bool:
+        """Return whether something is to be run, at little cost."""
         ...
 
     def abandon(self) -> None:
@@ -75,11 +84,29 @@ class JobWorker:
         """Work and wait, until it is closed."""
         wait_s: float | None = None
         while not self._is_closed.is_set():
-            self._work.wait(wait_s)
+            self._wait(wait_s)
             self._work.clear()
             if not self._is_closed.is_set():
                 wait_s = self._run_once()
         self._source.close()
+
+    def _wait(self, wait_s: float | None) -> None:
+        """Wait until it is woken, its time is up, or something is due before that."""
+        left_s = inf if wait_s is None else wait_s
+        while left_s > 0 and not self._work.wait(min(left_s, LOOK_S)):
+            left_s -= LOOK_S
+            if self._is_due():
+                return
+
+    def _is_due(self) -> bool:
+        """Return whether something is to be run; not if that cannot be read now."""
+        try:
+            return self._source.is_due()
+        except HivemindError:
+            return False
+        except Exception:
+            logger.exception("jobs cannot be looked at now")
+            return False
 
     def _run_once(self) -> float | None:
         """Run the jobs once; return how long to wait for the next."""

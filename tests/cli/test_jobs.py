@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.errors import ChatRefusedError
+from hivemind_memory.errors import ChatError, ChatRefusedError
 from hivemind_memory.state.jobs import FAILED, MAX_TRIES
 from hivemind_memory.testing import FakeChat
 from tests.cli.conftest import Hm
@@ -48,7 +48,31 @@ def test_hm_jobs_lists_and_retries_what_failed(
     assert hm("jobs", "retry").out == "1 job will run again\n"
     assert "no job failed" in hm("jobs", "retry").err
     assert hm("jobs", "retry", "x").code == 2
-    assert "Job 99 did not fail" in hm("jobs", "retry", "99").err
+    assert "there is no such job" in hm("jobs", "retry", "99").err
+
+
+def test_hm_jobs_says_until_when_all_jobs_wait_and_why_and_hastens_them(
+    hm: Hm, notes: Path, home: Path
+) -> None:
+    """Also of a job that was not asked about itself."""
+    assert notes.is_dir()
+    model = ModelHome(Sandbox(home))
+    for key, text in (("day", OLD), ("time", NEW), ("hour", f"{NEW} At ten.")):
+        model.save(f"deploy-{key}", text)
+    chat = FakeChat()
+    chat.failure = ChatError("Too many requests.", retry_after_s=10**9)
+    model.run(chat)
+
+    first, second, briefing = json.loads(hm("jobs", "--json").out)
+
+    assert {row["due_at"] for row in (second, briefing)} == {first["due_at"]}
+    assert first["due_at"] > first["added_at"]
+    assert {row["problem"] for row in (first, second)} == {"Too many requests."}
+    assert (second["tries"], briefing["kind"]) == (0, "briefing")
+    again = hm("jobs", "retry", str(second["number"]))
+    assert again.out == "1 job will run again\n"
+    rows = json.loads(hm("jobs", "--json").out)
+    assert rows[1]["due_at"] == rows[1]["added_at"]
 
 
 def test_hm_status_says_that_no_model_is_chosen(hm: Hm, notes: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from hivemind_memory import opening
 from hivemind_memory.model.skills import SkillRequest
 from hivemind_memory.state.jobs import Jobs
+from hivemind_memory.state.model_rest import ModelRest, Rest
 from tests.dashboard.reader import Elements, Reader
 from tests.http_api.served import Served, add_token, save, serving
 
@@ -100,6 +101,25 @@ def test_a_job_that_failed_is_run_again_by_a_button(reader: Reader) -> None:
     assert "1 job waiting" in reader.page("/health").text
     bad = reader.send("/jobs/retry", on="/new", number="x")
     assert (bad.status_code, "names no job" in bad.text) == (400, True)
+
+
+def test_a_job_that_waits_because_the_model_rests_is_run_by_a_button(
+    reader: Reader,
+) -> None:
+    known = save("deploy-day", "On Tuesdays.")
+    with opening.open_memory() as memory:
+        now_s = memory.clocks.now()
+        Jobs(memory.state()).add("links", [known], now_s=now_s)
+        rest = Rest(now_s + 3_000, "The server received too many requests.")
+        ModelRest(memory.state()).keep(rest)
+
+    page = reader.page("/jobs").text
+    assert "received too many requests" in page
+    assert "Run now" in page
+    sent = reader.send("/jobs/retry", on="/jobs", number="1")
+
+    assert "1 job will run again." in sent.text
+    assert "received too many requests" not in sent.text
 
 
 def test_who_sees_skills_and_jobs(served: Served) -> None:

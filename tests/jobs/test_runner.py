@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -12,11 +14,14 @@ from hivemind_memory.errors import (
     ChatNotReadyError,
     ChatReplyError,
 )
+from hivemind_memory.jobs.again import run_again
+from hivemind_memory.jobs.brief import BRIEFING
 from hivemind_memory.jobs.chosen import chosen_jobs
 from hivemind_memory.jobs.compare import LINKS
 from hivemind_memory.jobs.runner import RECENT_S, JobRunner
 from hivemind_memory.jobs.status import read_model_status
 from hivemind_memory.model.chat import ChatMessage
+from hivemind_memory.providers.chat_errors import LONGEST_REST_S
 from hivemind_memory.state.jobs import (
     DONE,
     FAILED,
@@ -28,6 +33,8 @@ from hivemind_memory.state.jobs import (
     Jobs,
 )
 from hivemind_memory.state.model_requests import ModelRequests
+from hivemind_memory.state.model_rest import ModelRest
+from hivemind_memory.testing import FakeChat
 from tests.support.chat_server import ChatServer
 from tests.support.model_home import NEW, OLD, ModelHome
 from tests.support.sandbox import Sandbox, utc_clocks
@@ -108,15 +115,68 @@ def test_a_server_that_asks_to_wait_is_waited_for(model: ModelHome) -> None:
     assert model.run() == pytest.approx(3_600, abs=5)
 
 
-def test_a_server_that_asks_to_wait_for_years_is_waited_for_a_day(
+def test_a_server_that_asks_to_wait_for_years_is_waited_for_an_hour(
     model: ModelHome,
 ) -> None:
-    """``Retry-After: 999999999`` put the job off for 31 years."""
+    """``Retry-After: 999999999`` stopped all jobs for a day. No try is counted: the
+    server may mean a day, and the job would be given up by then."""
     model.save("deploy-time", NEW)
     model.chat.failure = ChatError("Too many requests.", retry_after_s=999_999_999)
 
-    assert model.run() == pytest.approx(86_400, abs=5)
-    assert last(model).due_at <= model.sandbox.now() + 86_400
+    for _ in range(MAX_TRIES + 2):
+        assert model.run() == pytest.approx(LONGEST_REST_S, abs=5)
+        model.sandbox.ahead_s += LONGEST_REST_S + 1
+    model.chat.failure = None
+    model.run()
+
+    assert last(model).state == DONE
+
+
+@contextmanager
+def leader(model: ModelHome) -> Iterator[JobRunner]:
+    """Yield what runs jobs all the while."""
+    with model.sandbox.memory() as memory:
+        runner = JobRunner(memory, lambda _: model.chat)
+        try:
+            yield runner
+        finally:
+            runner.close()
+
+
+def test_a_job_that_waits_is_run_at_once_if_a_person_says_so(model: ModelHome) -> None:
+    """The rest is over then, too. There was no way but to end the leader."""
+    model.save("deploy-time", NEW)
+    model.chat.failure = ChatError("Too many requests.", retry_after_s=3_600)
+    with leader(model) as runner:
+        assert runner.run(should_stop=lambda: False) == pytest.approx(3_600, abs=5)
+        job = last(model)
+        rest = model.with_memory(lambda memory: ModelRest(memory.state()).read())
+        assert (job.state, rest.why) == (WAITING, "Too many requests.")
+        assert rest.until_s == pytest.approx(job.due_at, abs=1)
+        assert not runner.is_due()
+        model.chat.failure = None
+
+        assert model.with_memory(lambda memory: run_again(memory, job.number)) == 1
+
+        assert runner.is_due()
+        runner.run(should_stop=lambda: False)
+    assert last(model).state == DONE
+
+
+def test_a_briefing_that_a_person_wants_at_once_is_not_put_off(
+    model: ModelHome,
+) -> None:
+    for number in range(3):
+        model.save(f"rack-{number}", f"Rack {number} is in the cellar.")
+    model.run()
+    [job] = [job for job in jobs_of(model) if job.kind == BRIEFING]
+    assert job.state == WAITING
+
+    model.with_memory(lambda memory: run_again(memory, job.number))
+    model.run()
+
+    [job] = [job for job in jobs_of(model) if job.kind == BRIEFING]
+    assert job.tries == 1
 
 
 def test_no_job_waits_for_years_after_the_clock_was_set_back(model: ModelHome) -> None:
@@ -165,6 +225,67 @@ def test_what_was_not_asked_is_no_try(model: ModelHome) -> None:
     assert last(model).state == DONE
 
 
+class Killed(BaseException):
+    """Stands for SIGKILL: nothing handles it."""
+
+
+def kill(*_: object, **__: object) -> NoReturn:
+    """End the process."""
+    raise Killed
+
+
+@pytest.mark.parametrize("at", ["prepare", "ask"])
+def test_a_job_is_interrupted_only_if_its_process_died_after_it_was_sent(
+    model: ModelHome, monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    """Loading a library takes 0.7 s, and most jobs were killed meanwhile."""
+    model.save("deploy-time", NEW)
+    with monkeypatch.context() as patch:
+        patch.setattr(model.chat, at, kill)
+        with pytest.raises(Killed):
+            model.run()
+    assert last(model).state == RUNNING
+
+    model.run()
+
+    assert last(model).state == (DONE if at == "prepare" else INTERRUPTED)
+    assert len(model.chat.asked) == (at == "prepare")
+
+
+def test_a_process_that_is_killed_again_and_again_is_left_to_a_person(
+    model: ModelHome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model.save("deploy-time", NEW)
+    with monkeypatch.context() as patch:
+        patch.setattr(model.chat, "prepare", kill)
+        for _ in range(MAX_TRIES):
+            with pytest.raises(Killed):
+                model.run()
+
+    model.run()
+
+    assert last(model).state == INTERRUPTED
+
+
+def test_a_job_that_another_process_took_meanwhile_is_not_sent(
+    model: ModelHome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It took this one for gone while a library was loaded."""
+    model.save("deploy-time", NEW)
+    other = FakeChat()
+    waiting = [model.run]
+
+    def prepare() -> None:
+        if waiting:
+            waiting.pop()(other)
+
+    monkeypatch.setattr(model.chat, "prepare", prepare)
+    model.run()
+
+    assert (len(other.asked), len(model.chat.asked)) == (1, 0)
+    assert last(model).state == DONE
+
+
 def test_a_job_whose_process_died_is_not_run_again_unless_a_person_says_so(
     model: ModelHome,
 ) -> None:
@@ -177,13 +298,14 @@ def test_a_job_whose_process_died_is_not_run_again_unless_a_person_says_so(
         taken = jobs.take("a process that dies", now_s=now_s)
         assert taken is not None
         assert taken.ref == saved.id
+        assert jobs.mark_sent(taken, "a process that dies")
 
     model.run()
 
     assert last(model).state == INTERRUPTED
     assert model.chat.asked == []
     with model.sandbox.memory() as memory:
-        assert Jobs(memory.state()).retry(None, now_s=model.sandbox.now()) == 1
+        assert run_again(memory, None) == 1
     model.run()
     assert last(model).state == DONE
     assert len(model.chat.asked) == 1

@@ -22,6 +22,7 @@ from hivemind_memory.model.chat import SYSTEM, USER, ChatMessage
 from hivemind_memory.model.ports import Chat
 from hivemind_memory.providers.breaker import load_breaker_state
 from hivemind_memory.providers.chat import RemoteChat, connect_chat
+from hivemind_memory.providers.chat_errors import explain_chat_status
 from hivemind_memory.providers.chat_target import ChatTarget, find_chat_target
 from hivemind_memory.testing import FakeChat
 from tests.providers.conftest import KEY, SECRET_TEXT, Hours
@@ -305,6 +306,16 @@ def test_the_wait_that_a_server_asks_for_is_told(
 
     assert fail(chat).retry_after_s == 3600
     assert fail(chat).retry_after_s is None
+
+
+def test_a_server_that_asks_to_wait_for_years_is_not_waited_for_that_long() -> None:
+    """Said beside what it asks for: the time in ``hm jobs`` is another one."""
+    target = ChatTarget(provider="openai", base_url="http://127.0.0.1:1", model="m")
+
+    error = explain_chat_status(target, 429, headers={"retry-after": "99999999"})
+
+    asked = "asks to wait 99999999 s; it is left alone for 3600 s."
+    assert str(error).endswith(asked)
 
 
 def test_no_secret_is_sent(chat: RemoteChat, chat_server: ChatServer) -> None:

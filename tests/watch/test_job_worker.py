@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
+from hivemind_memory.watch import job_worker
 from hivemind_memory.watch.job_worker import JobWorker, working
 from tests.watch.fakes import SOON_S
 
@@ -21,6 +22,7 @@ class Source:
         self.abandoned = 0
         self.error: Exception | None = None
         self.is_closed = threading.Event()
+        self.due = 0
         self._ran = threading.Condition()
 
     def run(self, *, should_stop: Callable[[], bool]) -> float | None:
@@ -31,6 +33,9 @@ class Source:
         if self.error is not None:
             raise self.error
         return self.wait_s
+
+    def is_due(self) -> bool:
+        return self.runs < self.due
 
     def abandon(self) -> None:
         self.abandoned += 1
@@ -58,6 +63,21 @@ def test_jobs_are_run_when_the_next_one_is_due() -> None:
     source = Source(wait_s=0.01)
     with working(lambda: source):
         assert source.wait_for(3)
+
+
+@pytest.mark.parametrize("wait_s", [None, 3_600.0])
+def test_jobs_are_run_when_another_process_says_so(
+    monkeypatch: pytest.MonkeyPatch, wait_s: float | None
+) -> None:
+    """After ``hm jobs retry``, a failed job was run when a note changed."""
+    monkeypatch.setattr(job_worker, "LOOK_S", 0.01)
+    source = Source(wait_s)
+    with working(lambda: source):
+        assert source.wait_for(1)
+        source.due = 2
+        assert source.wait_for(2)
+
+    assert source.runs == 2
 
 
 def test_a_run_that_raises_does_not_end_the_thread(

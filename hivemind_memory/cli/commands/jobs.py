@@ -18,6 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.memory.memory import Memory
     from hivemind_memory.state.jobs import Job
+    from hivemind_memory.state.model_rest import Rest
 
 _MAX_NUMBER = 2**62
 
@@ -39,14 +40,16 @@ def list_(request: CommandRequest) -> int:
     from hivemind_memory.access.rules import check_owner
     from hivemind_memory.jobs.status import read_model_status
     from hivemind_memory.state.jobs import DONE, Jobs
+    from hivemind_memory.state.model_rest import ModelRest
 
     with request.open_memory() as memory:
         check_owner(memory.caller, "hm jobs")
         jobs = Jobs(memory.state()).all()
+        rest = ModelRest(memory.state()).read()
         keys = {row.memory_id: row.key for row in memory.memories()}
         status = read_model_status(memory)
         shown = [job for job in jobs if request.values["all"] or job.state != DONE]
-        rows = [_row(memory, job, keys.get(job.ref, "")) for job in shown]
+        rows = [_row(memory, job, keys.get(job.ref, ""), rest) for job in shown]
     if request.values["json"]:
         print_json(rows)
         return 0
@@ -76,17 +79,21 @@ def list_(request: CommandRequest) -> int:
     description=(
         "hm gives up on a job after 5 tries, or after 2 replies that it cannot use. An"
         " interrupted job is not run again on its own, because the model may have been"
-        " asked already."
+        " asked already. A job that waits for its time is run at once if you name it."
     ),
     arguments=(
-        Argument("number", "Number of a job; without it, all.", is_required=False),
+        Argument(
+            "number",
+            "Number of a job; without it, all that failed or were interrupted.",
+            is_required=False,
+        ),
     ),
     examples=("hm jobs retry", "hm jobs retry 12"),
 )
 def retry(request: CommandRequest) -> int:
     """Run jobs again that failed or were interrupted."""
     from hivemind_memory.access.rules import check_owner
-    from hivemind_memory.state.jobs import Jobs
+    from hivemind_memory.jobs.again import run_again
 
     text = request.values["number"]
     number = int(text) if text and text.isascii() and text.isdigit() else None
@@ -96,10 +103,10 @@ def retry(request: CommandRequest) -> int:
         )
     with request.open_memory() as memory:
         check_owner(memory.caller, "hm jobs retry")
-        count = Jobs(memory.state()).retry(number, now_s=memory.clocks.now())
+        count = run_again(memory, number)
     if number is not None and not count:
         raise UsageError(
-            f"Job {number} did not fail, or there is no such job.",
+            f"Job {number} is running or done, or there is no such job.",
             hint="`hm jobs` lists them.",
         )
     if count:
@@ -109,9 +116,12 @@ def retry(request: CommandRequest) -> int:
     return 0
 
 
-def _row(memory: Memory, job: Job, key: str) -> dict[str, object]:
+def _row(memory: Memory, job: Job, key: str, rest: Rest) -> dict[str, object]:
     """Return a job as JSON shows it."""
+    from hivemind_memory.jobs.status import next_try
+
     local_iso = memory.clocks.local_iso
+    due_s, problem = next_try(job, rest, memory.clocks.now())
     return {
         "number": job.number,
         "kind": job.kind,
@@ -119,7 +129,7 @@ def _row(memory: Memory, job: Job, key: str) -> dict[str, object]:
         "key": key,
         "state": job.state,
         "tries": job.tries,
-        "due_at": local_iso(job.due_at) if job.state == "waiting" else "",
+        "due_at": local_iso(due_s) if due_s else "",
         "added_at": local_iso(job.made_at),
-        "problem": job.problem,
+        "problem": problem,
     }
