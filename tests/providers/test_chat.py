@@ -212,6 +212,32 @@ def test_no_key_of_the_environment_goes_to_a_server_that_it_is_not_for(
     assert chat_server.requests[0]["_key"] in ("", "none")
 
 
+@pytest.mark.parametrize("is_named", [False, True])
+def test_what_the_environment_holds_for_a_server_goes_to_no_other(
+    is_named: bool,
+    chat_server: ChatServer,
+    account: Account,
+    hours: Hours,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The headers went to every ``llm_base_url``, with the key in one of them."""
+    url = chat_server.url_for("openai")
+    named = f"{url}/" if is_named else "https://gateway.example/v1"
+    monkeypatch.setenv("OPENAI_BASE_URL", named)
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-1")
+    headers = f"X-Gateway: {KEY}\nAuthorization: Bearer {KEY}"
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", headers)
+    target = ChatTarget(provider="openai", base_url=url, model="a-model")
+    chat = connect_chat(target, account=account, now=hours.now, stopwatch=hours.now)
+
+    chat.ask(SAID, SCHEMA, timeout_s=20)
+    chat.close()
+
+    [sent] = chat_server.requests
+    assert (KEY in str(sent["_headers"])) == is_named
+    assert ("org-1" in str(sent["_headers"])) == is_named
+
+
 @pytest.mark.parametrize(("provider", "fault"), CASES)
 def test_no_fault_passes_for_a_reply(
     provider: str, fault: str, chat_server: ChatServer, connect: Callable[..., Chat]

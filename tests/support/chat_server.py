@@ -75,7 +75,8 @@ class ChatServer(LocalServer):
         """Fault of every request that has none of its own."""
 
         self.requests: list[dict[str, Any]] = []
-        """What was posted, in order; the key as ``_key``, the path as ``_path``."""
+        """What was posted, in order; the key as ``_key``, the path as ``_path``, all
+        headers as ``_headers``."""
 
         self.strays: list[str] = []
         """Requests to paths that nothing should ask for."""
@@ -129,7 +130,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         request = json.loads(body)
         key = (self.headers.get("Authorization") or "").removeprefix("Bearer ")
-        request |= {"_key": key, "_path": path}
+        request |= {"_key": key, "_path": path, "_headers": dict(self.headers)}
         fault = owner.take(request)
         owner.closing.wait(owner.latency_s)
         self._answer(request, fault)
