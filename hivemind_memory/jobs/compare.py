@@ -5,6 +5,7 @@ from __future__ import annotations
 from hivemind_memory.access.visibility import is_kept_back
 from hivemind_memory.curation.model_links import active_row
 from hivemind_memory.curation.read_version import version_of_text
+from hivemind_memory.curation.status_names import as_of
 from hivemind_memory.jobs.relations import (
     messages_about,
     relations_in,
@@ -12,6 +13,7 @@ from hivemind_memory.jobs.relations import (
     text_of,
 )
 from hivemind_memory.model.filters import SearchFilter
+from hivemind_memory.model.memories import ACTIVE, STATUSES
 from hivemind_memory.model.query import Query
 from hivemind_memory.model.relations import Comparison
 from hivemind_memory.model.trust import is_trusted
@@ -42,8 +44,8 @@ _QUERY_CHARS = 400
 def compare(memory: Memory, ref: str, chat: Chat) -> Comparison:
     """Return how the memory with an id relates to others, as the model says.
 
-    One that is not active any more, is not to be sent, or is like no other is passed
-    over, and nothing is asked.
+    One that is not active any more, has expired, is not to be sent, or is like no other
+    is passed over, and nothing is asked.
 
     Args:
         memory: As its owner sees it.
@@ -75,7 +77,7 @@ def _load(memory: Memory, ref: str) -> StoredMemory | None:
     """Return the active memory with an id, if it may be sent."""
     row = memory.index_handle.run_fresh(lambda index: active_row(index, ref))
     found = memory.curation.stored.load(row.path) if row is not None else None
-    return found if found is not None and may_be_sent(memory, found) else None
+    return found if found is not None and _may_be_compared(memory, found) else None
 
 
 def _neighbors(
@@ -103,9 +105,17 @@ def _neighbors(
             continue
         seen.add(hit.path)
         other = memory.curation.stored.load(hit.path)
-        if other is not None and other.id not in later and may_be_sent(memory, other):
+        if other is None or other.id in later:
+            continue
+        if _may_be_compared(memory, other):
             count += 1
             yield other
+
+
+def _may_be_compared(memory: Memory, found: StoredMemory) -> bool:
+    """Return whether a memory is neither expired nor done, and may be sent."""
+    status = as_of(found, memory.clocks.today()).status
+    return status == STATUSES[ACTIVE] and may_be_sent(memory, found)
 
 
 def may_be_sent(memory: Memory, found: StoredMemory) -> bool:

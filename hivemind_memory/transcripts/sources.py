@@ -123,7 +123,10 @@ def chosen_sources(
 
 
 def find_files(source: LineSource) -> Iterator[FoundFile]:
-    """Yield the transcripts of a source. What cannot be listed now is passed over."""
+    """Yield the transcripts of a source. What cannot be listed now is passed over.
+
+    A symbolic link is followed to a file below the folder, and nowhere else.
+    """
     todo = [(source.folder, 0)]
     while todo:
         folder, depth = todo.pop()
@@ -135,6 +138,8 @@ def find_files(source: LineSource) -> Iterator[FoundFile]:
                         if depth < _MAX_DEPTH:
                             todo.append((entry.path, depth + 1))
                     elif is_place and _is_transcript(source, entry.name):
+                        if entry.is_symlink() and _leads_out(source, entry.path):
+                            continue
                         status = entry.stat()
                         if stat.S_ISREG(status.st_mode):
                             yield found_file(entry.path, status)
@@ -145,6 +150,12 @@ def find_files(source: LineSource) -> Iterator[FoundFile]:
 def found_file(path: str, status: os.stat_result) -> FoundFile:
     """Return a file with what its status says."""
     return FoundFile(path, status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+def _leads_out(source: LineSource, path: str) -> bool:
+    """Return whether a link leads to something that is not below a source's folder."""
+    top = os.path.join(os.path.realpath(source.folder), "")
+    return not os.path.realpath(path).startswith(top)
 
 
 def _is_transcript(source: LineSource, name: str) -> bool:

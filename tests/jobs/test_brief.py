@@ -113,6 +113,13 @@ def test_it_is_written_a_minute_after_the_last_save(home: Writer) -> None:
     assert len(home.told) == 1
 
 
+def test_what_has_expired_is_not_told(home: Writer) -> None:
+    home.save("sale", "Lamps are half price.", expires="2020-01-01")
+    written(home)
+
+    assert {entry["key"] for entry in home.told[0]["entries"]} == {*MEMORIES}
+
+
 def test_it_is_written_ten_minutes_after_the_first_save_at_the_latest(
     home: Writer,
 ) -> None:

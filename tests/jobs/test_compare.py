@@ -303,6 +303,16 @@ def test_a_memory_that_is_like_no_other_costs_nothing(home: ModelHome) -> None:
     assert states == [DONE, DONE]
 
 
+@pytest.mark.parametrize("key", ["deploy-day", "deploy-time"])
+def test_what_has_expired_is_not_compared(home: ModelHome, key: str) -> None:
+    """Neither when it is saved nor with what is saved later."""
+    for name, text in (("deploy-day", OLD), ("deploy-time", NEW)):
+        home.save(name, text, expires="2020-01-01" if name == key else "")
+        home.run()
+
+    assert home.chat.asked == []
+
+
 def test_what_was_forgotten_meanwhile_is_not_linked(home: ModelHome) -> None:
     """The model may take half a minute."""
     two(home)

@@ -21,6 +21,11 @@ from hivemind_memory.curation import project_followers
 from hivemind_memory.errors import NotSavedError
 from hivemind_memory.model.activity import ActivityQuery
 from hivemind_memory.transcripts import line_file
+from hivemind_memory.transcripts.sources import (
+    LineSource,
+    chosen_sources,
+    find_files,
+)
 from hivemind_memory.transcripts.store import MAPPED_BYTES, TranscriptStore
 from tests.support.sandbox import Sandbox
 from tests.support.tiers import examples
@@ -139,6 +144,27 @@ def test_a_file_that_is_gone_is_dropped_and_a_missing_folder_is_not(
     (user / ".claude").rename(user / "away")
     read_all(sandbox, user)
     assert texts(sandbox) == ["two"]
+
+
+@pytest.mark.parametrize("is_inside", [False, True])
+def test_a_link_that_leads_out_of_the_folder_of_its_agent_is_not_followed(
+    tmp_path: Path, is_inside: bool
+) -> None:
+    """The folder itself may be one: that is how people keep their settings."""
+    kept = tmp_path / "dotfiles"
+    (kept / "projects" / "lamp").mkdir(parents=True)
+    (tmp_path / "user").mkdir()
+    (tmp_path / "user" / ".claude").symlink_to(kept)
+    place = kept / "projects" if is_inside else tmp_path
+    (place / "elsewhere.jsonl").write_text("{}\n")
+    link = kept / "projects" / "lamp" / "session.jsonl"
+    link.symlink_to(place / "elsewhere.jsonl")
+    [source] = chosen_sources(("claude",), str(tmp_path / "user"), {})
+    assert isinstance(source, LineSource)
+
+    names = {os.path.basename(file.path) for file in find_files(source)}
+
+    assert ("session.jsonl" in names) == is_inside
 
 
 def test_garbage_between_lines_costs_only_itself(sandbox: Sandbox, user: Path) -> None:
