@@ -95,11 +95,7 @@ class Curation:
         corroborated: int | None = None,
         verified: str = "",
     ) -> SaveResult:
-        """Save a claim; the same claim again replaces the earlier one. See ``learn``.
-
-        Raises:
-            HivemindError: Nothing was saved; the message says why.
-        """
+        """Save a claim; again, it replaces the earlier one. See ``learn``."""
         from hivemind_memory.curation.change_recording import record_saved
         from hivemind_memory.curation.learn import learn, validate_claim
         from hivemind_memory.curation.prepare import prepare
@@ -120,11 +116,7 @@ class Curation:
             return record_saved(self._context, saved, clean.content, warnings)
 
     def history(self, ref: str, *, scope: str = "") -> History:
-        """Return the versions of a memory, newest first.
-
-        Raises:
-            MemoryNotFoundError: The caller sees no such memory.
-        """
+        """Return the versions of a memory, newest first; see ``history.history``."""
         from hivemind_memory.curation.history import history
 
         with self._lock:
@@ -159,6 +151,14 @@ class Curation:
 
         with self._lock:
             return list_page(self._context, wanted, offset=offset, limit=limit)
+
+    def replaced_paths(self) -> frozenset[str]:
+        """Return the active memories that another one replaces by a link, by path."""
+        from hivemind_memory.curation.replaced import replaced_by_link
+
+        with self._lock:
+            index, _ = self._context.index.known(is_lookup=True)
+            return frozenset(replaced_by_link(self._context, index))
 
     def recalls(
         self, memories: Sequence[StoredMemory]

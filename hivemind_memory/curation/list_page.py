@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hivemind_memory.curation.listing import fitting_rows
 from hivemind_memory.curation.lookup import load_indexed
+from hivemind_memory.curation.replaced import as_replaced, replaced_by_link
 from hivemind_memory.curation.status_names import as_of
 from hivemind_memory.curation.without_secrets import memories_for
 from hivemind_memory.model.display import behind_text
@@ -34,13 +35,16 @@ def list_page(
         UnknownTypeError: There is no such type.
     """
     index, why_stale = context.index.known(is_lookup=True)
+    newer = replaced_by_link(context, index)
     words = wanted.words.casefold().split()
     if context.caller.is_member and not words:
-        rows, total = fitting_rows(context, index, wanted, offset=offset, limit=limit)
+        rows, total = fitting_rows(
+            context, index, wanted, newer, offset=offset, limit=limit
+        )
         loaded = [load_indexed(context, row) for row in rows]
         found = [memory for memory in loaded if memory is not None]
     else:
-        rows, _ = fitting_rows(context, index, wanted)
+        rows, _ = fitting_rows(context, index, wanted, newer)
         every = (load_indexed(context, row) for row in rows)
         fitting = [
             memory
@@ -56,7 +60,8 @@ def list_page(
         ]
         found, total = fitting[offset : offset + limit], len(fitting)
     today = context.clocks.today()
-    shown = memories_for(context.caller, (as_of(memory, today) for memory in found))
+    listed = (as_replaced(as_of(memory, today), newer) for memory in found)
+    shown = memories_for(context.caller, listed)
     return MemoryPage(memories=shown, total=total, warning=behind_text(why_stale))
 
 

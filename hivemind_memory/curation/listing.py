@@ -17,7 +17,7 @@ from hivemind_memory.markdown.text import decode
 from hivemind_memory.model.clocks import first_day_anywhere, is_since, seconds_of
 from hivemind_memory.model.curation import ENTRY, MEMORY
 from hivemind_memory.model.listing import RowFilter, WrittenItem, folder_named
-from hivemind_memory.model.memories import ACTIVE, FORGOTTEN, STATUSES, SUPERSEDED
+from hivemind_memory.model.memories import FORGOTTEN, STATUSES
 from hivemind_memory.model.scope import scope_of
 from hivemind_memory.model.tags import has_tags
 from hivemind_memory.model.trust import shown_source
@@ -26,7 +26,7 @@ from hivemind_memory.notes.entry_edits import entries_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator
 
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.index.port import Index
@@ -55,26 +55,15 @@ def list_memories(
     today = context.clocks.today()
     source_ref = wanted.source_ref.strip()
     found = []
-    active, superseded = STATUSES[ACTIVE], STATUSES[SUPERSEDED]
-    newer: Mapping[str, MemoryRow] = {}
-    asked = wanted
-    if {active, superseded}.intersection(wanted.statuses):
-        newer = replaced_by_link(context, index)
-    if newer and superseded in wanted.statuses:
-        asked = replaced(wanted, statuses=(*wanted.statuses, active))
-    rows, _ = fitting_rows(context, index, asked)
+    newer = replaced_by_link(context, index)
+    rows, _ = fitting_rows(context, index, wanted, newer)
     for row in rows:
         memory = load_indexed(context, row)
         if memory is None or not _is_by(wanted.by, memory.by):
             continue
         is_tagged = not wanted.tags or has_tags(memory.tags, wanted.tags)
         if is_tagged and memory.source_ref.startswith(source_ref):
-            listed = as_replaced(as_of(memory, today), newer)
-            if listed.status in wanted.statuses or listed.status not in (
-                active,
-                superseded,
-            ):
-                found.append((row.type, listed))
+            found.append((row.type, as_replaced(as_of(memory, today), newer)))
     if len(wanted.types) > 1:
         # In the order of a section; the sort keeps the newest first within a type.
         order = list(all_types(context.types))
@@ -123,6 +112,7 @@ def fitting_rows(
     context: CurationContext,
     index: Index,
     wanted: MemoryFilter,
+    replaced_paths: Collection[str],
     *,
     offset: int = 0,
     limit: int | None = None,
@@ -136,6 +126,7 @@ def fitting_rows(
         context: Of the caller.
         index: Up to date.
         wanted: Which fit.
+        replaced_paths: Those that a link replaces; see ``replaced_by_link``.
         offset: How many to pass over.
         limit: How many to return; None: all.
 
@@ -155,6 +146,7 @@ def fitting_rows(
         source=wanted.source,
         folder=folder,
         first_day=first_day_anywhere(wanted.since),
+        replaced=frozenset(replaced_paths),
     )
     lists = index.lists()
     if not wanted.since:

@@ -76,15 +76,30 @@ def read_edges(index: Index, rows: Sequence[MemoryRow], access: Access) -> list[
 
 
 def replaced_by_link(context: CurationContext, index: Index) -> dict[str, MemoryRow]:
-    """Return the active memories that another one replaces: path -> the other one."""
-    if not index.has_strong_edges():
+    """Return the active memories that another one replaces: path -> the other one.
+
+    A visitor is told of none: the other one may be private.
+    """
+    if not (context.caller.is_member and index.has_strong_edges()):
         return {}
-    scopes = context.caller.scopes
-    rows = {row.path: row for row in index.memories(scopes=scopes)}
-    every = list(rows.values())
+    scopes, today = context.caller.scopes, context.clocks.today()
+    state = (index.version(), scopes, today)
+    kept = context.index.kept_replaced
+    if kept is None or kept[0] != state:
+        found = _read_replaced(index, scopes, today)
+        kept = context.index.kept_replaced = (state, found)
+    known: dict[str, MemoryRow] = kept[1]
+    return known
+
+
+def _read_replaced(
+    index: Index, scopes: frozenset[str] | None, today: int
+) -> dict[str, MemoryRow]:
+    """Return the active memories that another one replaces; see above."""
+    every = list(index.memories(scopes=scopes))
     edges = read_edges(index, every, Access(scopes=scopes))
-    today = context.clocks.today()
-    found = find_replacements(every, edges, today).replaced
+    rows = {row.path: row for row in _concerned(every, edges)}
+    found = find_replacements(list(rows.values()), edges, today).replaced
     return {
         path: rows[newer]
         for path, newer in found.items()
@@ -104,6 +119,24 @@ def as_replaced(memory: StoredMemory, newer: Mapping[str, MemoryRow]) -> StoredM
 def is_over(row: MemoryRow, today: int) -> bool:
     """Return whether a memory has expired or is done."""
     return is_expired_or_done(row.expires_day, row.done_day, today=today)
+
+
+def _concerned(rows: Sequence[MemoryRow], edges: Sequence[Edge]) -> list[MemoryRow]:
+    """Return the memories at the ends of some links, and those with their keys."""
+    ends = {name for path, _, target in edges for name in (path, target)}
+    keys = {
+        (row.scope, row.key)
+        for row in rows
+        if not ends.isdisjoint((row.path, row.memory_id, row.key))
+        or not ends.isdisjoint(_file_names(row.path))
+    }
+    return [row for row in rows if (row.scope, row.key) in keys]
+
+
+def _file_names(path: str) -> tuple[str, str]:
+    """Return the names under which a link may mean a note, besides its path."""
+    stem = path.removesuffix(".md")
+    return stem, stem.rpartition("/")[2]
 
 
 def _counts(row: MemoryRow) -> bool:

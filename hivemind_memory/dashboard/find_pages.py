@@ -9,7 +9,6 @@ either: a half-typed word is no question.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Collection
 from contextlib import suppress
 from typing import Any
@@ -35,7 +34,7 @@ from hivemind_memory.errors import NotesMissingError, UsageError
 from hivemind_memory.model.briefing import Briefing
 from hivemind_memory.model.filters import DEFAULT_FILTER
 from hivemind_memory.model.listing import MemoryFilter
-from hivemind_memory.model.memories import ACTIVE, NEUTRAL_IMPORTANCE
+from hivemind_memory.model.memories import NEUTRAL_IMPORTANCE
 from hivemind_memory.model.memory_types import all_types
 from hivemind_memory.model.query import Query
 from hivemind_memory.model.scope import scope_text
@@ -83,18 +82,18 @@ _STATUS_LIST = ", ".join(STATUSES)
 
 def _choices(call: PageCall) -> dict[str, Any]:
     """Return what the filters offer: types with their numbers, and scopes."""
-    counts, newest = {}, None
+    counts, newest, types = {}, None, {}
     if call.memory.caller.is_member:
         with suppress(NotesMissingError):
-            counts = call.memory.lists.count("scope", "type", "status")
+            counts = call.memory.lists.count("scope")
             newest = call.memory.lists.newest_scope()
-    types: Counter[str] = Counter()
-    for (_, name, status), count in counts.items():
-        types[name] += count if status == ACTIVE else 0
+            replaced = call.memory.curation.replaced_paths()
+            today = call.memory.clocks.today()
+            types = call.memory.lists.count_types(today, replaced)
     known = [name for name in all_types(call.memory.settings.own_types()) if name]
     return {
-        "types": [(name, types[name]) for name in known if types[name]],
-        "scopes": _grouped({scope_text(scope) for scope, _, _ in counts}),
+        "types": [(name, types[name]) for name in known if name in types],
+        "scopes": _grouped({scope_text(scope) for (scope,) in counts}),
         "statuses": STATUSES,
         "sources": SOURCES,
         "newest_scope": scope_text(newest) if newest is not None else "",

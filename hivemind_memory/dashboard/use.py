@@ -49,20 +49,22 @@ def active_rows(call: PageCall) -> Sequence[MemoryRow]:
 
 
 def rows_in_effect(call: PageCall) -> Sequence[MemoryRow]:
-    """Return those of the active memories that are neither expired nor done.
+    """Return those of the active memories that are not expired, done or replaced.
 
     Raises:
         NotesMissingError: There is no notes folder.
     """
     today = call.memory.clocks.today()
-    return call.memory.lists.kept(
-        ("in effect", today),
-        lambda: [
+
+    def read() -> list[MemoryRow]:
+        replaced = call.memory.curation.replaced_paths()
+        return [
             row
             for row in active_rows(call)
-            if status_name(row, today) == STATUSES[ACTIVE]
-        ],
-    )
+            if status_name(row, today) == STATUSES[ACTIVE] and row.path not in replaced
+        ]
+
+    return call.memory.lists.kept(("in effect", today), read)
 
 
 def use_of(call: PageCall, rows: Sequence[MemoryRow]) -> dict[str, Any]:

@@ -76,6 +76,19 @@ class MemoryLists:
             lambda index: index.lists().count_memories(*fields, scopes=scopes)
         )
 
+    def count_types(self, today: int, replaced: frozenset[str]) -> dict[str, int]:
+        """Return type -> how many active memories have it.
+
+        Args:
+            today: Days since the epoch.
+            replaced: Paths of those that a link replaces.
+        """
+        scopes = self._caller.scopes
+        active = RowFilter(
+            today=today, scopes=scopes, statuses=("active",), replaced=replaced
+        )
+        return self._handle.run_fresh(lambda index: index.lists().count_types(active))
+
     def disputes(self) -> list[Dispute]:
         """Return which active memories contradict which, each pair once."""
         scopes = self._caller.scopes

@@ -56,6 +56,9 @@ class IndexHandle(KeptIndex):
         self.kept: tuple[object, Any] | None = None
         """What was made of the notes, and of which state; see ``MemoryLists.kept``."""
 
+        self.kept_replaced: tuple[object, Any] | None = None
+        """What links replace, and in which state; see ``replaced_by_link``."""
+
     def run_fresh(
         self, answer: Callable[[Index], T], *, leaves_outdated: bool = False
     ) -> T:

@@ -78,6 +78,9 @@ class RowFilter:
     """Only what says that it was created on this day or later, in whatever time zone;
     ISO 8601, empty: any."""
 
+    replaced: frozenset[str] = frozenset()
+    """Paths of active memories that another one replaces by a link: superseded."""
+
 
 class NoteRow(NamedTuple):
     """A note as the index knows it."""

@@ -240,17 +240,16 @@ class ListSource(Protocol):
     ) -> dict[tuple[Any, ...], int]:
         """Return the values of some fields -> how many memories have them.
 
-        Args:
-            fields: ``scope``, ``type``, ``status``, ``source`` or ``day``.
-            scopes: Where to count.
+        *fields*: ``scope``, ``type``, ``status``, ``source`` or ``day``.
         """
         ...
 
-    def count_by_folder(self, scopes: frozenset[str] | None) -> dict[str, int]:
-        """Return folder -> how many notes lie in it, not below it.
+    def count_types(self, wanted: RowFilter) -> dict[str, int]:
+        """Return the types of the memories that fit -> how many have each."""
+        ...
 
-        Forgotten memories are left out.
-        """
+    def count_by_folder(self, scopes: frozenset[str] | None) -> dict[str, int]:
+        """Return folder -> how many notes lie in it, without what is forgotten."""
         ...
 
     def notes_in(

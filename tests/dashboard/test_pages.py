@@ -692,17 +692,26 @@ def test_figures_show_what_is_in_use(reader: Reader) -> None:
     assert "Recalled, by type" in page
 
 
-def test_figures_count_as_active_what_is_neither_expired_nor_done(
-    reader: Reader,
-) -> None:
-    """The list of memories has fewer: there they are not active."""
+def test_what_is_over_or_replaced_is_not_active(reader: Reader) -> None:
+    """Neither in figures nor in a list, in which a link replaced nothing."""
     save("deploy-day", "We deploy on Mondays.", type="fact")
     save("old", "We deployed on Sundays.", type="decision", expires="2020-01-01")
+    save("older", "We deployed on Fridays.", type="lesson")
+    with opening.open_memory() as memory:
+        memory.curation.link("deploy-day", "older", "updates")
     page = reader.page("/figures").text
 
-    assert "1 active memory; 2 with" in page
+    assert "1 active memory; 3 with" in page
     by_type = page.partition('id="by-type"')[2].partition("</section>")[0]
     assert "decision" not in by_type
+    assert "lesson" not in by_type
+    listed = reader.page("").text
+    assert [name in listed for name in ("/older", "(1)", "lesson (", "decision (")] == [
+        *(False, True, False, False)
+    ]
+    assert "deployed on Fridays" in reader.page("?status=superseded").text
+    rows = reader.served.ask("GET", "/api/v1/memories?status=superseded").json()
+    assert [row["key"] for row in rows["data"]] == ["older"]
 
 
 def test_an_agent_of_two_names_is_one_row_of_figures(reader: Reader) -> None:

@@ -6,6 +6,8 @@ list gives the part, and one of what is counted by gives the numbers.
 
 from __future__ import annotations
 
+import json
+
 from hivemind_memory.index.sqlite.memories import COLUMNS, find_end
 from hivemind_memory.model.dispute_order import is_newer
 from hivemind_memory.model.memories import (
@@ -14,6 +16,7 @@ from hivemind_memory.model.memories import (
     FORGOTTEN,
     PENDING,
     STATUSES,
+    SUPERSEDED,
     Dispute,
     MemoryRow,
 )
@@ -23,7 +26,7 @@ from hivemind_memory.sqlite.connection import select_int, translated_errors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from typing import Any
 
     import apsw
@@ -99,6 +102,13 @@ class SqliteLists:
         with translated_errors(self._path):
             rows = self._connection.execute(sql, values)
             return {tuple(row[:-1]): row[-1] for row in rows}
+
+    def count_types(self, wanted: RowFilter) -> dict[str, int]:
+        """Return how many memories of each type fit; see the port."""
+        where, values = _where(wanted)
+        sql = f"SELECT type, count(*) FROM files WHERE {_TYPED}{where} GROUP BY 1"
+        with translated_errors(self._path):
+            return dict(self._connection.execute(sql, values))
 
     def count_by_folder(self, scopes: frozenset[str] | None) -> dict[str, int]:
         """Return folder -> how many notes lie in it, not below it."""
@@ -210,18 +220,24 @@ def _where(wanted: RowFilter) -> tuple[str, tuple[object, ...]]:
     if wanted.first_day:
         sql += " AND created >= ?"
         values += (wanted.first_day,)
-    tests, days = _statuses(wanted.statuses, wanted.today)
-    return f"{sql} AND ({tests})", values + days
+    tests, given = _statuses(wanted)
+    return f"{sql} AND ({tests})", values + given
 
 
-def _statuses(names: Sequence[str], today: int) -> tuple[str, tuple[int, ...]]:
+def _statuses(wanted: RowFilter) -> tuple[str, tuple[object, ...]]:
     """Return the condition that a memory has one of some statuses on a day."""
+    today = wanted.today
     active, done_until = f"status = {ACTIVE}", last_done_day(today)
     is_open = f"{active} AND coalesce(done_day > ?, 1)"
-    known: dict[str, tuple[str, tuple[int, ...]]] = {
+    is_replaced = "0"
+    replaced: tuple[object, ...] = ()
+    if wanted.replaced:
+        is_replaced = "path IN (SELECT value FROM json_each(?))"
+        replaced = (json.dumps(sorted(wanted.replaced)),)
+    known: dict[str, tuple[str, tuple[object, ...]]] = {
         STATUSES[ACTIVE]: (
-            f"{is_open} AND coalesce(expires_day > ?, 1)",
-            (done_until, today),
+            f"{is_open} AND coalesce(expires_day > ?, 1) AND NOT {is_replaced}",
+            (done_until, today, *replaced),
         ),
         "expired": (f"{is_open} AND expires_day <= ?", (done_until, today)),
         "done": (f"{active} AND done_day <= ?", (done_until,)),
@@ -230,10 +246,11 @@ def _statuses(names: Sequence[str], today: int) -> tuple[str, tuple[int, ...]]:
             for number, name in enumerate(STATUSES)
             if number != ACTIVE
         },
+        STATUSES[SUPERSEDED]: (f"status = {SUPERSEDED} OR {is_replaced}", replaced),
     }
-    found = [known[name] for name in dict.fromkeys(names) if name in known]
+    found = [known[name] for name in dict.fromkeys(wanted.statuses) if name in known]
     tests = " OR ".join(f"({test})" for test, _ in found)
-    return tests or "0", tuple(day for _, days in found for day in days)
+    return tests or "0", tuple(value for _, values in found for value in values)
 
 
 def _in_scopes(scopes: frozenset[str] | None) -> tuple[str, tuple[object, ...]]:
