@@ -147,8 +147,8 @@ class FakeChat:
         self,
         reply: Callable[[Sequence[ChatMessage]], dict[str, object]] | None = None,
     ) -> None:
-        """Take what makes a reply; None: the reply is an empty object."""
-        self.reply = reply or (lambda _: {})
+        """Take what makes a reply; None: every list of the reply is empty."""
+        self.reply = reply
         self.failure: ChatError | None = None
         """Raised instead of a reply, until it is None again."""
 
@@ -161,18 +161,22 @@ class FakeChat:
     def ask(
         self,
         messages: Sequence[ChatMessage],
-        schema: Mapping[str, object],  # noqa: ARG002 - a fake keeps to no schema
+        schema: Mapping[str, object],
         *,
         timeout_s: float,
     ) -> dict[str, object]:
-        """Return the reply; see the port."""
+        """Return the reply, whatever the schema says; see the port."""
         if timeout_s <= 0:
             message = "There is no time left to ask."
             raise ChatError(message)
         self.asked.append(tuple(messages))
         if self.failure is not None:
             raise self.failure
-        return self.reply(messages)
+        if self.reply is not None:
+            return self.reply(messages)
+        fields = schema.get("properties")
+        rows = fields.items() if isinstance(fields, dict) else ()
+        return {name: [] for name, field in rows if field.get("type") == "array"}
 
     def close(self) -> None:
         """Do nothing: it has nothing open."""

@@ -10,8 +10,9 @@ from __future__ import annotations
 from hivemind_memory.access.visibility import is_kept_back
 from hivemind_memory.context.briefing import told_in
 from hivemind_memory.context.briefing_input import MIN_MEMORIES, choose_told
-from hivemind_memory.errors import ChatReplyError, ScopeError
+from hivemind_memory.errors import ScopeError
 from hivemind_memory.jobs.briefing_text import SCHEMA, briefing_in, messages_about
+from hivemind_memory.jobs.replies import read_from
 from hivemind_memory.markdown.entry import ulid_seconds
 from hivemind_memory.model.changes import LINK, WRITE
 from hivemind_memory.model.clocks import SECONDS_PER_DAY
@@ -173,11 +174,8 @@ def write_briefing(memory: Memory, ref: str, chat: Chat) -> WrittenBriefing | No
     reply = chat.ask(
         messages_about(scope, told), SCHEMA, timeout_s=memory.settings.llm_timeout_s
     )
-    try:
+    with read_from(chat):
         body = briefing_in(reply, told)
-    except ValueError as error:
-        message = f"{chat.name} replied, but {error}."
-        raise ChatReplyError(message) from None
     return WrittenBriefing(
         scope=scope, body=body, model=chat.name, made_at=now_s, sources=sources
     )

@@ -6,6 +6,7 @@ import json
 import re
 
 from hivemind_memory.context.briefing import count_words
+from hivemind_memory.jobs.replies import unusable
 from hivemind_memory.jobs.unfounded import find_unfounded
 from hivemind_memory.model.chat import SYSTEM, USER, ChatMessage
 from hivemind_memory.model.scope import scope_text
@@ -75,25 +76,20 @@ def briefing_in(reply: Mapping[str, object], told: Sequence[ToldMemory]) -> str:
     """
     text = reply.get("briefing")
     if not isinstance(text, str):
-        raise _unusable("without a briefing")
+        raise unusable("without a briefing")
     if len(text) > MAX_CHARS:
-        raise _unusable(f"with more than {MAX_CHARS:,} characters")
+        raise unusable(f"with more than {MAX_CHARS:,} characters")
     paragraphs = (" ".join(part.split()) for part in text.split("\n"))
     text = "\n".join(part for part in paragraphs if part)
     if not text.isprintable() and not text.replace("\n", "").isprintable():
-        raise _unusable("with characters that cannot be shown")
+        raise unusable("with characters that cannot be shown")
     if mask(text) != text:
-        raise _unusable("with what looks like a secret")
+        raise unusable("with what looks like a secret")
     if _STRUCTURE.search(text):
-        raise _unusable("not with plain prose")
+        raise unusable("not with plain prose")
     words = count_words(text)
     if not MIN_WORDS <= words <= MAX_WORDS:
-        raise _unusable(f"with {words:,} words instead of {MIN_WORDS} to {MAX_WORDS}")
+        raise unusable(f"with {words:,} words instead of {MIN_WORDS} to {MAX_WORDS}")
     if find_unfounded(text, [each.words for each in told]):
-        raise _unusable("with a number, a name or a path that no memory has")
+        raise unusable("with a number, a name or a path that no memory has")
     return text
-
-
-def _unusable(why: str) -> ValueError:
-    """Return the error for a reply that cannot be shown."""
-    return ValueError(why)

@@ -19,6 +19,7 @@ from hivemind_memory.jobs.proposals import (
     proposal_schema,
     proposals_in,
 )
+from hivemind_memory.jobs.replies import read_from
 from hivemind_memory.jobs.session_windows import windows_of
 from hivemind_memory.model.capture import (
     DROPPED,
@@ -109,7 +110,9 @@ def draft_capture(
             proposal_schema(types),
             timeout_s=memory.settings.llm_timeout_s,
         )
-        for proposal in proposals_in(reply, window, types):
+        with read_from(chat):
+            found_here = proposals_in(reply, window, types)
+        for proposal in found_here:
             proposals.setdefault(proposal.key.casefold(), proposal)
     ordered = sorted(proposals.values(), key=lambda each: -each.confidence)
     return Draft(

@@ -12,6 +12,7 @@ from hivemind_memory.jobs.relations import (
     schema_for,
     text_of,
 )
+from hivemind_memory.jobs.replies import read_from
 from hivemind_memory.model.filters import SearchFilter
 from hivemind_memory.model.memories import ACTIVE, STATUSES
 from hivemind_memory.model.query import Query
@@ -70,7 +71,8 @@ def compare(memory: Memory, ref: str, chat: Chat) -> Comparison:
     )
     told = {ref: saved, **others}
     texts = {end: version_of_text(each) for end, each in told.items()}
-    return Comparison(relations_in(reply, others), texts)
+    with read_from(chat):
+        return Comparison(relations_in(reply, others), texts)
 
 
 def _load(memory: Memory, ref: str) -> StoredMemory | None:

@@ -9,6 +9,7 @@ import json
 
 from hivemind_memory.access.visibility import is_kept_back
 from hivemind_memory.context.briefing import told_in
+from hivemind_memory.jobs.replies import rows_in, unusable
 from hivemind_memory.jobs.unfounded import find_unfounded
 from hivemind_memory.markdown.entry import own_lines
 from hivemind_memory.memory.moved_spaces import fingerprint_in_use
@@ -137,31 +138,31 @@ def merges_in(
         ValueError: It cannot be used; the message is the end of a sentence.
     """
     by_id = {each.id: each for each in cluster}
-    rows, kept = reply.get("merged"), reply.get("keep", [])
-    if not isinstance(rows, list) or not isinstance(kept, list):
-        raise _unusable("without merged memories")
+    rows, kept = rows_in(reply, "merged"), reply.get("keep", [])
+    if not isinstance(kept, list):
+        raise unusable("without a list of keep")
     named: list[object] = [*kept]
     merges = []
     for row in rows:
         if not isinstance(row, dict):
-            raise _unusable("with a row that is no memory")
+            raise unusable("with a row that is no memory")
         refs = row.get("from")
         if not isinstance(refs, list) or len(refs) < 2:
-            raise _unusable("with a memory that is made from fewer than two")
+            raise unusable("with a memory that is made from fewer than two")
         named += refs
         if not all(isinstance(ref, str) and ref in by_id for ref in refs):
-            raise _unusable("with an id that it was not given")
+            raise unusable("with an id that it was not given")
         sources = [by_id[str(ref)] for ref in refs]
         key, content = row.get("key"), row.get("content")
         if key not in [mask(each.key) for each in sources]:
-            raise _unusable("with a key that none of the memories has")
+            raise unusable("with a key that none of the memories has")
         content = content.strip() if isinstance(content, str) else ""
         if not 0 < len(content) <= MAX_CONTENT_CHARS or mask(content) != content:
-            raise _unusable("with a text that cannot be saved")
+            raise unusable("with a text that cannot be saved")
         if escape_text(content) != content:
-            raise _unusable("with characters that cannot be shown")
+            raise unusable("with characters that cannot be shown")
         if find_unfounded(content, [text_of(each) for each in sources]):
-            raise _unusable("with a number, a name or a path that no memory has")
+            raise unusable("with a number, a name or a path that no memory has")
         merges.append(
             Merge(
                 scope=sources[0].scope,
@@ -172,9 +173,9 @@ def merges_in(
             )
         )
     if len(named) != len({str(name) for name in named}):
-        raise _unusable("with a memory that it names twice")
+        raise unusable("with a memory that it names twice")
     if not {str(name) for name in named} <= by_id.keys():
-        raise _unusable("with an id that it was not given")
+        raise unusable("with an id that it was not given")
     return merges
 
 
@@ -269,8 +270,3 @@ def _schema_for(cluster: list[StoredMemory]) -> dict[str, object]:
         "required": ["merged", "keep"],
         "additionalProperties": False,
     }
-
-
-def _unusable(why: str) -> ValueError:
-    """Return the error for a reply that cannot be used."""
-    return ValueError(why)

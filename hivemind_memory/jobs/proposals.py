@@ -10,6 +10,7 @@ import json
 from math import isfinite
 
 from hivemind_memory.jobs.relations import text_of
+from hivemind_memory.jobs.replies import rows_in
 from hivemind_memory.model.capture import Proposal
 from hivemind_memory.model.chat import SYSTEM, USER, ChatMessage
 from hivemind_memory.model.citation import names_note
@@ -117,11 +118,13 @@ def proposals_in(
         reply: Any JSON object.
         window: The lines that the model was given.
         types: Names of the types that there are.
+
+    Raises:
+        ValueError: It has no list of them; the message is the end of a sentence.
     """
-    rows = reply.get("memories")
     numbers = {line.number for line in window}
     found: dict[str, Proposal] = {}
-    for row in rows[:_MOST_ROWS] if isinstance(rows, list) else ():
+    for row in rows_in(reply, "memories")[:_MOST_ROWS]:
         proposal = _proposal_of(row)
         if (
             proposal is not None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from math import isfinite
 
+from hivemind_memory.jobs.replies import rows_in
 from hivemind_memory.markdown.entry import own_lines
 from hivemind_memory.model.chat import SYSTEM, USER, ChatMessage
 from hivemind_memory.model.memories import CONTRADICTS, EDGE_KINDS, RELATED, UPDATES
@@ -94,10 +95,12 @@ def relations_in(
     Args:
         reply: Any JSON object.
         refs: Ids of the memories that the model was given.
+
+    Raises:
+        ValueError: It has no list of them; the message is the end of a sentence.
     """
-    rows = reply.get("relations")
     found: dict[str, Relation] = {}
-    for row in rows[:_MOST_RELATIONS] if isinstance(rows, list) else ():
+    for row in rows_in(reply, "relations")[:_MOST_RELATIONS]:
         relation = _relation_of(row)
         if relation is not None and relation.ref in refs:
             found.setdefault(relation.ref, relation)

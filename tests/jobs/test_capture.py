@@ -9,7 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from hivemind_memory.errors import HivemindError, MemoryNotFoundError
+from hivemind_memory.errors import (
+    ChatReplyError,
+    HivemindError,
+    MemoryNotFoundError,
+)
 from hivemind_memory.jobs.session_windows import MAX_WINDOWS, WINDOW_CHARS
 from hivemind_memory.model.agents import TRANSCRIPT_SOURCES
 from hivemind_memory.model.capture import CaptureResult
@@ -208,6 +212,28 @@ def test_a_row_of_another_form_does_not_count(home: CaptureHome, row: object) ->
     home.reply_with(row)
 
     assert home.capture().memories == ()
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        proposal(LESSON, 3),
+        {"type": "object", "properties": {"memories": {"type": "array"}}},
+        {"memories": None},
+    ],
+    ids=["a single row", "the schema", "no list"],
+)
+def test_a_session_counts_as_read_only_if_the_reply_has_a_list(
+    home: CaptureHome, reply: dict[str, object]
+) -> None:
+    """Any other reply passed for nothing to remember, and no line was read again."""
+    home.put(SAID)
+    home.chat.reply = lambda _: reply
+    with pytest.raises(ChatReplyError, match="without a list of memories"):
+        home.capture()
+    home.reply_with(proposal(LESSON, 3))
+
+    assert outcomes(home.capture()) == ["proposed"]
 
 
 def test_what_a_file_of_the_repository_says_is_dropped(home: CaptureHome) -> None:

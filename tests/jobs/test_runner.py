@@ -96,6 +96,18 @@ def test_a_reply_of_no_use_is_asked_for_twice(model: ModelHome) -> None:
     assert len(model.chat.asked) == 2
 
 
+def test_a_reply_without_a_list_leaves_the_memory_to_be_compared(
+    model: ModelHome,
+) -> None:
+    """It passed for one that relates the memory to no other."""
+    model.save("deploy-time", NEW)
+    model.chat.reply = lambda _: {"id": "01A", "kind": "related_to", "weight": 1}
+    model.run()
+
+    assert last(model).state == WAITING
+    assert "without a list of relations" in last(model).problem
+
+
 def test_a_failure_of_the_network_is_no_reply_of_no_use(model: ModelHome) -> None:
     """The job was given up at the first bad reply if a server had been down before."""
     model.save("deploy-time", NEW)
@@ -346,7 +358,7 @@ def test_without_a_chosen_model_there_are_no_jobs(tmp_path: Path) -> None:
 def test_a_failing_job_stops_no_other(model: ModelHome) -> None:
     model.save("deploy-time", NEW)
     model.save("deploy-hour", f"{NEW} At ten.")
-    replies = iter([ZeroDivisionError(), {}])
+    replies = iter([ZeroDivisionError(), {"relations": []}])
 
     def reply(_: object) -> dict[str, object]:
         found = next(replies)
