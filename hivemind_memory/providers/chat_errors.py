@@ -15,6 +15,7 @@ from hivemind_memory.errors import (
 )
 from hivemind_memory.model.embedding_providers import provider_named
 from hivemind_memory.patterns.lazy_pattern import lazy_re
+from hivemind_memory.providers.chat_reply import is_object
 from hivemind_memory.providers.errors import (
     CODE,
     PASSING,
@@ -95,6 +96,28 @@ def explain_bad_reply(target: ChatTarget, what: str) -> ChatReplyError:
     """
     message = f"{target.who} replied, but {what}."
     return ChatReplyError(message, hint="Another model may follow the format better.")
+
+
+def refuse_stopped(target: ChatTarget, reason: object, text: object) -> None:
+    """Raise if the server stopped a reply before it was whole.
+
+    Args:
+        target: Who was asked.
+        reason: Why the reply ended, as the server names it; both wires name it alike.
+        text: What there is of it.
+
+    Raises:
+        ChatReplyError: It is not whole.
+    """
+    if isinstance(text, str) and is_object(text):
+        return  # only what followed was cut off
+    if reason == "length":
+        message = f"{target.who} cut the reply off at its limit of tokens."
+        hint = "Raise that limit, or the context length of the model."
+        raise ChatReplyError(message, hint=hint)
+    if reason == "content_filter":
+        message = f"{target.who} stopped the reply with its content filter."
+        raise ChatReplyError(message, hint="Another model may take these texts.")
 
 
 def _passing(target: ChatTarget, status: int, headers: Mapping[str, str]) -> ChatError:

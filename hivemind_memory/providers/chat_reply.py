@@ -15,6 +15,12 @@ _STARTS = 20
 """Braces at which an object may begin, in a reply with words around it."""
 
 _THOUGHTS = lazy_re(r"\A\s*<(think|thinking)>.*?</\1>", re.DOTALL)
+_THOUGHTS_END = lazy_re(r"</think(?:ing)?>")
+"""Some templates begin within the thoughts, so the reply has only their end."""
+
+_BROKEN = lazy_re(r"\{\s*\"")
+"""How an object begins; a brace before anything else is one of words."""
+
 _FENCE = lazy_re(r"```(?:json)?[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
 
 
@@ -45,17 +51,27 @@ def read_object(text: str) -> dict[str, object]:
     if whole is not None:
         message = "with JSON that is not an object"
         raise NoObjectError(message)
-    fenced = [_parsed(part) for part in _FENCE.findall(text)]
-    found = [value for value in fenced if isinstance(value, dict)]
-    found = found or list(_objects_in(text))
-    if len(found) != 1:
-        message = "not with one JSON object"
-        raise NoObjectError(message)
-    return found[0]
+    for part in dict.fromkeys((_THOUGHTS_END.split(text)[-1], text)):
+        fenced = [_parsed(each) for each in _FENCE.findall(part)]
+        found = [value for value in fenced if isinstance(value, dict)]
+        found = found or _objects_in(part)
+        if len(found) == 1:
+            return found[0]
+    message = "not with one JSON object"
+    raise NoObjectError(message)
+
+
+def is_object(text: str) -> bool:
+    """Return whether a text is one JSON object and nothing else."""
+    return isinstance(_parsed(text), dict)
 
 
 def _objects_in(text: str) -> list[dict[str, object]]:
-    """Return the objects that stand in a text, one after the other."""
+    """Return the objects that stand in a text, one after the other.
+
+    None if one of them is broken, as a reply that was cut off is: what is whole within
+    it is only a part of what was meant.
+    """
     found: list[dict[str, object]] = []
     decoder = json.JSONDecoder(parse_constant=_refuse)
     at = text.find("{")
@@ -65,6 +81,8 @@ def _objects_in(text: str) -> list[dict[str, object]]:
         try:
             value, end = decoder.raw_decode(text, at)
         except (ValueError, RecursionError):
+            if _BROKEN.match(text, at):
+                return []
             end = at + 1
         else:
             found.append(value)

@@ -11,6 +11,7 @@ from hivemind_memory.providers.chat_errors import (
     explain_chat_status,
     explain_chat_timeout,
     explain_no_chat,
+    refuse_stopped,
 )
 from hivemind_memory.providers.chat_reply import TOO_MUCH
 from hivemind_memory.providers.json_connection import AnswerTooLongError
@@ -76,6 +77,7 @@ class OllamaChat:
             # Not JSON, or JSON of another shape: the library does not look.
             raise explain_bad_reply(target, "not with a message") from None
         text = answer.message.content or ""
+        refuse_stopped(target, answer.done_reason, text)
         if not text.strip():
             raise explain_bad_reply(target, "with a message without text")
         return text

@@ -12,6 +12,7 @@ from hivemind_memory.providers.chat_errors import (
     explain_chat_status,
     explain_chat_timeout,
     explain_no_chat,
+    refuse_stopped,
 )
 from hivemind_memory.providers.chat_reply import TOO_MUCH
 from hivemind_memory.providers.json_connection import AnswerTooLongError
@@ -85,7 +86,10 @@ class OpenAIChat:
         if len(body) > MAX_ANSWER_BYTES:
             raise explain_bad_reply(self._target, TOO_MUCH)
         try:
-            message = json.loads(body)["choices"][0]["message"]
+            answer = json.loads(body)
+            self._raise_error_in(answer)
+            choice = answer["choices"][0]
+            message, reason = choice["message"], choice.get("finish_reason")
             text, refusal = message.get("content"), message.get("refusal")
         except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
             raise explain_bad_reply(self._target, "not with a message") from None
@@ -95,10 +99,21 @@ class OpenAIChat:
                 for part in text
                 if isinstance(part, dict) and isinstance(part.get("text"), str)
             )
+        refuse_stopped(self._target, reason, text)
         if isinstance(text, str) and text.strip():
             return text
         what = "declined" if refusal else "with a message without text"
         raise explain_bad_reply(self._target, what)
+
+    def _raise_error_in(self, answer: object) -> None:
+        """Raise if a success is none, as a server says that only passes requests on."""
+        if not isinstance(answer, dict) or answer.get("choices"):
+            return
+        error = answer.get("error")
+        if isinstance(error, dict):
+            code, said = error.get("code"), str(error.get("message", ""))
+            status = code if isinstance(code, int) and 400 <= code < 600 else 502
+            raise explain_chat_status(self._target, status, body=said, is_simplest=True)
 
 
 def _response_format(form: str, schema: Mapping[str, object]) -> Any:

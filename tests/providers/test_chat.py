@@ -43,7 +43,10 @@ SCHEMA = {
 }
 SAID = (ChatMessage(SYSTEM, "You judge."), ChatMessage(USER, SECRET_TEXT))
 REFUSED = ("400", "401", "403", "404", "429-quota", "redirect")
-PASSING = ("429", "429-2s", "429-1h", "500", "503", "slow", "drip", "cut", "reset")
+PASSING = (
+    *("429", "429-2s", "429-1h", "500", "503", "slow", "drip", "cut", "reset"),
+    "error-within",  # a success of a server that passes requests on
+)
 UNUSABLE = (
     *("html", "not-json", "json-list", "deep", "413", "400-long"),
     *(*ENDLESS_FAULTS, *REPLY_FAULTS),
@@ -57,8 +60,8 @@ CASES = [
     (provider, fault)
     for provider in ("openai", "ollama")
     for fault in OUTCOME
-    # Only OpenAI's answers have a code of the error.
-    if provider == "openai" or fault != "429-quota"
+    # Only OpenAI's answers have a code of the error, or one within a success.
+    if provider == "openai" or fault not in ("429-quota", "error-within")
 ]
 
 
@@ -258,6 +261,25 @@ def test_no_reply_is_read_without_end(
     chat_server.always = fault
 
     assert "with far more than was asked for" in str(fail(chat))
+
+
+@pytest.mark.parametrize(
+    ("fault", "why"),
+    [
+        ("length", "cut the reply off at its limit of tokens"),
+        ("filter", "stopped the reply with its content filter"),
+    ],
+)
+def test_why_a_reply_was_stopped_is_told(
+    fault: str, why: str, chat: RemoteChat, chat_server: ChatServer
+) -> None:
+    """Another model, as the hint was, would not help."""
+    chat_server.always = fault
+
+    error = fail(chat)
+
+    assert why in str(error)
+    assert "follow the format" not in error.hint
 
 
 @pytest.mark.parametrize("fault", HARMLESS)

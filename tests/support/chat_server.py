@@ -33,11 +33,15 @@ from tests.support.local_server import LocalServer, OwnedServer
 
 WIRE_FAULTS = (
     *("slow", "drip", "cut", "reset", "html", "not-json", "json-list", "deep"),
+    "error-within",
     *ENDLESS_FAULTS,
 )
 REPLY_FAULTS = (
     "invalid-json",
     "truncated-json",
+    "truncated-rows",
+    "length",
+    "filter",
     "a-list",
     "a-number",
     "nan",
@@ -53,7 +57,10 @@ REPLY_FAULTS = (
 )
 """None of them is a usable reply."""
 
-HARMLESS = ("fenced", "prose", "thoughts", "tool-noise", "parts")
+HARMLESS = (
+    *("fenced", "prose", "braces", "thoughts", "end-of-thoughts", "blank-end"),
+    *("tool-noise", "parts"),
+)
 """Around a good reply; it is used all the same."""
 
 FORM_FAULTS = ("no-schema", "no-form")
@@ -198,6 +205,10 @@ class _Handler(BaseHTTPRequestHandler):
                 "not-json": ("application/json", '{"choices": [{"mess'),
                 "json-list": ("application/json", "[[1]]"),
                 "deep": ("application/json", "[" * 100_000),
+                "error-within": (
+                    "application/json",
+                    '{"error": {"code": 502, "message": "Provider returned error"}}',
+                ),
             }
             kind, body = bodies[fault]
             self._head(200, kind, len(body))
@@ -243,6 +254,9 @@ def answer_for(request: dict[str, Any], fault: str, reply: object) -> object:
     spoilt = {
         "invalid-json": "{'relations': [}",
         "truncated-json": text[: len(text) // 2],
+        "truncated-rows": f'{{"rows": [{text}, {{"ans',
+        "length": text[: len(text) // 2],
+        "filter": "",
         "a-list": f"[{text}]",
         "a-number": "42",
         "nan": '{"answer": NaN}',
@@ -255,6 +269,9 @@ def answer_for(request: dict[str, Any], fault: str, reply: object) -> object:
         "fenced": f"Here you are:\n```json\n{text}\n```\nAnything else?",
         "prose": f"The answer is {text}, I think.",
         "thoughts": f'<think>Perhaps {{"answer": "no"}}?</think>\n{text}',
+        "end-of-thoughts": f'Perhaps {{"answer": …}} or {text}?\n</think>\n{text}',
+        "braces": f"As {{you}} wish: {text}",
+        "blank-end": f"{text}{' ' * 500}",
         "refusal": None,
         "tool-call": None,
     }
@@ -262,6 +279,8 @@ def answer_for(request: dict[str, Any], fault: str, reply: object) -> object:
         message["content"] = spoilt[fault]
     if fault == "refusal":
         message["refusal"] = "I cannot help with that."
+    stopped = {"length": "length", "blank-end": "length", "filter": "content_filter"}
+    reason = stopped.get(fault, "stop")
     if fault in ("tool-call", "tool-noise"):
         call: dict[str, Any] = {"name": "delete_all", "arguments": {"sure": True}}
         if request["_path"] != "/api/chat":
@@ -270,10 +289,15 @@ def answer_for(request: dict[str, Any], fault: str, reply: object) -> object:
     if request["_path"] == "/api/chat":
         if fault == "no-message":
             return {"model": request["model"], "done": True}
-        return {"model": request["model"], "message": message, "done": True}
+        return {
+            "model": request["model"],
+            "message": message,
+            "done": True,
+            "done_reason": reason,
+        }
     if fault == "parts":
         message["content"] = [{"type": "text", "text": text}]
-    choices = [{"index": 0, "finish_reason": "stop", "message": message}]
+    choices = [{"index": 0, "finish_reason": reason, "message": message}]
     return {
         "id": "1",
         "object": "chat.completion",
