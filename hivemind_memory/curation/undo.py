@@ -4,7 +4,7 @@ A project that was renamed or merged is left alone, see ``project_move``, and so
 changed no memory, such as ``hm config set``.
 
 Nothing is deleted, so every undo can be undone itself. A change that someone built
-upon is refused: a memory that was replaced, edited or linked since stays as it is.
+upon is refused: a memory that was replaced or edited since stays as it is.
 """
 
 from __future__ import annotations
@@ -65,6 +65,7 @@ from hivemind_memory.model.curation import ENTRY, MEMORY, RestoreResult
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import INBOX, SUPERSEDED, place_in_scope, scope_of
 from hivemind_memory.model.value import replaced
+from hivemind_memory.notes.edge import take_back_items
 from hivemind_memory.state.change_log import ChangeLog
 
 TYPE_CHECKING = False
@@ -282,10 +283,13 @@ def _relink(
     def revert(items: list[object]) -> list[object]:
         if items == before:
             return items
-        if items != after:
+        reverted = before if items == after else None
+        if reverted is None and change.kind == LINK:
+            reverted = take_back_items(items, before, after)
+        if reverted is None:
             what = "linked again" if change.kind == LINK else "changed"
             raise built_upon(masked(row.key) or row.path, what)
-        return items if is_dry_run else before
+        return items if is_dry_run else reverted
 
     if change.kind == LINK:
         result = replaced(result, link=row.path)

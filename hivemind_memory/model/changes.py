@@ -80,7 +80,7 @@ class Change:
     """``hm undo`` made it: the next ``hm undo`` goes further back."""
 
     text: str = ""
-    """How its first text begins now, for a list; never recorded."""
+    """How its first text begins now, or what was linked; never recorded."""
 
 
 @value

@@ -152,6 +152,33 @@ def _all_edges(
             yield RELATED, target, 1.0
 
 
+def take_back_items(
+    items: Sequence[object], before: Sequence[object], after: Sequence[object]
+) -> list[object] | None:
+    """Return a list without one change that was made to it; later ones stay.
+
+    Args:
+        items: What the list holds now.
+        before: What it held before that change.
+        after: What it held after it.
+
+    Returns:
+        None: what the change added is gone, or what it removed is back in another form.
+
+    >>> take_back_items(["a", "b", "c"], ["a"], ["a", "b"])
+    ['a', 'c']
+    >>> take_back_items(["a", "c"], ["a"], ["a", "b"])
+    """
+    added = [item for item in after if item not in before]
+    removed = [item for item in before if item not in after]
+    if any(item not in items for item in added):
+        return None
+    kept = [item for item in items if item not in added]
+    if not set(targets(removed)).isdisjoint(targets(kept)):
+        return None
+    return [*kept, *removed]
+
+
 def _names_in(item: object) -> list[str]:
     """Return the names in an item, not a list; those of a mapping mean one note."""
     if isinstance(item, dict):

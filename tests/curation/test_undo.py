@@ -95,6 +95,43 @@ def test_an_undo_of_a_link_leaves_the_links_before(memory: Memory) -> None:
     assert memory.curation.show("a").edges == before
 
 
+def test_one_of_several_links_is_undone_and_redone_and_the_later_ones_stay(
+    memory: Memory,
+) -> None:
+    """`hm undo ID` of any but the last was refused: "linked again since"."""
+    for key in ("a", "b", "c", "d"):
+        save(memory, key, f"About {key} alone")
+    for other in ("b", "c", "d"):
+        memory.curation.link("a", other, "contradicts")
+    listed = memory.curation.changes(3)[:3]
+    assert [change.text for change in listed] == [
+        "contradicts d",
+        "contradicts c",
+        "contradicts b",
+    ]
+
+    undone = memory.curation.undo(listed[1].id)
+
+    ends = {edge.path for edge in memory.curation.show("a").edges}
+    assert ends == {"b.md", "d.md"}
+    assert memory.curation.changes(1)[0].text == "no longer contradicts c"
+    memory.curation.undo(undone.id)
+    ends = {edge.path for edge in memory.curation.show("a").edges}
+    assert ends == {"b.md", "c.md", "d.md"}
+
+
+def test_a_link_that_is_gone_is_not_undone(memory: Memory) -> None:
+    for key in ("a", "b", "c"):
+        save(memory, key, f"About {key} alone")
+    for other in ("b", "c"):
+        memory.curation.link("a", other, "related_to")
+    first = memory.curation.changes(2)[1]
+    memory.curation.unlink("a", "b")
+
+    with pytest.raises(NotSavedError, match="linked again since"):
+        memory.curation.undo(first.id)
+
+
 def test_an_undo_of_a_claim_takes_back_the_claim(memory: Memory) -> None:
     """``learn`` saves under a key of its own making."""
     wanted = NewMemory(key="", content="WAL allows one writer")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         " Text that was written or saved is hidden, forgotten memories are shown again,"
         " and links are as they were. A claim that was accepted or rejected is pending"
         " again. Nothing is deleted: to revert the undo, run hm undo with the id that"
-        " it prints. A memory that was replaced, edited or linked since is left alone."
+        " it prints. A memory that was replaced or edited since is left alone."
         " If your last change is an edit or a purge, nothing is undone: hm has no copy"
         " of that text. The same goes for commands that change no memory, such as"
         " hm project rename, hm config set, hm connect and hm eject: hm undo names the"
