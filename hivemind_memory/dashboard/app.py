@@ -9,6 +9,7 @@ from __future__ import annotations
 import hmac
 import json
 from collections.abc import Mapping
+from functools import partial
 from urllib.parse import parse_qsl, quote
 
 import anyio.to_thread
@@ -198,15 +199,18 @@ class Dashboard:
         """Send the changes that a reader may hear of, as they happen.
 
         Raises:
-            Failure: They are not logged in, or have too many streams open.
+            Failure: They are not logged in, or no longer as the reader of the page that
+                asks, or have too many streams open.
         """
-        if visit.client is None:
+        of_page = visit.query.get("reader", visit.reader)
+        if visit.client is None or visit.reader != of_page:
             raise _NO_SESSION
+        has_left = partial(self._sessions.is_over, visit.session)
         with self._open.counted(_counted_as(visit), is_stream=True) as problem:
             if problem:
                 raise _too_many(problem)
             with self._memories.lend(visit.client) as memory:
-                listener = Listener(memory.caller, visit.client.token)
+                listener = Listener(memory.caller, visit.client.token, has_left)
             after = last_event_of(scope, visit.query.get("after", ""))
             await EventStream(self._feed, listener, after)(receive, send)
 
@@ -227,6 +231,7 @@ class Dashboard:
             self._check_form(visit)
         if visit.path == LOGOUT and visit.session is not None and method == "POST":
             self._sessions.end(visit.session.secret)
+            self._feed.end_left()
             return _redirect(LOGIN, cookies=[cookie_of(visit.session_cookie, "", 0)])
         if visit.client is None:
             return _redirect(f"{LOGIN}?next={quote(address_of(scope), safe='')}")
@@ -243,7 +248,7 @@ class Dashboard:
                 call = PageCall(
                     memory=memory,
                     client=client,
-                    session=visit.session.name if visit.session else "",
+                    session=visit.reader,
                     path=named,
                     query=visit.query,
                     form=visit.form,
@@ -314,6 +319,7 @@ class Dashboard:
                 "here": visit.path,
                 "address": visit.address,
                 "event": visit.event,
+                "reader": visit.reader,
                 "time": _time_of(call),
                 "in_inbox": lambda: self._waiting.count(call) if call else 0,
                 **answer.values,

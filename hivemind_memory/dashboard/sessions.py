@@ -114,12 +114,22 @@ class Sessions:
             session = self._sessions.get(secret)
         if session is None:
             return None
-        is_over = self._now_s() >= session.ends_s
-        client = None if is_over else self._client(session)
+        client = None if self.is_over(session) else self._client(session)
         if client is None:
             self.end(secret)
             return None
         return session, client
+
+    def is_over(self, session: Session | None) -> bool:
+        """Return whether a session has ended; its token is not looked up.
+
+        A visitor has none that could end.
+        """
+        if session is None:
+            return False
+        with self._lock:
+            is_known = session.secret in self._sessions
+        return not is_known or self._now_s() >= session.ends_s
 
     def end(self, secret: str) -> None:
         """End a session."""

@@ -44,6 +44,11 @@ class Visit:
     shows_notice: bool = True
     """A person sees the whole answer: no script reads it, and it has a body."""
 
+    @property
+    def reader(self) -> str:
+        """Name of the session; empty: there is none."""
+        return self.session.name if self.session else ""
+
 
 def session_cookie_of(scope: Scope) -> str:
     """Return the name of the cookie of a session.

@@ -45,20 +45,27 @@ many are kept for those who connect again."""
 class Listener:
     """The events that wait for one client, of what it may read."""
 
-    def __init__(self, caller: Caller, token: Token | None = None) -> None:
+    def __init__(
+        self,
+        caller: Caller,
+        token: Token | None = None,
+        has_left: Callable[[], bool] = lambda: False,
+    ) -> None:
         """Wait for events.
 
         Args:
             caller: On whose behalf the client asks.
             token: The client's, if it has a name.
+            has_left: Says whether the session in which the client asks is over.
         """
         self._caller = caller
+        self.has_left = has_left
         self._token = token and replaced(token, used_at=0)
         self._waiting: list[MemoryEvent] = []
         self.woken = asyncio.Event()
         self.is_over = False
         """No more events follow: the server is closing, the client reads too slowly, or
-        its token has changed."""
+        its token has changed, or its session is over."""
 
     def offer(self, events: Iterable[MemoryEvent]) -> None:
         """Keep what the client may read of some events."""
@@ -75,12 +82,13 @@ class Listener:
         return taken
 
     def is_outdated(self, tokens: Container[Token]) -> bool:
-        """Return whether the client's token is no longer what it was.
+        """Return whether the client's session is over, or its token has changed.
 
-        It was revoked, or its project has got another name. What the client may read
-        now is known when it connects again.
+        A token was revoked, or its project has got another name. What the client may
+        read now is known when it connects again.
         """
-        return self._token is not None and self._token not in tokens
+        is_changed = self._token is not None and self._token not in tokens
+        return is_changed or self.has_left()
 
     def end(self) -> None:
         """Say that nothing more comes."""
@@ -162,6 +170,12 @@ class EventFeed:
         if not self._listeners and self._task is not None:
             self._task.cancel()
             self._task = None
+
+    def end_left(self) -> None:
+        """End the streams of clients whose session is over."""
+        for listener in self._listeners:
+            if listener.has_left():
+                listener.end()
 
     def close(self) -> None:
         """End all streams."""

@@ -482,3 +482,22 @@ def test_nothing_moves_after_it_is_shown(open_page: OpenPage) -> None:
     for path in ("", "?q=deploy", "/deploy-day", "/doubtful?look=1", "/figures"):
         page.goto(f"/memory{path}")
         assert page.evaluate(shifted) < 0.01, path
+
+
+def test_a_page_of_a_session_that_is_over_says_so(open_page: OpenPage) -> None:
+    """It showed what it had, as if that were new; the stream went on as well."""
+    fill_memory()
+    page = open_page()
+    tabs = [page, page.context.new_page(), page.context.new_page()]
+    for tab, path in zip(tabs, ("", "/log", "/deploy-day"), strict=True):
+        tab.goto(f"/memory{path}")
+        expect(tab.locator("#cut-off")).to_be_hidden()
+
+    leaving = page.context.new_page()
+    leaving.goto("/memory/figures")
+    leaving.get_by_role("button", name="Log out").click()
+
+    for tab in tabs:
+        expect(tab.locator("#cut-off")).to_be_visible()
+    tabs[1].get_by_role("link", name="Reload").click()
+    expect(tabs[1].locator("h1")).to_have_text("Log in")

@@ -142,23 +142,33 @@ if (location.hash === "#q") document.getElementById("q")?.focus();
 // What another program changes. One page listens and tells the others: a browser keeps
 // six connections to a server at most, so six listening pages would block the seventh.
 // It names the last event, at first that before the page was made, and gets those that it
-// missed, or a `reset` if nobody knows them any more.
+// missed, or a `reset` if nobody knows them any more. If the server refuses it, as after a
+// restart, or when its reader has logged out, all pages of this reader say so.
 const KINDS = ["saved", "superseded", "forgotten", "indexed", "reset"];
 const onChange = (use) => {
   const others = new BroadcastChannel("memory");
+  const { reader } = document.body.dataset;
   let last = document.body.dataset.event;
-  const hear = (change) => { last = change.event || last; use(change); };
+  const hear = (change) => {
+    last = change.event || last;
+    if (change.kind !== "refused") use(change);
+    else if (change.reader === reader) document.getElementById("cut-off").hidden = false;
+  };
   others.addEventListener("message", ({ data }) => hear(data));
   const tell = (change) => { hear(change); others.postMessage(change); };
   const listen = () => new Promise((leave) => {
-    const events = new EventSource(`/memory/events?after=${last}`);
+    const events = new EventSource(`/memory/events?after=${last}&reader=${reader}`);
     for (const kind of KINDS) {
       events.addEventListener(kind, ({ data, lastEventId }) => {
         const { id, path } = JSON.parse(data);
         tell({ kind, event: lastEventId, id, path });
       });
     }
-    events.addEventListener("error", () => { if (events.readyState === EventSource.CLOSED) leave(); });
+    events.addEventListener("error", () => {
+      if (events.readyState !== EventSource.CLOSED) return;
+      tell({ kind: "refused", reader });
+      leave();
+    });
   });
   const { locks } = navigator, name = "memory events";
   const wait = () => locks.request(name, () => listen());
