@@ -35,8 +35,8 @@ from tests.inject.test_escape import CARRIED, PRELUDE, WAYS, carried, shell
 from tests.inject.test_quoted_memories import BOTH, FORMS, is_carried
 from tests.inject.test_text_from_elsewhere import (
     BY_PATH,
-    COMMIT,
     HERE,
+    ON_PURPOSE,
     write_both,
 )
 from tests.inject.test_text_from_elsewhere import WAYS as FROM_ELSEWHERE
@@ -178,7 +178,7 @@ def tries(options: argparse.Namespace) -> Iterator[Attempt]:
         yield Attempt(
             "beside",
             "with_remote",
-            f"({here} && cp ../both r.rst && {COMMIT})\n{way}\n{PUSH_ALL}",
+            f"({here} && cp ../both r.rst && {ON_PURPOSE})\n{way}\n{PUSH_ALL}",
         )
     for script in [REVIEW, *FROM_ELSEWHERE.values()][:: options.every]:
         yield Attempt("elsewhere", "with_colleague", f"{script}\n{PUSH_ALL}")

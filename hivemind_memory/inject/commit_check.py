@@ -10,9 +10,10 @@ its message. So a section that someone else has committed passes in a merge or a
 What was fetched is remembered, for a push knows only what remotes have.
 Where a file had a section already, what lies between its marks must stay as it was.
 
-Only the push compares the text of the memories: what is committed is still on this
-machine, and documents may say what memories say. A copy of one memory is told and let
-through, copies of two are refused.
+What is encoded, packed or compressed is read, too, and a line that is a line of a
+memory is refused, see ``check_new``. In any other form only the push compares the text
+of the memories: what is committed is still on this machine, and documents may say what
+memories say. A copy of one memory is told and let through, copies of two are refused.
 
 They are text for any POSIX shell and awk, and leave their input to the user's own hook.
 """
@@ -171,9 +172,51 @@ _MARKED = r"""
     })
 """
 
+# Nothing is started for a commit whose marks are found. A stash stays on this machine.
+_HIDDEN = r"""
+    hivemind_words=$hivemind_common/WORDS_FILE
+    hivemind_program= hivemind_folder=
+    [ ! -s "$hivemind_words" ] ||
+        while read -r one two; do
+            case $one in
+            python) hivemind_program=$two ;;
+            folder) hivemind_folder=$two; break ;;
+            esac
+        done <"$hivemind_words"
+    hivemind_python() {  # a module, and what its main takes after the hashes
+        hivemind_module=$1
+        shift
+        "$hivemind_program" -I -S -c '
+import sys
+from importlib import import_module
+sys.path.append(sys.argv[1])
+import_module("hivemind_memory.inject." + sys.argv[2]).main(*sys.argv[3:])' \
+            "$hivemind_folder" "$hivemind_module" "$hivemind_words" "$@" \
+            2>/dev/null || echo '!'
+    }
+    [ -n "$hivemind_found" ] || [ ! -s "$hivemind_words" ] || hivemind_hidden=$(
+        {
+            printf '%s\n%s\n--\n' "--exclude=refs/stash $hivemind_known" \
+                "$hivemind_theirs"
+            printf '%s' "$hivemind_objects" | sed 's/.*/object &/'
+            printf '%s\n' "$hivemind_new" | git --no-replace-objects diff-tree \
+                --stdin --root --always -r -c --raw --no-abbrev --no-renames \
+                '--format=commit %H' 2>/dev/null
+        } | hivemind_python check_new \
+            "${GIT_OBJECT_DIRECTORY:-$hivemind_common/objects}" \
+            'SECTION_LINES' 'QUOTED_MARK' "$hivemind_only"
+    )
+    hivemind_lines=
+    if [ -n "$hivemind_hidden" ]; then
+        hivemind_lines=$(printf '%s\n' "$hivemind_hidden" | sed -n 's/^?//p')
+        hivemind_found=$hivemind_found$(
+            printf '%s\n' "$hivemind_hidden" | sed -n 's/^=//p'
+        )
+    fi
+"""
+
 # What was there before the first injection is not compared.
 _QUOTES = r"""
-    hivemind_words=$hivemind_common/WORDS_FILE
     [ ! -s "$hivemind_words" ] || hivemind_quoted=$(
         hivemind_first=$(sed -n '/^commits/{s/^commits *//;p;q;}' "$hivemind_words")
         {
@@ -184,22 +227,18 @@ _QUOTES = r"""
                 hivemind_diff diff-tree
             hivemind_others 2>/dev/null
             printf '%s' "$hivemind_names" | sed 's/.*/object &/'
-        } | "$(sed -n '/^python /{s///;p;q;}' "$hivemind_words")" -I -S -c '
-import sys
-sys.path.append(sys.argv[1])
-from hivemind_memory.inject.find_copies import main
-main(sys.argv[2])' \
-            "$(sed -n '/^folder /{s///;p;q;}' "$hivemind_words")" "$hivemind_words" \
-            2>/dev/null || echo '!'
+        } | hivemind_python find_copies
     )
-    [ "${hivemind_quoted#!}" = "$hivemind_quoted" ] ||
-        echo 'hivemind: the text of memories was not compared; run `hm inject`.'
 """
 
 _REPORT = r"""
+    case "$hivemind_hidden$hivemind_line$hivemind_quoted" in *!)
+        echo 'hivemind: the text of memories was not compared; run `hm inject`.' ;;
+    esac
     hivemind_copied=$(printf '%s\n' "$hivemind_quoted" | sed -n 's/^=//p')
     hivemind_quoted=$(printf '%s\n' "$hivemind_quoted" | sed -n 's/^?//p')
-    [ -n "$hivemind_found$hivemind_copied$hivemind_quoted" ] || exit 0
+    hivemind_refused=$hivemind_found$hivemind_lines$hivemind_copied
+    [ -n "$hivemind_refused$hivemind_quoted" ] || exit 0
     [ "$(git config --type=bool --get CHECK_OPTION)" != false ] || {
         [ -z "$hivemind_names" ] || hivemind_remember "$hivemind_commits"
         exit 0
@@ -211,18 +250,23 @@ _REPORT = r"""
         echo 'If this is a copy of one, delete it, from hivemind:begin to hivemind:end.'
         echo 'If you only mention the marks, put them in quotes or backticks.'
     fi
+    if [ -n "$hivemind_lines" ]; then
+        echo 'hivemind: refused: this has whole lines of memories from a section:'
+        printf '%s\n' "$hivemind_lines"
+        echo 'Delete them, or say it in other words.'
+    fi
     if [ -n "$hivemind_copied" ]; then
         echo 'hivemind: refused: this push contains the text of several memories:'
         printf '%s\n' "$hivemind_copied"
         echo 'They were injected for the agents on this machine.'
         echo 'To publish them anyway, run `git -c CHECK_OPTION=false push`.'
     fi
-    if [ -z "$hivemind_found$hivemind_copied" ]; then
+    if [ -z "$hivemind_refused" ]; then
         echo 'hivemind: warning: this push contains the text of a memory:'
         printf '%s\n' "$hivemind_quoted"
         exit 0
     fi
-    [ -z "$hivemind_found" ] ||
+    [ -z "$hivemind_found$hivemind_lines" ] ||
         echo 'To keep it, run the command as `git -c CHECK_OPTION=false ...`.'
     exit 1
 """
@@ -242,9 +286,10 @@ _NAMES = {
 
 # What comes from elsewhere is not new: refs/remotes and the like, and FETCH_HEAD.
 _REFERENCES = r"""
-    hivemind_known=--all
+    hivemind_known=--all hivemind_only=marks
     while read -r old new ref; do
         case $new in *[!0-9a-f]*) continue ;; *[!0]*) ;; *) continue ;; esac
+        case $ref in refs/stash) ;; *) hivemind_only= ;; esac
         case $ref in
         HEAD | worktrees/*/HEAD | refs/heads/* | refs/stash) ;;
         refs/tags/* | refs/notes/* | refs/replace/*)
@@ -266,7 +311,7 @@ _NOTHING_NEW = r"""
 
 # What the remote has is not new, and neither is what any remote is known to have.
 _PUSHED = r"""
-    hivemind_known=--remotes
+    hivemind_known=--remotes hivemind_only=marks
     while read -r ref new remote_ref old; do
         case $old in *[!0]*)
             hivemind_theirs="$hivemind_theirs$old$hivemind_line" ;;
@@ -305,6 +350,7 @@ case $hivemind_input in *" HEAD"* | */HEAD* | *" refs/"*) (
     set -f
     hivemind_line='
 ' hivemind_commits= hivemind_objects= hivemind_theirs= hivemind_names= hivemind_quoted=
+    hivemind_hidden=
 {script}) >&2 || exit 1 ;; esac
 exec <<HIVEMIND_INPUT
 $hivemind_input
@@ -317,10 +363,12 @@ HOOKS = {
     "reference-transaction": _hook(
         '[ "$1" = prepared ]',
         *(_REFERENCES, ARRIVING, START, FETCHED, _NEW, _NOTHING_NEW),
-        *(_MARKED, _REPORT),
+        *(_MARKED, _HIDDEN, _REPORT),
     ),
     "pre-push": _hook(
-        ":", _PUSHED, START, REMOTES, FETCHED, _NEW, _MARKED, _QUOTES, _REPORT
+        ":",
+        *(_PUSHED, START, REMOTES, FETCHED, _NEW),
+        *(_MARKED, _HIDDEN, _QUOTES, _REPORT),
     ),
 }
 """Name of a hook -> its lines, for any POSIX shell."""

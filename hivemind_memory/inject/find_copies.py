@@ -181,11 +181,11 @@ class Copies:
         """Return memory -> its runs in a readable text."""
         hits: dict[int, set[bytes]] = {}
         for run in set(runs_of(letters(text), STEP)):
-            for number in self._memories_with(run):
+            for number in self.memories_with(run):
                 hits.setdefault(number, set()).add(run)
         return hits
 
-    def _memories_with(self, run: bytes) -> Sequence[int]:
+    def memories_with(self, run: bytes) -> Sequence[int]:
         """Return the numbers of the memories that have a run."""
         return self._runs.get(self._known.hash_of(run), ())
 
@@ -231,7 +231,7 @@ class Copies:
         for number in sorted(hits, key=lambda number: -len(hits[number])):
             runs = hits[number]
             if _is_copy(
-                {run for run in runs if counted.isdisjoint(self._memories_with(run))}
+                {run for run in runs if counted.isdisjoint(self.memories_with(run))}
             ):
                 counted.add(number)
         return len(counted)
@@ -307,7 +307,7 @@ def _copies_in(found: Found) -> Found:
     return [copy for copy in found if _is_copy(copy[2])]
 
 
-def _active_runs() -> Callable[[KnownMemory, set[bytes]], set[bytes]]:
+def active_runs() -> Callable[[KnownMemory, set[bytes]], set[bytes]]:
     """Return what finds the runs of a memory that its note still has.
 
     If the rest of the program can't be loaded, that is all of them.
@@ -365,7 +365,7 @@ def main(words_file: str) -> None:
     for diff in batches_of(stream):
         copies.look(diff)
     old = without_old_text([commit for commit in theirs if commit], reachable)
-    found = copies.left(_active_runs(), old, removed_lines)
+    found = copies.left(active_runs(), old, removed_lines)
     places = copies.places_of(found)
     sign = "=" if copies.count(found) > 1 else "?"
     if sign == "?" and len(places) > _MAX_TOLD:

@@ -34,6 +34,7 @@ HASH_BYTES = 8
 _LETTERS = bytes(range(65, 91)) + bytes(range(97, 123)) + bytes(range(128, 256))
 _LOWER = bytes(at + 32 if 65 <= at <= 90 else at for at in range(256))
 _DELETED = bytes(at for at in range(256) if at not in _LETTERS)
+_DELETED_IN_LINES = _DELETED.replace(b"\n", b"")
 _ENCODED = lazy_re("[%=][0-9A-F]{2}")
 _TAG = lazy_re("<[^<>]{0,300}>")
 _CODE_POINT = lazy_re(r"\\u([0-9a-fA-F]{4})")
@@ -64,6 +65,17 @@ def letters(text: str) -> bytes:
     if not text.isascii():
         text = _NO_LETTERS.sub("", _with_accents_apart(text))
     return text.encode("utf-8", "ignore").translate(_LOWER, _DELETED)
+
+
+def letter_lines(text: bytes) -> list[bytes]:
+    """Return the letters of each line of a readable text."""
+    if text.isascii():
+        return text.translate(_LOWER, _DELETED_IN_LINES).split(b"\n")
+    lines = text.split(b"\n")
+    return [
+        letters(line.decode("utf-8", "replace")) if len(line) >= COPY else b""
+        for line in lines
+    ]
 
 
 def runs_of(data: bytes, step: int = 1) -> Iterator[bytes]:

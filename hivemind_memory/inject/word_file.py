@@ -102,7 +102,7 @@ def remember_words(
         new = {name: (note, runs) for name, (note, runs) in new.items() if runs}
         since_ns = os.stat(path).st_mtime_ns - _SLACK_NS if by_name else 0
         is_changed |= _drop_inactive(known, texts, kept=shown, since_ns=since_ns)
-        if not new and not is_changed:
+        if not new and not is_changed and os.path.exists(path):
             if by_name:
                 os.utime(path)
             return True

@@ -265,10 +265,11 @@ OPERATIONS: tuple[Callable[[Path], str], ...] = (
 
 
 PUSH = (
-    "git add -A; git commit -q -m all && { git push -q origin HEAD ||"
+    "git add -A; git -c hivemind.check=false commit -q -m all &&"
+    " { git push -q origin HEAD ||"
     " { git reset -q --soft HEAD^; false; }; }"
 )
-"""Commit all and push it; a push that is refused leaves no commit."""
+"""Commit all on purpose and push it; a push that is refused leaves no commit."""
 
 
 def add_remote(folder: Path, worktree: Path) -> None:

@@ -18,10 +18,10 @@ from tests.support.tiers import mostly_thorough
 LICENCE = (
     "Copyright 2026 the authors of Shop. Licensed under the Apache License, Version 2.0"
 )
-COMMIT = "git add -A && git commit -q -m all"
+ON_PURPOSE = "git -c hivemind.check=false"
+COMMIT = f"git add -A && {ON_PURPOSE} commit -q -m all"
 REVERT = "git revert --no-edit HEAD"
 PUSH = "git push -q origin main"
-ON_PURPOSE = "git -c hivemind.check=false"
 UPSTREAM = (
     f"git add -A; {ON_PURPOSE} commit -q -m theirs; {ON_PURPOSE} push -q origin main"
 )
@@ -82,8 +82,8 @@ def test_a_short_memory_is_not_compared(
     [
         (LICENCE, f"for n in a b; do echo '# {LICENCE}' > $n.py; done; {COMMIT}"),
         (MEMORY, f"echo '{MEMORY}' >> README.rst; {COMMIT}"),
-        (MEMORY, f"git commit -q --allow-empty -m '{MEMORY}'"),
-        (MEMORY, f"git tag -a v1 -m '{MEMORY}' && git push -q origin v1"),
+        (MEMORY, f"{ON_PURPOSE} commit -q --allow-empty -m '{MEMORY}'"),
+        (MEMORY, f"{ON_PURPOSE} tag -a v1 -m '{MEMORY}' && git push -q origin v1"),
         (
             MEMORY,
             f"echo '{MEMORY}' > a; {COMMIT} && {REVERT} && {REVERT}",

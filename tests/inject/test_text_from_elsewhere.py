@@ -10,10 +10,11 @@ from hivemind_memory import open_memory
 from hivemind_memory.opening import open_injector
 from tests.inject.repos import git, tracked
 from tests.inject.test_escape import PRELUDE, shell
-from tests.inject.test_quoted_memories import BOTH, MEMORY, OTHER
+from tests.inject.test_quoted_memories import BOTH, MEMORY, OTHER, is_carried
 from tests.support.tiers import mostly_thorough
 
 COMMIT = "git add -A && git commit -q -m all"
+ON_PURPOSE = "git add -A && git -c hivemind.check=false commit -q -m all"
 
 
 def with_colleague(folder: Path) -> Path:
@@ -149,7 +150,7 @@ def test_what_a_branch_was_pushed_with_on_purpose_is_no_longer_refused(
     """Its author has decided; a rebase must not ask again."""
     on_purpose = "git -c hivemind.check=false"
     (worktree / "notes.txt").write_text(BOTH)
-    shell(worktree, COMMIT)
+    shell(worktree, ON_PURPOSE)
     shell(worktree, f"{on_purpose} push -q origin HEAD:notes")
 
     done = shell(
@@ -197,13 +198,13 @@ def test_text_of_a_worktree_or_clone_with_a_section_is_not_from_elsewhere(
     with open_memory(home=str(tmp_path / "home")) as memory:
         open_injector(memory).inject(str(tmp_path / "wt"))
     (tmp_path / "wt" / "r.rst").write_text(BOTH)
-    assert shell(tmp_path / "wt", COMMIT).returncode == 0
+    assert shell(tmp_path / "wt", ON_PURPOSE).returncode == 0
 
     merged = shell(worktree, way)
     pushed = shell(worktree, "git push -q origin HEAD:new")
 
-    assert merged.returncode == 0, merged.stderr
-    assert b"hivemind: refused" in pushed.stderr
+    assert b"hivemind: refused" in merged.stderr + pushed.stderr
+    assert not is_carried(tmp_path / "remote")
 
 
 def test_what_was_published_on_purpose_is_known_without_a_remote_branch(
@@ -211,7 +212,7 @@ def test_what_was_published_on_purpose_is_known_without_a_remote_branch(
 ) -> None:
     """A shallow clone, or a push by address, keeps no branch that says so."""
     (worktree / "notes.txt").write_text(BOTH)
-    shell(worktree, COMMIT)
+    shell(worktree, ON_PURPOSE)
     shell(worktree, "git -c hivemind.check=false push -q ../remote HEAD:one")
     (worktree / "more.txt").write_text("more")
 
