@@ -31,6 +31,8 @@ KEY = "no-key-is-needed"
 MODEL = "stand-in"
 GEMINI_SETTINGS = {"security": {"auth": {"selectedType": "gemini-api-key"}}}
 
+QWEN_WORDS = ("--auth-type", "openai", "--yolo")
+
 Play = Callable[[Scratch, Path, StandIn], str]
 """Runs an agent in a worktree, and returns what it printed."""
 
@@ -193,12 +195,16 @@ def ask_gemini(
     """Start Gemini CLI in a folder, and return what it printed."""
     # A model by name: else another model is asked first which one to take.
     ask = ("gemini", "--model", "gemini-2.5-flash", "--prompt", QUESTION)
-    own = {
+    return place.run(*ask, cwd=folder, env={**gemini_env(model), **(env or {})}).text
+
+
+def gemini_env(model: StandIn) -> dict[str, str]:
+    """Return what makes Gemini CLI ask the scripted model alone."""
+    return {
         "GOOGLE_GEMINI_BASE_URL": model.url,
         "GEMINI_API_KEY": KEY,
         "GEMINI_CLI_TRUST_WORKSPACE": "true",
     }
-    return place.run(*ask, cwd=folder, env={**own, **(env or {})}).text
 
 
 def play_opencode(place: Scratch, worktree: Path, model: StandIn) -> str:
@@ -218,13 +224,17 @@ def ask_qwen(
     place: Scratch, folder: Path, model: StandIn, env: Mapping[str, str] | None = None
 ) -> str:
     """Start Qwen Code in a folder, and return what it printed."""
-    own = {
+    ask = ("qwen", *QWEN_WORDS, "--prompt", QUESTION)
+    return place.run(*ask, cwd=folder, env={**qwen_env(model), **(env or {})}).text
+
+
+def qwen_env(model: StandIn) -> dict[str, str]:
+    """Return what makes Qwen Code ask the scripted model alone."""
+    return {
         "OPENAI_BASE_URL": f"{model.url}/v1",
         "OPENAI_API_KEY": KEY,
         "OPENAI_MODEL": MODEL,
     }
-    ask = ("qwen", "--auth-type", "openai", "--yolo", "--prompt", QUESTION)
-    return place.run(*ask, cwd=folder, env={**own, **(env or {})}).text
 
 
 def opencode_settings(model: StandIn) -> dict[str, object]:

@@ -8,8 +8,18 @@ from __future__ import annotations
 
 import json
 import time
+from functools import partial
 
-from benchmarks.real_clients.agents import HEADING, KEY, claude_env, codex_words
+from benchmarks.real_clients.agents import (
+    GEMINI_SETTINGS,
+    HEADING,
+    QWEN_WORDS,
+    ask_qwen,
+    claude_env,
+    codex_words,
+    gemini_env,
+    qwen_env,
+)
 from benchmarks.real_clients.check import Check, FailedError, tail
 from benchmarks.real_clients.connect import run_hm
 from benchmarks.real_clients.pane import (
@@ -36,10 +46,11 @@ SUBAGENT = ScriptedCall(
 PROMPTS = ("The first prompt.", "The second prompt.", "The third prompt.")
 _STARTED = "Type your message"
 _COMPRESS = "/compress"
-_COMPRESSED = "history compressed"
+_COMPRESSED = "history compressed"  # both say so
 _WAIT_S = 60.0
 _HOOK_S = 6.0
-_LONG = 900_000
+_LONG = {"gemini": 900_000, "qwen": 100_000}
+"""Tokens that are worth compressing, and not yet compressed without being asked."""
 
 
 def checks() -> list[Check]:
@@ -69,7 +80,21 @@ def checks() -> list[Check]:
         Check(
             name="gemini --hooks, its interface in tmux, a compression",
             programs=("gemini", "git", "tmux"),
-            run=_gemini,
+            run=partial(_compression, "gemini"),
+            needs_server=False,
+            needs_hm=True,
+        ),
+        Check(
+            name="qwen --hooks, without its interface",
+            programs=("qwen", "git"),
+            run=_qwen,
+            needs_server=False,
+            needs_hm=True,
+        ),
+        Check(
+            name="qwen --hooks, its interface in tmux, a compression",
+            programs=("qwen", "git", "tmux"),
+            run=partial(_compression, "qwen"),
             needs_server=False,
             needs_hm=True,
         ),
@@ -117,21 +142,28 @@ def _codex(place: Scratch) -> str:
     return "the section is once in the first request"
 
 
-def _gemini(place: Scratch) -> str:
+def _qwen(place: Scratch) -> str:
+    """The section is in the first request, without any file."""
+    worktree = place.worktree()
+    run_hm(place, "connect", "qwen", "--hooks")
+    with playing() as model:
+        printed = ask_qwen(place, worktree, model)
+    _see_once([one for one in model.asked if QUESTION in one.text][:1], printed)
+    return "the section is once in the first request"
+
+
+def _compression(agent: str, place: Scratch) -> str:
     """The section comes again after a compression, and with no other prompt."""
     worktree = place.worktree()
-    auth = {"auth": {"selectedType": "gemini-api-key"}}
-    place.put(".gemini/settings.json", json.dumps({"security": auth}))
-    run_hm(place, "connect", "gemini", "--hooks")
+    if agent == "gemini":
+        place.put(".gemini/settings.json", json.dumps(GEMINI_SETTINGS))
+    run_hm(place, "connect", agent, "--hooks")
     with playing() as model:
-        model.prompt_tokens = _LONG  # worth compressing
-        env = {
-            "GOOGLE_GEMINI_BASE_URL": model.url,
-            "GEMINI_API_KEY": KEY,
-            "GEMINI_CLI_TRUST_WORKSPACE": "true",
-        }
-        gemini = place.setting.find("gemini") or "gemini"
-        words = ("env", "-u", "CI", gemini, "--model", "gemini-2.5-flash")
+        model.prompt_tokens = _LONG[agent]
+        program = place.setting.find(agent) or agent
+        more = QWEN_WORDS if agent == "qwen" else ("--model", "gemini-2.5-flash")
+        words = ("env", "-u", "CI", program, *more)
+        env = qwen_env(model) if agent == "qwen" else gemini_env(model)
         try:
             start_pane(place, worktree, words, env)
             wait_for(place, _STARTED)

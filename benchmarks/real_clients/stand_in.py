@@ -63,7 +63,7 @@ class StandIn:
     """Requests that no dialect knows."""
 
     prompt_tokens: int = 10
-    """How long Gemini CLI is told that its request was."""
+    """How long Gemini CLI and Qwen Code are told that their request was."""
 
     @property
     def first_prompts(self) -> list[str]:
@@ -125,8 +125,10 @@ class StandIn:
         self.asked.append(asked)
         is_streamed = bool(body.get("stream")) or ":stream" in path
         kind, data = speaker.reply(self.turn_for(asked), is_streamed=is_streamed)
-        told = b'"promptTokenCount": %d' % self.prompt_tokens
-        return kind, data.replace(b'"promptTokenCount": 10', told)
+        for name in (b"promptTokenCount", b"prompt_tokens"):
+            told = b'"%b": %d' % (name, self.prompt_tokens)
+            data = data.replace(b'"%b": 10' % name, told)
+        return kind, data
 
 
 @contextmanager

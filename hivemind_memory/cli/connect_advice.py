@@ -35,9 +35,9 @@ def print_advice(
     if values["http"]:
         server = _server_command(values["port"], memory_dir)
         write_stderr(f"Agents can connect while this is running: {server}\n")
-    if values["hooks"] and "codex" in agents:
+    if (values["hooks"] or values["capture"]) and "codex" in agents:
         write_stderr(
-            "Codex runs the new hook only after you trust it: type /hooks in Codex.\n"
+            "Codex runs a new hook only after you trust it: type /hooks in Codex.\n"
         )
     is_usual = not (values["hooks"] or values["http"] or values["project"])
     if is_usual and "claude" in agents:

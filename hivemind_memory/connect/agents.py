@@ -114,6 +114,9 @@ class HookForm:
     timeout: int = 10
     """Ten seconds in the agent's unit."""
 
+    timeouts: Mapping[str, int] = NO_ITEMS
+    """Event -> its own timeout, where the agent allows less."""
+
     name: str = ""
     """Its name; empty: hooks have none."""
 
@@ -202,6 +205,9 @@ AGENTS = (
             file=SettingsFile(
                 variable="CODEX_HOME", folder=".codex", names=("hooks.json",)
             ),
+            capture_events=("SessionEnd", "Stop"),
+            # It warns at each start of one that is longer.
+            timeouts={"SessionEnd": 3},
         ),
         merges_entries=True,
         dialect=None,
@@ -282,6 +288,13 @@ AGENTS = (
             project=_SHELL_FOLDER,
             # Else its model has to look for a tool before it is offered any.
             extra={"alwaysLoadTools": True},
+        ),
+        hook=HookForm(
+            # Its subagents are given its files, and not what SubagentStart answers.
+            events=("SessionStart",),
+            capture_events=("SessionEnd", "Stop"),
+            # It reads 1000 and more as milliseconds, as earlier versions read all.
+            timeout=10_000,
         ),
         dialect=COMMENTED,
     ),

@@ -174,7 +174,7 @@ def put_hooks(
         found = next(_own_hooks(draft, event, kind), None)
         if found is None:
             end = len(_list_at(draft, place))
-            draft.put((*place, end), {"hooks": [_hook(form, command)]})
+            draft.put((*place, end), {"hooks": [_hook(form, event, command)]})
             continue
         group, at, hook = found
         if hook["command"] != command:
@@ -215,10 +215,11 @@ def drop_rules(draft: FileDraft) -> None:
             draft.drop((*_ALLOW, at))
 
 
-def _hook(form: HookForm, command: str) -> dict[str, Any]:
+def _hook(form: HookForm, event: str, command: str) -> dict[str, Any]:
     """Return a hook in an agent's own form."""
     named = {"name": form.name} if form.name else {}
-    return {**named, "type": "command", "command": command, "timeout": form.timeout}
+    timeout = form.timeouts.get(event, form.timeout)
+    return {**named, "type": "command", "command": command, "timeout": timeout}
 
 
 def _events(draft: FileDraft) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ RULES_FOLDER = ".claude/rules/"
 CONNECTABLE = ("claude", "codex", "gemini", "cursor", "opencode", "qwen", "vscode")
 """Agents that ``hm connect`` knows, in its order."""
 
-WITH_HOOKS = ("claude", "codex", "gemini")
+WITH_HOOKS = ("claude", "codex", "gemini", "qwen")
 """Those of them that run a command when a session starts."""
 
 WITH_PERMISSIONS = ("claude",)
@@ -38,7 +38,7 @@ WITH_PERMISSIONS = ("claude",)
 TRANSCRIPT_SOURCES = ("claude", "codex", "gemini", "opencode", "qwen")
 """Agents whose transcripts can be read, as ``session_sources`` names them."""
 
-WITH_CAPTURE = ("claude", "gemini")
+WITH_CAPTURE = ("claude", "codex", "gemini", "qwen")
 """Those that run a command when a session ends."""
 
 CAPTURES = NO_CAPTURE, TO_INBOX, SAVE_SURE = ("off", "inbox", "save")

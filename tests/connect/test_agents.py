@@ -26,6 +26,7 @@ from hivemind_memory.connect.entries import (
 from hivemind_memory.model.agents import (
     CONNECTABLE,
     PROGRAMS,
+    WITH_CAPTURE,
     WITH_HOOKS,
     WITH_PERMISSIONS,
 )
@@ -143,6 +144,8 @@ def test_the_names_that_help_knows_are_those_of_the_agents() -> None:
     """Help names them without importing what is known about them."""
     assert tuple(agent.name for agent in AGENTS) == CONNECTABLE
     assert tuple(one.name for one in AGENTS if one.hook) == WITH_HOOKS
+    capturing = (one for one in AGENTS if one.hook and one.hook.capture_events)
+    assert tuple(one.name for one in capturing) == WITH_CAPTURE
     assert tuple(one.name for one in AGENTS if one.has_permissions) == WITH_PERMISSIONS
 
 
@@ -160,6 +163,7 @@ def test_every_agent_has_a_file_of_its_own(tmp_path: Path) -> None:
         ("launch", tuple(PROGRAMS)),
         ("inject", tuple(PROGRAMS)),
         ("hook session-start", WITH_HOOKS),
+        ("hook session-end", WITH_CAPTURE),
     ],
 )
 def test_help_names_every_agent(command: str, names: tuple[str, ...]) -> None:

@@ -111,6 +111,71 @@ def test_hooks_and_permissions_come_and_go_with_the_rest(machine: Machine) -> No
     assert machine.snapshot() == before
 
 
+@pytest.mark.parametrize(
+    ("name", "file", "hooks"),
+    [
+        (
+            "claude",
+            SETTINGS,
+            {"SessionStart": 10, "SubagentStart": 10, "SessionEnd": 10, "Stop": 10},
+        ),
+        (
+            "codex",
+            ".codex/hooks.json",
+            {"SessionStart": 10, "SubagentStart": 10, "SessionEnd": 3, "Stop": 10},
+        ),
+        (
+            "gemini",
+            FILES["gemini"],
+            {"SessionStart": 10_000, "BeforeAgent": 10_000, "SessionEnd": 10_000},
+        ),
+        (
+            "qwen",
+            FILES["qwen"],
+            {"SessionStart": 10_000, "SessionEnd": 10_000, "Stop": 10_000},
+        ),
+    ],
+)
+@pytest.mark.parametrize("has_settings", [False, True])
+def test_hooks_and_capture_are_registered_and_undone_to_the_byte(
+    machine: Machine,
+    name: str,
+    file: str,
+    hooks: dict[str, int],
+    has_settings: bool,
+) -> None:
+    """Each event has its own timeout, in the agent's unit."""
+    machine.install(name)
+    if has_settings:
+        machine.put(FILES[name], OTHERS[name])
+        if file != FILES[name]:
+            machine.put(file, '{"hooks": {"Stop": []},\n "other": [1]}')
+    before = machine.snapshot()
+
+    done = machine.run("connect", name, "--hooks", "--capture", "--yes")
+
+    assert done.code == 0, done.err
+    assert ("trust it: type /hooks" in done.err) == (name == "codex")
+    bare = re.sub(
+        r"^\s*//.*", "", (machine.home / file).read_text(), flags=re.MULTILINE
+    )
+    found = json.loads(bare)["hooks"]
+    assert {
+        event: group["hooks"][0]["timeout"]
+        for event, groups in found.items()
+        for group in groups
+    } == hooks
+    agent = "" if name == "claude" else f" --agent {name}"
+    for event, kind in (("SessionStart", "start"), ("SessionEnd", "end")):
+        [hook] = found[event][0]["hooks"]
+        assert hook["command"] == f"'{machine.hm}' hook session-{kind}{agent}"
+    middle = machine.snapshot()
+    machine.run("connect", name, "--hooks", "--capture", "--yes")
+    assert machine.snapshot() == middle
+    assert machine.run("disconnect", name, "--yes").code == 0
+    assert machine.snapshot() == before
+
+
 def test_codex_is_offered_its_hook_and_told_to_trust_it(machine: Machine) -> None:
     """It runs no hook that a person has not trusted; `/hooks` is where they do it."""
     machine.install("codex")
@@ -371,7 +436,8 @@ def test_an_unknown_agent_and_useless_options_are_mistakes(machine: Machine) -> 
     for words in (
         ("connect", "emacs"),
         ("disconnect", "emacs"),
-        ("connect", "qwen", "--hooks"),
+        ("connect", "cursor", "--hooks"),
+        ("connect", "opencode", "--capture"),
         ("connect", "codex", "--allow"),
         ("connect", "claude", "--port", "1"),
     ):

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from hivemind_memory.model.agents import WITH_CAPTURE
 from tests.connect.conftest import FILES, SETTINGS, Machine
 from tests.support.sessions import ASSISTANT, USER, put_session
 
@@ -54,19 +55,20 @@ def transcript(machine: Machine) -> Path:
     return put_session(machine.home, "claude", "one-two", folder, PROMPTS)
 
 
-def test_the_end_of_a_session_queues_one_job(
-    machine: Machine, transcript: Path
-) -> None:
+@pytest.mark.parametrize("agent", WITH_CAPTURE)
+def test_the_end_of_a_session_queues_one_job(machine: Machine, agent: str) -> None:
     """Nothing is read or sent by the hook."""
     set_options(machine, capture="inbox", llm_provider="ollama", llm_model="m")
+    file = put_session(machine.home, agent, "one-two", str(machine.home), PROMPTS)
+    words = () if agent == "claude" else ("--agent", agent)
 
     for _ in range(2):
-        assert hook(machine, "SessionEnd", transcript_path=str(transcript)) == ""
-        assert hook(machine, "Stop", transcript_path=str(transcript)) == ""
+        assert hook(machine, "SessionEnd", *words, transcript_path=str(file)) == ""
+        assert hook(machine, "Stop", *words, transcript_path=str(file)) == ""
 
     [job] = jobs(machine)
-    size = transcript.stat().st_size
-    assert (job["kind"], job["id"]) == ("capture", f"claude:one-two@{size}")
+    size = file.stat().st_size
+    assert (job["kind"], job["id"]) == ("capture", f"{agent}:one-two@{size}")
 
 
 def test_nothing_is_queued_or_said_while_capture_is_off(
@@ -81,14 +83,20 @@ def test_nothing_is_queued_or_said_while_capture_is_off(
 
 
 @pytest.mark.parametrize(
-    ("event", "words"), [("Stop", ()), ("BeforeAgent", ("--agent", "gemini"))]
+    ("agent", "event"),
+    [
+        ("claude", "Stop"),
+        ("codex", "Stop"),
+        ("gemini", "BeforeAgent"),
+        ("qwen", "Stop"),
+    ],
 )
 def test_without_a_model_the_agent_is_reminded_once(
-    machine: Machine, event: str, words: tuple[str, ...]
+    machine: Machine, agent: str, event: str
 ) -> None:
     """It is told what was saved meanwhile, and not asked when little was said."""
     set_options(machine, capture="inbox")
-    agent = "gemini" if words else "claude"
+    words = ("--agent", agent)
     folder = str(machine.home)
     file = put_session(machine.home, agent, "one-two", folder, PROMPTS[:4])
     assert hook(machine, event, *words, transcript_path=str(file)) == ""

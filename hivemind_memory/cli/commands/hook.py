@@ -50,7 +50,7 @@ _END, _STOP = "SessionEnd", "Stop"
         Flag(
             ("--agent",),
             "text",
-            "The agent: claude (the default), codex or gemini.",
+            "The agent: claude (the default), codex, gemini or qwen.",
             metavar="NAME",
             completes="agents",
         ),
@@ -191,8 +191,8 @@ def _leave() -> None:
         "Reads the agent's JSON from standard input. When a session ends, a job that"
         " captures it is added, if the options capture and llm_provider are set. If"
         " capture is on without a language model, the agent is reminded once per"
-        " session to save what it learned: Claude Code when it stops, Gemini CLI with"
-        " a prompt."
+        " session to save what it learned: Gemini CLI with a prompt, the others when"
+        " they stop."
         " An option that this version does not know is ignored, and named on standard"
         " error. Always exits with 0, within seconds."
     ),
@@ -200,7 +200,7 @@ def _leave() -> None:
         Flag(
             ("--agent",),
             "text",
-            "The agent: claude (the default) or gemini.",
+            "The agent: claude (the default), codex, gemini or qwen.",
             metavar="NAME",
             completes="agents",
         ),
