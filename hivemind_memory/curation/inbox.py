@@ -131,6 +131,9 @@ def find_pending(context: CurationContext, ref: str) -> PendingClaim:
             meant = names_near(wanted, known)
     if not found:
         check_place(wanted)
+        if find_proposal(context, wanted):
+            message = "A proposed link has no text of its own."
+            raise UsageError(message, hint="It is accepted or rejected as it is.")
         error = not_found(ref, " in the inbox", meant=meant)
         error.hint = "Use its key, id or path; `hm inbox` lists them."
         raise error

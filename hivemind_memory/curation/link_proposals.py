@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 LINK_ITEM = "link"
 """Kind of an affected item that is a proposed link."""
 
-_SHOWN_CHARS = 160
+_SHOWN_CHARS = 500
 _EDITED = ", edited since this was proposed"
 
 

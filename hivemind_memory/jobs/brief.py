@@ -142,7 +142,9 @@ def sources_of(
     return tuple((each.ref, state.hash_of(each.words)) for each in told)
 
 
-def write_briefing(memory: Memory, ref: str, chat: Chat) -> WrittenBriefing | None:
+def write_briefing(
+    memory: Memory, ref: str, chat: Chat, *, is_wanted: bool = False
+) -> WrittenBriefing | None:
     """Return the briefing of a scope, as the model writes it.
 
     Of too few memories none is written: what is returned has no text. None: the
@@ -152,6 +154,7 @@ def write_briefing(memory: Memory, ref: str, chat: Chat) -> WrittenBriefing | No
         memory: As its owner sees it.
         ref: The scope, as it is shown.
         chat: The language model.
+        is_wanted: Ask even if the memories say what they said.
 
     Raises:
         ChatError: The model gave no usable reply.
@@ -169,7 +172,8 @@ def write_briefing(memory: Memory, ref: str, chat: Chat) -> WrittenBriefing | No
     if len(told) < MIN_MEMORIES:
         return made
     kept = Briefings(memory.state()).find(scope)
-    if kept is not None and kept.body and kept.sources == sources:
+    is_same = kept is not None and kept.body and kept.sources == sources
+    if is_same and not is_wanted:
         return None
     reply = chat.ask(
         messages_about(scope, told), SCHEMA, timeout_s=memory.settings.llm_timeout_s

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from hivemind_memory.context.briefing_input import MIN_MEMORIES
 from hivemind_memory.jobs.runner import JobRunner
 from hivemind_memory.providers.chat_target import ChatTarget, find_chat_target
+from hivemind_memory.state.briefings import Briefings
 from hivemind_memory.state.jobs import DONE
 
 TYPE_CHECKING = False
@@ -34,4 +36,8 @@ def refresh_briefing(
         runner.close()
     if job is None:
         return "another process is writing it now."
-    return "" if job.state == DONE else job.problem
+    if job.state != DONE:
+        return job.problem
+    kept = Briefings(memory.state()).find(scope)
+    few = f"fewer than {MIN_MEMORIES} memories may be sent."
+    return "" if kept is not None and kept.body else few

@@ -100,6 +100,7 @@ class JobRunner:
         self._briefings = BriefingPlanner(self._memory)
         self._runner = self._memory.clocks.randomness().hex()
         self._has_begun = False
+        self._is_wanted = False
         self._current: Job | None = None
         self._is_abandoned = False
         self._applying = threading.Lock()
@@ -131,6 +132,7 @@ class JobRunner:
             The job as it ended; None: another process is writing it.
         """
         ref, now_s = scope_text(scope), self._now()
+        self._is_wanted = True
         self._jobs.arm(BRIEFING, ref, due_s=now_s, made_s=now_s)
         job = self._current = self._jobs.take(
             self._runner, now_s=now_s, only=(BRIEFING, ref)
@@ -246,7 +248,8 @@ class JobRunner:
         memory = self._memory
         chat = MarkedChat(chat, lambda: self._jobs.mark_sent(job, self._runner))
         if job.kind == BRIEFING:
-            written = write_briefing(memory, job.ref, chat)
+            is_wanted = self._is_wanted
+            written = write_briefing(memory, job.ref, chat, is_wanted=is_wanted)
             return lambda: written and keep_briefing(memory, written)
         if job.kind == CAPTURE and self._open_sessions is not None:
             draft = draft_of_job(memory, self._open_sessions(memory), job, chat)

@@ -6,6 +6,7 @@ from collections import Counter
 
 from hivemind_memory.errors import StateUnusableError
 from hivemind_memory.model.agents import NO_CAPTURE
+from hivemind_memory.model.scope import INBOX, place_in_scope
 from hivemind_memory.model.value import value
 from hivemind_memory.providers.chat_target import ChatTarget, find_chat_target
 from hivemind_memory.state.captures import Captures
@@ -97,6 +98,14 @@ def next_try(job: Job, rest: Rest, now_s: float) -> tuple[float, str]:
     return job.due_at, job.problem
 
 
+def _count_proposals(memory: Memory) -> int:
+    """Return how many proposed links the inbox lists: those with both ends."""
+    if not ModelLinks(memory.state()).proposals():
+        return 0
+    pending = memory.curation.pending()
+    return sum(place_in_scope(claim.path) != INBOX for claim in pending)
+
+
 def read_model_status(memory: Memory) -> ModelStatus:
     """Return what there is to say; nothing is asked."""
     target = find_chat_target(memory.settings)
@@ -110,7 +119,7 @@ def read_model_status(memory: Memory) -> ModelStatus:
     try:
         left = [job for job in Jobs(state).all() if job.state != DONE]
         sent = ModelRequests(state, memory.clocks, per_day=per_day).count_today()
-        proposals = len(ModelLinks(state).proposals())
+        proposals = _count_proposals(memory)
     except StateUnusableError:  # `hm status` says so already
         return ModelStatus(name=name, problem=problem)
     return ModelStatus(

@@ -92,11 +92,33 @@ def test_a_proposed_link_is_listed_and_accepted_in_the_inbox(
     model.run()
 
     [row] = json.loads(hm("inbox", "--json").out)
+    assert f"`hm show {row['id']}` prints both texts" in hm("inbox").err
+    shown = hm("show", row["id"]).out
+    assert shown.endswith(f"newer: {NEW}\nolder: {OLD}\n")
+    assert "has no text of its own" in hm("inbox", "edit", row["id"]).err
+    assert "1 proposed in `hm inbox`" in hm("status").out
     accepted = hm("inbox", "accept", row["id"])
 
     assert "deploy-time updates deploy-day" in row["text"]
     assert accepted.out == "linked deploy-time.md updates deploy-day.md\n"
     assert "the inbox is empty" in hm("inbox").err
+
+
+def test_a_proposal_that_the_inbox_does_not_list_is_not_counted(
+    hm: Hm, notes: Path, home: Path
+) -> None:
+    """One of its memories was replaced: `hm status` named a proposal, and none was."""
+    assert notes.is_dir()
+    model = ModelHome(Sandbox(home))
+    model.save("deploy-day", OLD)
+    model.run()
+    model.save("deploy-time", NEW)
+    model.reply_with("updates")
+    model.run()
+    hm("forget", "deploy-day")
+
+    assert "the inbox is empty" in hm("inbox").err
+    assert "proposed" not in hm("status").out
 
 
 def test_a_link_of_the_model_is_shown_as_its_own(

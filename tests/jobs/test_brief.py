@@ -355,6 +355,26 @@ def test_a_person_may_have_it_written_now(home: Writer) -> None:
     assert problem == "The server is down."
 
 
+def test_a_person_may_have_it_written_anew_by_another_model(home: Writer) -> None:
+    """Nothing was asked, and the old one was shown, because no memory had changed."""
+    written(home)
+    home.chat.name = "another model"
+
+    with home.sandbox.memory() as memory:
+        assert not refresh_briefing(memory, "", lambda _: home.chat)
+
+    assert home.briefing().model == "another model"
+
+
+def test_a_person_is_told_why_none_is_written_of_few_memories(home: Writer) -> None:
+    save_in_shop(home, 2)
+
+    with home.sandbox.memory() as memory:
+        problem = refresh_briefing(memory, "projects/shop", lambda _: home.chat)
+
+    assert problem == "fewer than 3 memories may be sent."
+
+
 def test_without_a_model_it_is_composed(home: Writer) -> None:
     written(home)
     home.sandbox.flags["llm_provider"] = "none"

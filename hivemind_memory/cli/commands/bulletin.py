@@ -30,7 +30,8 @@ if TYPE_CHECKING:
         Flag(
             ("--refresh",),
             "flag",
-            "Have the language model write it now; for the owner only.",
+            "Have the language model write it anew now, even if nothing changed; for"
+            " the owner only.",
         ),
         JSON,
     ),
@@ -41,12 +42,13 @@ def bulletin(request: CommandRequest) -> int:
     from hivemind_memory.context.briefing import find_briefing
 
     with request.open_memory() as memory:
-        if request.values["refresh"]:
-            _refresh(memory, request.values["scope"] or "")
+        is_written = not request.values["refresh"] or _refresh(
+            memory, request.values["scope"] or ""
+        )
         briefing = find_briefing(memory, request.values["scope"] or "")
     if request.values["json"]:
         print_json(briefing)
-        return 0
+        return 0 if is_written else 1
     for line in briefing.body.split("\n") if briefing.body else ():
         print_line(line)
     if briefing.warning:
@@ -69,11 +71,11 @@ def bulletin(request: CommandRequest) -> int:
             print_notices(
                 ["`hm bulletin --scope global` prints the one for all projects"]
             )
-    return 0
+    return 0 if is_written else 1
 
 
-def _refresh(memory: Memory, name: str) -> None:
-    """Have the language model write a briefing, or say why it does not."""
+def _refresh(memory: Memory, name: str) -> bool:
+    """Have the language model write a briefing; if it does not, say why."""
     from hivemind_memory.access.rules import check_owner
     from hivemind_memory.context.briefing import find_scope
     from hivemind_memory.jobs.refresh import refresh_briefing
@@ -81,3 +83,4 @@ def _refresh(memory: Memory, name: str) -> None:
     check_owner(memory.caller, "hm bulletin --refresh")
     if why_not := refresh_briefing(memory, find_scope(memory, name)):
         print_notices([f"the language model wrote nothing: {why_not}"])
+    return not why_not

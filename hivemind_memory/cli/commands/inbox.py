@@ -14,6 +14,7 @@ from hivemind_memory.cli.output import (
     print_table,
 )
 from hivemind_memory.model.display import lines_text
+from hivemind_memory.model.scope import INBOX, place_in_scope
 
 _CLAIM = Argument("ref", "Key, id or path of a pending claim.", completes="claims")
 
@@ -39,6 +40,8 @@ def list_(request: CommandRequest) -> int:
     print_table(("key", "source", "day", "location", "text"), rows, is_cut=True)
     if not claims:
         print_notices(["the inbox is empty"])
+    if links := [claim.id for claim in claims if place_in_scope(claim.path) != INBOX]:
+        print_notices([f"`hm show {links[0]}` prints both texts of a proposed link"])
     return 0
 
 

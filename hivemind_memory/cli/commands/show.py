@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from hivemind_memory.cli.terminal import Text
+    from hivemind_memory.memory.memory import Memory
     from hivemind_memory.model.curation import (
         History,
         MemoryDetails,
@@ -49,13 +50,27 @@ def show(request: CommandRequest) -> int:
 
     values = request.values
     with request.open_memory() as memory:
-        shown = memory.curation.show(values["ref"], scope=values["scope"] or "")
+        shown = _find(memory, values["ref"], values["scope"] or "")
         copies = copies_of(memory.memories(), shown.memory.path)
     _print_memory(shown, as_json=values["json"])
     if not values["json"]:
         print_notices(shown.warnings)
     print_notices(map(copy_notice, copies))
     return 0
+
+
+def _find(memory: Memory, ref: str, scope: str) -> MemoryDetails:
+    """Return what a name means: a memory, or a link that is proposed in the inbox."""
+    from hivemind_memory.errors import MemoryNotFoundError
+    from hivemind_memory.model.curation import MemoryDetails
+
+    try:
+        return memory.curation.show(ref, scope=scope)
+    except MemoryNotFoundError:
+        for claim in memory.curation.pending():
+            if claim.id == ref.strip():
+                return MemoryDetails(memory=claim)
+        raise
 
 
 @command("history", arguments=(MEMORY,), flags=(SCOPE, JSON))
