@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from hivemind_memory.model.capture import SessionLine
 
 WINDOW_CHARS = 24_000
-"""Characters of a session that one request holds: about 6,000 tokens."""
+"""Characters of a session that one request holds: 7,000 tokens of prose and code, and
+11,000 of JSON full of ids."""
 
 MAX_WINDOWS = 3
 """Requests about one capture. Of a longer session, the newest part is read."""

@@ -15,6 +15,7 @@ from hivemind_memory.model.embedding_providers import OLLAMA
 from hivemind_memory.providers.chat_reply import NoObjectError, read_object
 from hivemind_memory.providers.http_reranker import refusal_text, scores_of
 from hivemind_memory.providers.json_connection import AnswerTooLongError, JsonConnection
+from hivemind_memory.providers.ollama_options import IS_THINKING, options_for
 from hivemind_memory.providers.remote import run_within
 
 TYPE_CHECKING = False
@@ -153,8 +154,9 @@ def _request(
     asked: dict[str, object] = {"model": target.model, "messages": messages}
     base = target.address.path.rstrip("/")
     if target.provider == OLLAMA.name:
-        options = {"temperature": 0}
-        asked |= {"stream": False, "format": "json", "options": options}
+        options = options_for((_TASK, said))
+        asked |= {"stream": False, "think": IS_THINKING}
+        asked |= {"format": "json", "options": options}
         return f"{base}/api/chat", asked
     return f"{base}/chat/completions", asked
 

@@ -15,6 +15,7 @@ from hivemind_memory.providers.chat_errors import (
 )
 from hivemind_memory.providers.chat_reply import TOO_MUCH
 from hivemind_memory.providers.json_connection import AnswerTooLongError
+from hivemind_memory.providers.ollama_options import IS_THINKING, options_for
 from hivemind_memory.providers.ollama_request import find_headers, open_client
 
 TYPE_CHECKING = False
@@ -56,7 +57,8 @@ class OllamaChat:
                 else "json"
                 if form == AS_JSON
                 else None,
-                options={"temperature": 0},
+                think=IS_THINKING,
+                options=options_for(each.text for each in messages),
             )
         # From None, all of them: what the library says may hold the text.
         except ollama.ResponseError as error:

@@ -195,6 +195,33 @@ def test_model_messages_key_and_schema_are_sent(
         assert request["stream"] is False
 
 
+@pytest.mark.parametrize(
+    ("characters", "context"),
+    [(1_000, None), (24_000, 16_384), (240_000, 32_768)],
+)
+def test_ollama_is_told_how_much_context_a_request_needs(
+    characters: int,
+    context: int | None,
+    connect: Callable[..., Chat],
+    chat_server: ChatServer,
+) -> None:
+    """It cuts what is longer than its 4,096 tokens, and answers all the same."""
+    said = [ChatMessage(SYSTEM, "You judge."), ChatMessage(USER, "x" * characters)]
+
+    connect("ollama").ask(said, SCHEMA, timeout_s=20)
+
+    assert chat_server.requests[0]["options"].get("num_ctx") == context
+
+
+def test_a_model_of_ollama_does_not_think_first(
+    connect: Callable[..., Chat], chat_server: ChatServer
+) -> None:
+    """Some take minutes for it; with some versions, the reply is empty then."""
+    connect("ollama").ask(SAID, SCHEMA, timeout_s=20)
+
+    assert chat_server.requests[0]["think"] is False
+
+
 def test_no_key_of_the_environment_goes_to_a_server_that_it_is_not_for(
     provider: str,
     chat_server: ChatServer,

@@ -75,6 +75,21 @@ def test_scores_come_in_the_order_of_the_texts(
     one.close()
 
 
+def test_a_model_of_ollama_has_room_for_all_texts_and_does_not_think_first(
+    tmp_path: Path, server: ChatServer
+) -> None:
+    """It cut the first texts off, and thought for longer than a search waits."""
+    texts = [f"{number} {'x' * 1_000}" for number in range(20)]
+    reranker = connect(tmp_path, options(server, "ollama"))
+
+    reranker.rerank("backup", texts, timeout_s=1.8)
+
+    [request] = server.requests
+    assert request["options"]["num_ctx"] == 12_288
+    assert request["think"] is False
+    reranker.close()
+
+
 @pytest.mark.parametrize("provider", ["openai", "ollama"])
 @pytest.mark.parametrize(
     "fault", [*STATUSES, *(f for f in WIRE_FAULTS if f != "drip"), *REPLY_FAULTS]
