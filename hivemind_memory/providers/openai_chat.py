@@ -36,6 +36,9 @@ class OpenAIChat:
     def __init__(self, target: ChatTarget) -> None:
         self._target = target
         self._client = open_client(target.base_url, target.address, target.api_key)
+        # Raw: the client's own parsing passes over what it does not understand. Here,
+        # because the library imports what is behind these names when they are used.
+        self._create = self._client.chat.completions.with_raw_response.create
 
     def __call__(
         self,
@@ -49,8 +52,7 @@ class OpenAIChat:
         target = self._target
         said: Any = [{"role": each.role, "content": each.text} for each in messages]
         try:
-            # Raw: the client's own parsing passes over what it does not understand.
-            answer = self._client.chat.completions.with_raw_response.create(
+            answer = self._create(
                 messages=said,
                 model=target.model,
                 response_format=_response_format(form, schema),
