@@ -3,9 +3,10 @@
 Importing the SDK takes most of a second, and clients that do not get the list of tools
 in time send their first prompt without it. ``initialize``, ``server/discover``,
 ``tools/list`` and ``ping`` need nothing but ``tools.json``, which
-``scripts/generate_docs.py`` writes from the SDK's own answers. Anything else, and
-anything unusual, is left to the SDK: ``shake_hands`` returns every line that the SDK
-must still see.
+``scripts/generate_docs.py`` writes from the SDK's own answers. So do the lists of
+prompts and resources: there are none, and some clients ask for them before the tools.
+Anything else, and anything unusual, is left to the SDK: ``shake_hands`` returns every
+line that the SDK must still see.
 
 A client's first request decides which protocol its connection speaks: ``initialize``
 opens the older ones; in the newer one each request carries its version in ``_meta``.
@@ -173,10 +174,19 @@ def _result(request: dict[str, Any], done: Handshake) -> dict[str, Any] | None:
         return None
     if is_modern:
         return _modern_result(method, meta, done)
-    if is_first or method not in {"tools/list", "ping"}:
-        return None
-    is_ping = method == "ping"
-    return {} if is_ping else {"tools": _tools(_first_answers(), done)}
+    if is_first or method == "ping":
+        return None if is_first else {}
+    return _list(method, _first_answers(), done)
+
+
+def _list(
+    method: str, answers: dict[str, Any], done: Handshake
+) -> dict[str, Any] | None:
+    """Return the list that a request asks for; None: it asks for something else."""
+    if method == "tools/list":
+        return {"tools": _tools(answers, done)}
+    empty: dict[str, Any] | None = answers["emptyLists"].get(method)
+    return empty
 
 
 def _tools(answers: dict[str, Any], done: Handshake) -> list[dict[str, Any]]:
@@ -199,14 +209,17 @@ def _modern_result(
         and isinstance(meta.get(CAPABILITIES_KEY), dict)
         and _is_client(meta.get(CLIENT_KEY))
     )
-    if not is_usual or method not in {"server/discover", "tools/list"}:
+    if not is_usual:
+        return None
+    instructions = answers["initialize"]["instructions"]
+    discover = {**answers["discover"], "instructions": instructions}
+    is_discover = method == "server/discover"
+    result = discover if is_discover else _list(method, answers, done)
+    if result is None:
         return None
     envelope: dict[str, Any] = answers["envelope"]
     envelope["_meta"][SERVER_KEY]["version"] = __version__
-    if method == "tools/list":
-        return {**envelope, "tools": _tools(answers, done)}
-    instructions = answers["initialize"]["instructions"]
-    return {**envelope, **answers["discover"], "instructions": instructions}
+    return {**envelope, **result}
 
 
 def _lists_tools(answer: dict[str, Any] | None) -> bool:

@@ -25,6 +25,9 @@ from hivemind_memory.model.value import replaced
 
 Rows = list[tuple[str, str]]
 
+_EMPTY_LISTS = ("prompts/list", "resources/list", "resources/templates/list")
+"""Of what the server has none of, and what clients ask for all the same."""
+
 _ONLY = (
     ". The tool is listed only if the option `activity` or `session_sources` is set"
     " when the server starts"
@@ -63,10 +66,14 @@ def first_answers() -> dict[str, Any]:
     version = HANDSHAKE_PROTOCOL_VERSIONS[-1]
     client = {"name": "", "version": ""}
     params = {"protocolVersion": version, "capabilities": {}, "clientInfo": client}
-    initialize, listed = anyio.run(
+    initialize, listed, *empty = anyio.run(
         _ask,
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params},
         list_tools,
+        *(
+            {"jsonrpc": "2.0", "id": number, "method": method}
+            for number, method in enumerate(_EMPTY_LISTS, 3)
+        ),
     )
     _, with_activity = anyio.run(
         _ask_with_activity,
@@ -102,6 +109,7 @@ def first_answers() -> dict[str, Any]:
             key: value for key, value in discover.items() if key not in envelope
         },
         "envelope": envelope,
+        "emptyLists": dict(zip(_EMPTY_LISTS, empty, strict=True)),
         "tools": listed["tools"],
         "activityTools": with_activity["tools"][len(listed["tools"]) :],
         "toolsets": {name: _tools_of(name, len(listed["tools"])) for name in TOOLSETS},

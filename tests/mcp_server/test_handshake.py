@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +66,9 @@ def pipes() -> Iterator[tuple[int, int, int, int]]:
 
 
 def shake(
-    pipes: tuple[int, int, int, int], *messages: dict[str, Any]
+    pipes: tuple[int, int, int, int],
+    *messages: dict[str, Any],
+    listed: Callable[[int], None] = lambda _: None,
 ) -> tuple[Handshake, list[dict[str, Any]]]:
     """Send messages and leave; return what was made of them, and the answers."""
     source, to_server, from_server, sink = pipes
@@ -74,7 +76,7 @@ def shake(
     os.write(to_server, b"".join(lines))
     os.close(to_server)
     reader = LineReader(source, sink)
-    done = shake_hands(reader, sink, lambda: None, lambda: None)
+    done = shake_hands(reader, sink, lambda: None, lambda: listed(len(messages)))
     os.close(sink)
     with open(from_server, "rb", closefd=False) as answers:
         return done, [json.loads(line) for line in answers]
@@ -99,6 +101,7 @@ def test_the_sdk_would_have_answered_the_same(home: Path, version: str) -> None:
     assert answers[0] == answers[1]
 
 
+EMPTY_LISTS = ("prompts/list", "resources/list", "resources/templates/list")
 LONG = {"padding": "x" * 70_000}
 
 
@@ -122,6 +125,15 @@ LONG = {"padding": "x" * 70_000}
             modern("tools/list", 2),
             modern("tools/list", 2, **LONG),
         ),
+        *(
+            (
+                [hello(), READY],
+                {**LIST, "method": method},
+                {**LIST, "method": method, "params": {"_meta": LONG}},
+            )
+            for method in EMPTY_LISTS
+        ),
+        *(([], modern(name, 2), modern(name, 2, **LONG)) for name in EMPTY_LISTS),
     ],
 )
 def test_what_clients_really_send_is_answered_as_the_sdk_does(
@@ -209,6 +221,30 @@ def test_tools_are_listed_before_the_sdk_is_imported(
         "notifications/initialized",
     ]
     assert done.answered == {1}
+
+
+def test_empty_lists_are_answered_before_the_sdk_is_imported(
+    pipes: tuple[int, int, int, int],
+) -> None:
+    """Qwen Code asks for two of them before the tools; the first took seconds.
+
+    They are no tools that a client has got.
+    """
+    lists = [
+        {**LIST, "id": number, "method": method}
+        for number, method in enumerate(EMPTY_LISTS, 2)
+    ]
+    listed: list[int] = []
+
+    done, answers = shake(pipes, hello(), READY, *lists, listed=listed.append)
+
+    assert [answer["result"] for answer in answers[1:]] == [
+        {"prompts": []},
+        {"resources": []},
+        {"resourceTemplates": []},
+    ]
+    assert listed == []
+    assert len(done.lines) == 2
 
 
 def test_what_the_handshake_cannot_answer_is_left_to_the_sdk(
