@@ -86,7 +86,7 @@ class ProposalChecks:
         """Return why a proposal does not count; empty: it does."""
         content = proposal.content
         if proposal.confidence < MIN_CONFIDENCE:
-            return f"the model is not sure ({proposal.confidence:g})"
+            return "the model is not sure"
         if self._are_lines_purged(proposal):
             return "its lines were purged"
         if _has_secret(proposal):
@@ -109,11 +109,11 @@ class ProposalChecks:
         """Return why a person has to decide; empty: the memory may be saved at once."""
         cited = [line.text for line in self._cited(proposal)]
         if self._memory.settings.capture != SAVE_SURE:
-            return "capture is not set to save"
+            return "every proposal waits for you"
         if source == FROM_TOOL:
             return "it comes from the output of a tool"
         if proposal.confidence < SURE:
-            return f"the model is not sure enough ({proposal.confidence:g})"
+            return "the model is not sure enough"
         if self._folder_of(proposal) == GLOBAL:
             is_known = proposal.is_global or self._transcript.scope
             return "it would be global" if is_known else "its project is not known"

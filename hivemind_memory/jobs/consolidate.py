@@ -11,7 +11,7 @@ from hivemind_memory.curation.read_version import version_of_text
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.jobs.consolidation import hash_of
 from hivemind_memory.model.curation import NewMemory
-from hivemind_memory.model.memories import UPDATES
+from hivemind_memory.model.memories import ACTIVE, UPDATES
 from hivemind_memory.model.value import value
 
 TYPE_CHECKING = False
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from hivemind_memory.jobs.consolidation import Merge
     from hivemind_memory.memory.memory import Memory
     from hivemind_memory.model.curation import StoredMemory
+    from hivemind_memory.model.memories import MemoryRow
 
 REASON = "consolidated"
 
@@ -65,6 +66,18 @@ def _visibility_of(memory: Memory, found: Iterable[StoredMemory]) -> str:
     return PRIVATE if is_private else ""
 
 
+def _is_applied(memory: Memory, merge: Merge, rows: Iterable[MemoryRow]) -> bool:
+    """Return whether the memory that a part would save is there, in their place."""
+    sources = {ref for ref, _ in merge.sources}
+    for row in rows:
+        is_new = row.key == merge.key and row.memory_id not in sources
+        if is_new and row.status == ACTIVE:
+            stored = memory.curation.stored.load(row.path)
+            if stored is not None and stored.text.strip() == merge.content.strip():
+                return True
+    return False
+
+
 def _apply(memory: Memory, number: int, merge: Merge, session: str) -> AppliedPart:
     """Apply a part, unless one of its memories has changed.
 
@@ -72,12 +85,17 @@ def _apply(memory: Memory, number: int, merge: Merge, session: str) -> AppliedPa
         HivemindError: Nothing was changed.
     """
     scope = memory.find_scope(merge.scope)
-    paths = {row.memory_id: row.path for row in memory.memories() if row.scope == scope}
+    rows = [row for row in memory.memories() if row.scope == scope]
+    paths = {row.memory_id: row.path for row in rows}
+    if _is_applied(memory, merge, rows):
+        problem = "it was applied before: nothing was changed"
+        return AppliedPart(number=number, key=merge.key, problem=problem)
     found: list[StoredMemory] = []
     for ref, digest in merge.sources:
         stored = memory.curation.stored.load(paths[ref]) if ref in paths else None
         if stored is None or hash_of(stored, memory.state()) != digest:
-            problem = f"{ref} has changed since, or is not active: nothing was changed"
+            name = stored.key if stored is not None and stored.key else ref
+            problem = f"{name} has changed since, or is not active: nothing was changed"
             return AppliedPart(number=number, key=merge.key, problem=problem)
         found.append(stored)
     replaced = next((each for each in found if each.key == merge.key), None)

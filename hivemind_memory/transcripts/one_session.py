@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import os
 from contextlib import suppress
+from itertools import islice
 
-from hivemind_memory.errors import MemoryNotFoundError
+from hivemind_memory.errors import MemoryNotFoundError, UsageError
 from hivemind_memory.files.descriptors import open_regular
 from hivemind_memory.files.places import find_above
 from hivemind_memory.model.capture import SessionLine, SessionTranscript
@@ -40,6 +41,10 @@ _PART_CHARS, _PART_STEP = 2_000, 1_400
 """How much of a tool's output is compared with proposals, and in which parts."""
 
 _LONGEST_ID = 200
+_FEWEST_TYPED = 4
+"""Characters of an id that a person has to type."""
+
+_MOST_NAMED = 5
 _SHORT_ID = 8
 """Characters of a session's id that the name of its file has, if it has not all."""
 
@@ -81,27 +86,41 @@ class SessionReader:
         self._claim_scope = claim_scope or find_scope
         self._erased = erased
 
-    def find(self, session: str, *, agent: str = "") -> FoundSession:
+    def find(
+        self, session: str, *, agent: str = "", is_typed: bool = False
+    ) -> FoundSession:
         """Return the session with an id.
 
         Args:
             session: Its id, as its agent gives it.
             agent: Whose session it is; empty: any agent's.
+            is_typed: The beginning of the id is enough, if no other id begins so.
 
         Raises:
             MemoryNotFoundError: No transcript of it is there.
+            UsageError: Several ids begin so.
         """
         wanted = session.strip()
+        is_part = is_typed and len(wanted) >= _FEWEST_TYPED
+        begun: dict[str, FoundSession] = {}
         if wanted and len(wanted) <= _LONGEST_ID and wanted.isprintable():
             for source in self._sources:
                 if agent in ("", source.name):
                     for found in _sessions_of(source, wanted):
                         if found.session == wanted:
                             return found
+                        if is_part and found.session.startswith(wanted):
+                            begun[found.session] = found
+        if len(begun) == 1:
+            return begun.popitem()[1]
+        if begun:
+            names = ", ".join(islice(begun, _MOST_NAMED))
+            message = f"{len(begun)} sessions begin with {wanted[:60]!r}."
+            raise UsageError(message, hint=f"Type more of one of these ids: {names}")
         raise MemoryNotFoundError(
             f"There is no transcript of the session {wanted[:60]!r}.",
-            hint="`hm activity list` lists the sessions of the agents that the option"
-            " session_sources names.",
+            hint="`hm capture --last` takes the latest. Most agents name a session's"
+            " transcript after its id.",
         )
 
     def newest(self, scope: str, top: str = "") -> FoundSession:

@@ -40,7 +40,8 @@ def test_the_last_session_is_captured_into_the_inbox(
     hm: Hm, server: ChatServer
 ) -> None:
     tried = hm("capture", "--last", "--dry-run")
-    assert "proposed lesson dimmer-rate (lines 3 to 4, confidence 0.95)" in tried.out
+    said = "proposed lesson dimmer-rate (lines 3 to 4, confidence 0.95)"
+    assert f"{said}: every proposal waits for you\n" in tried.out
     assert tried.err.endswith("nothing was written\n")
     assert "dimmer-rate" not in hm("inbox").out
 
@@ -52,6 +53,23 @@ def test_the_last_session_is_captured_into_the_inbox(
     again = hm("capture", "--last")
     assert "nothing was asked, because nothing new was said" in again.err
     assert len(server.requests) == 2
+
+
+def test_the_beginning_of_an_id_names_a_session_if_no_other_begins_so(
+    hm: Hm, server: ChatServer, tmp_path: Path
+) -> None:
+    """An id has 36 characters, and no command lists ids unless an option is set."""
+    put_session(tmp_path / "user", "claude", "session-two", "", SAID)
+
+    several = hm("capture", "session", "--dry-run")
+    short = hm("capture", "ses", "--dry-run")
+    captured = hm("capture", "session-o", "--dry-run", "--json")
+
+    assert (several.code, short.code) == (2, 1)
+    assert "2 sessions begin with 'session'" in several.err
+    assert "session-one" in several.err
+    assert json.loads(captured.out)["session"] == "session-one"
+    assert len(server.requests) == 1
 
 
 def test_the_last_session_is_that_of_the_project_here(

@@ -49,7 +49,8 @@ def test_the_diff_goes_to_a_new_file_that_is_then_applied(
     assert made.code == 0
     assert made.out == ""
     assert f"`hm consolidate --apply '{file}'` applies it" in made.err
-    assert "`hm consolidate --apply FILE` applies it" in printed.err
+    kept = "keep the diff, as with -o FILE: `hm consolidate --apply FILE` applies it"
+    assert kept in printed.err
     assert as_json.json["diff"] == other.read_text(encoding="utf-8")
     assert f"+ {TEXTS['when']}" in file.read_text(encoding="utf-8")
     assert file.stat().st_mode & 0o777 == 0o600
@@ -61,3 +62,5 @@ def test_the_diff_goes_to_a_new_file_that_is_then_applied(
     applied = hm("consolidate", "--apply", str(file))
 
     assert "1. day saved as" in applied.out
+    twice = hm("consolidate", "--apply", str(file))
+    assert twice.out == "1. day refused: it was applied before: nothing was changed\n"

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     ),
     arguments=(
         Argument(
-            "session", "Id of the session, as its agent gives it.", is_required=False
+            "session",
+            "Id of the session, as its agent gives it, or how it begins.",
+            is_required=False,
         ),
     ),
     flags=(
@@ -54,7 +56,7 @@ def capture(request: CommandRequest) -> int:
     if bool(values["session"]) == bool(values["last"]):
         raise UsageError(
             "Name a session, or give --last.",
-            hint="`hm activity list` lists sessions.",
+            hint="The beginning of an id is enough.",
         )
     with request.open_memory() as memory:
         check_owner(memory.caller, "hm capture")
@@ -80,7 +82,7 @@ def _capture(memory: Memory, session: str, *, is_dry_run: bool) -> CaptureResult
     check_enabled(is_enabled=settings.enabled, why_read_only=settings.why_read_only())
     sessions = opening.open_sessions(memory, is_look=is_dry_run)
     if session:
-        found = sessions.find(session)
+        found = sessions.find(session, is_typed=True)
     else:
         top = find_above(os.path.realpath(os.curdir), ".git")
         found = sessions.newest(memory.here.find(False), top)

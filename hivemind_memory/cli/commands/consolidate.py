@@ -122,8 +122,9 @@ def _propose(request: CommandRequest, memory: Memory) -> int:
         if not isinstance(target, ChatTarget):
             print_notices([str(target)])
     elif diff:
+        kept = "" if output else "keep the diff, as with -o FILE: "
         offered = f"`hm consolidate --apply {quote(output or 'FILE')}` applies it"
-        print_notices([f"nothing was changed: {offered}"])
+        print_notices([f"nothing was changed; {kept}{offered}"])
     return 0
 
 
