@@ -160,17 +160,20 @@ class RemoteChat:
     ) -> dict[str, object]:
         """Ask in the strictest form that the server takes."""
         end_s = self._stopwatch() + timeout_s
+        form = self._form
         while True:
             left_s = end_s - self._stopwatch()
             if left_s <= 0:
                 raise explain_chat_timeout(self._target, timeout_s)
             try:
-                text = self._send(messages, FORMS[self._form], schema, left_s)
+                text = self._send(messages, FORMS[form], schema, left_s)
             except ChatFormError:
-                if self._form == len(FORMS) - 1:
+                if form == len(FORMS) - 1:
                     raise
-                self._form += 1
+                form += 1
                 continue
+            # Not before: what was refused in every form was refused for another reason.
+            self._form = form
             try:
                 return read_object(text)
             except NoObjectError as error:

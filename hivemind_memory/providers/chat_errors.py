@@ -38,6 +38,16 @@ _NAMES_FORM = lazy_re(r"format|schema|grammar|structured", re.IGNORECASE)
 LONGEST_REST_S = 3_600.0
 """No server is left alone for longer, whatever it asks for; some ask for years."""
 
+_SAYS_MORE = (
+    (401, lazy_re(r"api[ _-]?key", re.IGNORECASE)),
+    (404, lazy_re(r"invalid model|model.{0,80}not (found|exist)", re.IGNORECASE)),
+)
+"""What some servers say with 400, and the status that it has elsewhere."""
+
+_FILTERED = lazy_re(r"content[_ ](filter|management|policy)", re.IGNORECASE)
+_SAID_CHARS = 400
+"""What is read of a refusal: further on, servers repeat the texts."""
+
 _LATER = "It is asked again later."
 
 
@@ -63,7 +73,13 @@ def explain_chat_status(
     if status in (400, 413, 422, 500) and TOO_LONG.search(body):
         message = f"{target.who} says that the texts are too long for {target.model}."
         return ChatReplyError(message, hint="Choose a model that takes longer texts.")
-    is_form = status in _MAY_BE_FORM or (status == 500 and _NAMES_FORM.search(body))
+    said = f"{code} {body[:_SAID_CHARS]}"
+    if status == 400 and _FILTERED.search(said):
+        message = f"{target.who} refused the texts with its content filter."
+        return ChatReplyError(message, hint="Another model may take these texts.")
+    meant = _meant_by(status, said)
+    is_form = meant == status and status in _MAY_BE_FORM
+    is_form = is_form or (status == 500 and bool(_NAMES_FORM.search(body)))
     if is_form and not is_simplest:
         message = f"{target.who} does not support this reply format ({status})."
         return ChatFormError(message, hint="A simpler format is tried.")
@@ -71,7 +87,7 @@ def explain_chat_status(
     if (status in PASSING or status >= 500) and not is_quota:
         return _passing(target, status, headers or {})
     known = f"{status}, {code}" if CODE.fullmatch(code) else str(status)
-    what, hint = _refusal(target, status, is_quota=is_quota)
+    what, hint = _refusal(target, meant, is_quota=is_quota)
     return ChatRefusedError(f"{target.who} {what} ({known}).", hint=hint)
 
 
@@ -118,6 +134,13 @@ def refuse_stopped(target: ChatTarget, reason: object, text: object) -> None:
     if reason == "content_filter":
         message = f"{target.who} stopped the reply with its content filter."
         raise ChatReplyError(message, hint="Another model may take these texts.")
+
+
+def _meant_by(status: int, said: str) -> int:
+    """Return the status that says what a server means by the one that it sent."""
+    if status == 400 and not _NAMES_FORM.search(said):
+        return next((meant for meant, says in _SAYS_MORE if says.search(said)), status)
+    return status
 
 
 def _passing(target: ChatTarget, status: int, headers: Mapping[str, str]) -> ChatError:

@@ -32,7 +32,8 @@ _OFFLINE_HINT = "Until it answers, searches are by keyword."
 TOO_MUCH = "with far more than a vector"
 TOO_LONG = lazy_re(
     r"(exceeds?|maximum|larger than) (the )?(available |max(imum)? )?(model'?s? )?"
-    r"(context|input|token|sequence)|context[ _]length|too (long|large to process)"
+    r"(context|input|token|sequence)|context[ _]length"
+    r"|(?<!took )too (long|large to process)"
     r"|must have less than \d+ tokens|input length|tokens per request",
     re.IGNORECASE,
 )

@@ -42,13 +42,26 @@ SCHEMA = {
     "additionalProperties": False,
 }
 SAID = (ChatMessage(SYSTEM, "You judge."), ChatMessage(USER, SECRET_TEXT))
-REFUSED = ("400", "401", "403", "404", "429-quota", "redirect")
+REFUSED = (
+    *("400", "400-key", "400-model", "401", "403", "404", "429-quota", "redirect"),
+)
 PASSING = (
-    *("429", "429-2s", "429-1h", "500", "503", "slow", "drip", "cut", "reset"),
+    *(
+        "429",
+        "429-2s",
+        "429-1h",
+        "500",
+        "500-slow",
+        "503",
+        "slow",
+        "drip",
+        "cut",
+        "reset",
+    ),
     "error-within",  # a success of a server that passes requests on
 )
 UNUSABLE = (
-    *("html", "not-json", "json-list", "deep", "413", "400-long"),
+    *("html", "not-json", "json-list", "deep", "413", "400-long", "400-filter"),
     *(*ENDLESS_FAULTS, *REPLY_FAULTS),
 )
 OUTCOME: dict[str, type[ChatError]] = {
@@ -331,6 +344,38 @@ def test_a_server_without_forms_is_asked_for_a_simpler_one_and_remembered(
         assert chat.ask(SAID, SCHEMA, timeout_s=20) == {"answer": "yes"}
 
     assert [form_of(r) for r in chat_server.requests] == [*forms, forms[-1]]
+
+
+@pytest.mark.parametrize(
+    ("fault", "why"),
+    [
+        ("400-key", "did not accept the key (400)"),
+        ("400-model", "has no model a-model"),
+        ("400-filter", "content filter"),
+    ],
+)
+def test_what_has_nothing_to_do_with_the_form_is_asked_once(
+    fault: str, why: str, chat: RemoteChat, chat_server: ChatServer
+) -> None:
+    """It cost three of the day's requests, and the hint named something else."""
+    chat_server.always = fault
+
+    assert why in str(fail(chat))
+    assert len(chat_server.requests) == 1
+
+
+def test_a_refusal_in_every_form_leaves_the_form_as_it_was(
+    chat: RemoteChat, chat_server: ChatServer, hours: Hours
+) -> None:
+    """Every later reply of the process came as text, in no form at all."""
+    chat_server.always = "400"
+    fail(chat)
+    chat_server.always = ""
+    hours.now_s += 61
+
+    chat.ask(SAID, SCHEMA, timeout_s=20)
+
+    assert form_of(chat_server.requests[-1]) == "schema"
 
 
 def test_each_request_is_counted_and_none_is_sent_above_the_number_of_a_day(

@@ -66,7 +66,16 @@ HARMLESS = (
 FORM_FAULTS = ("no-schema", "no-form")
 """The server refuses a reply by schema, or in any form."""
 
-STATUSES = tuple(name for name in STATUS_FAULTS if not name.endswith("-long"))
+REFUSALS = {
+    **STATUS_FAULTS,
+    "400-key": (400, "", "API key not valid. Please pass a valid API key.", {}),
+    "400-model": (400, "", "Invalid model name passed in model={model}.", {}),
+    "500-slow": (500, "", "upstream took too long to respond", {}),
+    "400-filter": (400, "content_filter", "It hit our content policy: {text}", {}),
+}
+"""As ``STATUS_FAULTS``; 400 says many things."""
+
+STATUSES = tuple(name for name in REFUSALS if not name.endswith("-long"))
 FAULTS = (*STATUSES, "400-long", *WIRE_FAULTS, *REPLY_FAULTS, *HARMLESS, *FORM_FAULTS)
 
 
@@ -150,8 +159,8 @@ class _Handler(BaseHTTPRequestHandler):
         ):
             message = f"response_format of type {form} is not supported"
             self._refuse(request, 400, "", message, {})
-        elif fault in STATUS_FAULTS:
-            status, code, message, headers = STATUS_FAULTS[fault]
+        elif fault in REFUSALS:
+            status, code, message, headers = REFUSALS[fault]
             text = request["messages"][-1]["content"]
             said = message.format(
                 key=request["_key"], text=text, model=request["model"]
