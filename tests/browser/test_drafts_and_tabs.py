@@ -77,6 +77,21 @@ def test_what_disputes_a_memory_is_kept_too(open_page: OpenPage) -> None:
     assert page.evaluate("sessionStorage.length") == 0
 
 
+def test_who_logs_out_leaves_no_draft(open_page: OpenPage) -> None:
+    """In this tab or another one: the next person at the machine was offered it."""
+    save("port", "The port is 5432.", type="fact")
+    page = open_page()
+    other = page.context.new_page()
+    for tab in (other, page):
+        tab.goto("/memory/port/edit")
+        tab.get_by_role("textbox", name="Text").fill("The port is 5433.")
+        assert tab.evaluate("sessionStorage.length") == 1
+    page.get_by_role("button", name="Log out").click()
+    expect(page.get_by_role("heading", name="Log in")).to_be_visible()
+    assert page.evaluate("sessionStorage.length") == 0
+    other.wait_for_function("sessionStorage.length === 0")
+
+
 def test_what_is_purged_stays_on_no_open_page(open_page: OpenPage) -> None:
     """Only its note was told of, which no page listened to; the tab kept the draft."""
     save("port", "The port is 5432.", type="fact")

@@ -99,6 +99,18 @@ for (const edit of document.querySelectorAll("form[data-draft]")) {
   field.addEventListener("input", () => sessionStorage.setItem(name, field.value));
 }
 
+// Who logs out leaves no draft, in this tab or another one.
+const dropDrafts = () => {
+  const names = Object.keys(sessionStorage).filter((name) => name.startsWith("draft:"));
+  names.forEach((name) => sessionStorage.removeItem(name));
+};
+const sessions = new BroadcastChannel("memory session");
+sessions.addEventListener("message", dropDrafts);
+document.querySelector("form[action='/memory/logout']")?.addEventListener("submit", () => {
+  dropDrafts();
+  sessions.postMessage("ended");
+});
+
 // Keys. Who speaks to the machine, or hits keys by accident, turns them off.
 const help = document.getElementById("help"), keysOn = document.getElementById("keys-on");
 const areKeysOn = () => localStorage.getItem("keys") !== "off";
