@@ -5,6 +5,7 @@ HivemindError
 │   ├── NotePathError     the name is not a plain relative Markdown name
 │   ├── ScopeError        it names no scope, or none of the caller's
 │   ├── UnknownTypeError  it names no type of memory
+│   ├── PersonOnlyError   a person decides it, and someone else asks
 │   └── ConfigError       config.json or the environment holds an invalid value
 ├── NotesMissingError     there is no notes folder
 ├── NoteNotFoundError     there is no note of that name
@@ -141,6 +142,10 @@ class UnknownScopeError(ScopeError):
 
 class UnknownTypeError(UsageError):
     """It names no type of memory; nothing was saved."""
+
+
+class PersonOnlyError(UsageError):
+    """Only a person may decide it; its hint is for an agent's shell."""
 
 
 class ConfigError(UsageError):

@@ -11,6 +11,7 @@ from hivemind_memory.access.visibility import PRIVATE, public_condition
 from hivemind_memory.errors import (
     NotSavedError,
     NotWritableError,
+    PersonOnlyError,
     ProjectUnknownError,
     ScopeError,
     UsageError,
@@ -242,13 +243,13 @@ def check_person(caller: Caller, what: str) -> None:
     """Raise if a caller is an agent: *what* is for a person to decide.
 
     Raises:
-        UsageError: It is one.
+        PersonOnlyError: It is one.
     """
     if caller.is_agent:
         said = f"{what} is for a person to decide."
         if what.startswith("hm "):
             said = f"Only a person may run {what}."
-        raise UsageError(said, hint=_ASK_PERSON, effect="Nothing was changed")
+        raise PersonOnlyError(said, hint=_ASK_PERSON, effect="Nothing was changed")
 
 
 def unseen_folder(caller: Caller, folder: str) -> ScopeError:

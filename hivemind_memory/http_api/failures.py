@@ -25,6 +25,7 @@ from hivemind_memory.errors import (
     NoteUnreadableError,
     NotSavedError,
     NotWritableError,
+    PersonOnlyError,
     StateUnusableError,
     UsageError,
     VaultLockedError,
@@ -41,9 +42,13 @@ logger = logging.getLogger(__name__)
 INVALID_JSON = "invalid JSON"
 NO_ROUTE = "no route"
 _MAX_CHARS = 1_000
+_ASK_PERSON = (
+    "A person decides it in a terminal, or in the browser that `hm dashboard` opens."
+)
 
 _STATUSES: tuple[tuple[type[HivemindError], int], ...] = (
     (ConfigError, 503),
+    (PersonOnlyError, 403),
     (UsageError, 400),
     (MemoryNotFoundError, 404),
     (NoteNotFoundError, 404),
@@ -159,6 +164,8 @@ def failure_of(error: Exception) -> Failure:
         kinds = _STATUSES if not is_out_of_files(error) else ()
         status = next((code for kind, code in kinds if isinstance(error, kind)), 503)
         hint = clean_sentence(without_options(error.hint))
+        if isinstance(error, PersonOnlyError):
+            hint = _ASK_PERSON
         return Failure(status, clean_sentence(str(error)), hint=hint)
     logger.error("a request failed", exc_info=error)
     if is_out_of_files(error):
