@@ -12,7 +12,12 @@ from urllib.parse import quote
 from hivemind_memory.curation.edited import edited
 from hivemind_memory.curation.read_version import ReadVersion
 from hivemind_memory.dashboard.drafts import edit_draft
-from hivemind_memory.dashboard.form_fields import FIELDS, given_fields, shown_fields
+from hivemind_memory.dashboard.form_fields import (
+    FIELDS,
+    begun_with,
+    given_fields,
+    shown_fields,
+)
 from hivemind_memory.dashboard.memory_pages import (
     address_of,
     holds_secret,
@@ -136,10 +141,10 @@ def edit(call: PageCall) -> Page | Redirect:
 @pages.post("/{id}/edit")
 def replace_memory(call: PageCall) -> Page | Redirect:
     """Save a new version of a memory."""
+    begun, _, text = begun_with(call.form).partition(" ")
     typed = _typed(call)
     details = call.memory.curation.show(call.path["id"])
     memory = details.memory
-    begun, _, text = (typed["version"] or _version_of(memory)).partition(" ")
     is_vouched = bool(typed["vouch"]) and call.client.is_person
     try:
         wanted = edited(
@@ -158,11 +163,9 @@ def replace_memory(call: PageCall) -> Page | Redirect:
         return _conflict(call, typed, memory)
     except UsageError as error:
         return _form(call, typed, memory=memory, problem=str(error), status=400)
-    notice = (
-        "Saved; the previous version is kept." if saved.is_new else "Nothing changed."
-    )
-    lost = []
+    notice, lost = "Nothing changed.", []
     if saved.is_new:
+        notice = "Saved; the previous version is kept."
         is_settled = bool(typed["settled"])
         lost = follow_with_links(call, details, saved.id, is_settled=is_settled)
     notice = " ".join((notice, *map(sentence, (*saved.warnings, *lost))))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from hivemind_memory.errors import UsageError
+from hivemind_memory.http_api.failures import Failure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +17,25 @@ if TYPE_CHECKING:
 
     from hivemind_memory.model.curation import StoredMemory
 
+_NO_VERSION = Failure(
+    400,
+    "The form does not say which version it began with. Nothing was saved.",
+    hint="Send it from the page that shows it: its field `version` says that.",
+)
+
 FIELDS = ("tags", "expires", "importance")
+
+
+def begun_with(form: Mapping[str, str]) -> str:
+    """Return the version with which a form began: another one is not overwritten.
+
+    Raises:
+        Failure: It names none, as no form of the dashboard does.
+    """
+    version = form.get("version", "").strip()
+    if not version:
+        raise _NO_VERSION
+    return version
 
 
 def shown_fields(memory: StoredMemory) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hivemind_memory.dashboard.drafts import claim_draft
+from hivemind_memory.dashboard.form_fields import begun_with
 from hivemind_memory.dashboard.memory_pages import holds_secret, without_secrets
 from hivemind_memory.dashboard.page import (
     ROOT,
@@ -45,7 +46,7 @@ def inbox(call: PageCall) -> Page:
 @pages.post("/inbox/accept")
 def accept(call: PageCall) -> Page | Redirect:
     """Make a pending claim a memory, if it says what the page showed."""
-    ref, version = call.form.get("ref", ""), call.form.get("version", "")
+    ref, version = call.form.get("ref", ""), begun_with(call.form)
     try:
         accepted = call.memory.curation.accept(ref, version)
     except ProposalOutdatedError as error:
@@ -75,7 +76,7 @@ def edit_claim(call: PageCall) -> Page:
 def save_claim(call: PageCall) -> Page | Redirect:
     """Give a claim another text; it stays pending, and all else stays as it is."""
     claim = _claim(call, call.form.get("ref", ""))
-    content, version = call.form.get("content", ""), call.form.get("version", "")
+    content, version = call.form.get("content", ""), begun_with(call.form)
     try:
         done = call.memory.curation.edit_claim(claim.id, content, version)
     except VersionChangedError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from html import unescape
 from html.parser import HTMLParser
 from typing import Self
 
@@ -11,6 +12,7 @@ import httpx
 
 from tests.http_api.served import TIMEOUT_S, Served
 
+_VERSION = re.compile(r'name="version" value="([^"]+)"')
 _SECRET = re.compile(r'name="form_secret" value="([0-9a-f]+)"')
 
 
@@ -50,9 +52,15 @@ class Reader:
         return answer
 
     def send(self, path: str, on: str = "/new", **fields: str) -> httpx.Response:
-        """Send a form that is on a page, and return the page that answers."""
-        found = _SECRET.search(self.page(on).text)
+        """Send a form that is on a page, and return the page that answers.
+
+        What the page says of the version that it shows is sent along.
+        """
+        page = self.page(on).text
+        found, shown = _SECRET.search(page), _VERSION.search(page)
         assert found, f"there is no form on {on}"
+        if shown:
+            fields = {"version": unescape(shown[1]), **fields}
         return self.client.post(
             f"/memory{path}",
             data={"form_secret": found[1], **fields},

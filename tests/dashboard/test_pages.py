@@ -188,6 +188,21 @@ def test_of_two_people_who_edit_one_memory_nobody_loses_a_text(reader: Reader) -
     assert texts == ["On Fridays.", "On Mondays.", "On Tuesdays."]
 
 
+def test_a_form_that_names_no_version_saves_nothing(reader: Reader) -> None:
+    """The version of the moment was replaced, or accepted, that no page had shown."""
+    known = save("deploy-day", "On Tuesdays.", type="fact")
+    claim = save("port", "The port is 1.", type="fact", source="external")
+    for path in (f"/{known}/edit", "/inbox/accept", "/inbox/edit"):
+        fields = {"content": "On Fridays.", "type": "fact", "ref": claim}
+        refused = reader.send(path, version="", **fields)
+        assert refused.status_code == 400, path
+        assert "does not say which version it began with" in refused.text
+        assert "On Fridays.</textarea>" in refused.text
+    with opening.open_memory() as memory:
+        assert memory.curation.show(known).memory.text == "On Tuesdays."
+        assert [row.text for row in memory.curation.pending()] == ["The port is 1."]
+
+
 def test_an_edit_by_hand_while_a_form_is_open_is_a_conflict(
     reader: Reader, home: Path
 ) -> None:
@@ -297,13 +312,21 @@ def test_a_conflict_shows_the_text_of_the_same_scope(reader: Reader) -> None:
 
 
 def test_a_claim_is_accepted_by_a_person_only(reader: Reader) -> None:
-    """A token may reject it; accepting is for the one who opened the page."""
+    """A token may reject it; accepting is for the one who opened the page.
+
+    Who tried in a browser was told of an agent's shell.
+    """
     claim = save("port", "The port is 5433.", type="fact", source="external")
     with Reader(reader.served) as other:
         other.log_in(reader.served.token)
         assert "/inbox/accept" not in other.page("/inbox").text
-        refused = other.send("/inbox/accept", ref=claim)
-        assert refused.status_code == 400
+        known = save("tea", "Drink tea.", type="fact")
+        for path in ("/inbox/accept", f"/{known}/purge"):
+            refused = other.send(path, ref=claim, version="any")
+            assert refused.status_code == 403
+            assert "is for a person to decide" in refused.text
+            assert "<code>hm dashboard</code> opens" in refused.text
+            assert "CLAUDECODE" not in refused.text
 
     accepted = reader.send("/inbox/accept", on="/inbox", ref=claim)
     assert "Accepted." in accepted.text

@@ -162,8 +162,9 @@ def test_a_claim_is_edited_and_stays_pending(reader: Reader, home: Path) -> None
     assert "A log line." not in form
 
     fields = {"ref": claim, "content": "The port is 1."}
-    saved = reader.send("/inbox/edit", on="/inbox", **fields)
-    again = reader.send("/inbox/edit", on="/inbox", **fields)
+    on = f"/inbox/edit?ref={claim}"
+    saved = reader.send("/inbox/edit", on=on, **fields)
+    again = reader.send("/inbox/edit", on=on, **fields)
 
     assert "Saved; it still waits for you." in saved.text
     assert "Nothing changed." in again.text
