@@ -29,6 +29,7 @@ from hivemind_memory.dashboard.reply import Reply, send_reply, static_reply
 from hivemind_memory.dashboard.request import (
     cookies_of,
     fields_of,
+    is_for_another_page,
     last_event_of,
     part_of,
 )
@@ -64,6 +65,7 @@ _LONG_FIELDS = ("content", "description")
 _FIELDS = ("key", "scope", "reason", "name", "description")
 
 NOT_FOUND = Failure(404, "There is nothing here, or you may not see it.")
+_OTHER_PAGE = b"A page of another origin asks for this.\n"
 _TOO_LARGE = "The form is larger than 1 MiB. Nothing was saved."
 _NO_SESSION = Failure(401, "You are no longer logged in. Nothing was saved.")
 _WRONG_FORM = Failure(403, "The form is not from this page. Nothing was changed.")
@@ -106,6 +108,10 @@ class Dashboard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
         path, method = scope["path"], scope["method"]
+        if is_for_another_page(scope):
+            reply = Reply(status=403, body=_OTHER_PAGE, media="text/plain")
+            await send_reply(scope, send, reply)
+            return
         if path.startswith(STATIC) and method in {"GET", "HEAD"}:
             reply = static_reply(path.removeprefix(STATIC), scope["query_string"])
             await send_reply(scope, send, reply)

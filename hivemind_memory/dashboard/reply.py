@@ -36,6 +36,7 @@ _SAFE_HEADERS = (
     # Not no-referrer: a form would then be sent with ``Origin: null``, and refused.
     (b"referrer-policy", b"same-origin"),
     (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
 )
 _LEVEL = 5
 

@@ -10,6 +10,7 @@ from hivemind_memory.http_api.failures import Failure
 from hivemind_memory.mcp_server.http_sessions import Scope
 
 MAX_FIELDS = 100
+_FETCH = (b"sec-fetch-site", b"sec-fetch-mode")
 _TOO_MANY = Failure(400, f"The form has more than {MAX_FIELDS} fields.")
 
 
@@ -34,6 +35,17 @@ def part_of(scope: Scope) -> str:
             part: str = value.decode("latin-1")
             return part if part in PARTS else ""
     return ""
+
+
+def is_for_another_page(scope: Scope) -> bool:
+    """Return whether a page of another origin asks: as a picture, a script, with fetch.
+
+    A server on another port is of the same site, so a browser sends it the cookie. A
+    person may follow a link from there.
+    """
+    sent = {name: value for name, value in scope["headers"] if name in _FETCH}
+    site, mode = map(sent.get, _FETCH)
+    return site in {b"cross-site", b"same-site"} and mode != b"navigate"
 
 
 def last_event_of(scope: Scope, after: str) -> str:

@@ -46,3 +46,20 @@ def test_of_two_cookies_of_one_name_the_nearer_one_counts(reader: Reader) -> Non
     headers = {"Cookie": f"{name}={value}; {name}=forged"}
     answer = httpx.get(f"{reader.served.url}/memory", headers=headers, trust_env=False)
     assert answer.status_code == 200
+
+
+@pytest.mark.parametrize("path", ["", "/events", "/static/dashboard.js"])
+def test_a_page_of_another_origin_loads_nothing(reader: Reader, path: str) -> None:
+    """A server on another port is of the same site: the cookie is sent along."""
+    for site, mode, status in (
+        *((site, "no-cors", 403) for site in ("cross-site", "same-site")),
+        *((site, "cors", 403) for site in ("cross-site", "same-site")),
+        *((site, "navigate", 200) for site in ("cross-site", "same-site", "none")),
+        ("same-origin", "cors", 200),
+    ):
+        headers = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode}
+        with reader.client.stream("GET", f"/memory{path}", headers=headers) as answer:
+            assert answer.status_code == status, (site, mode)
+            if path != "/events":
+                policy = answer.headers["cross-origin-resource-policy"]
+                assert policy == "same-origin"
