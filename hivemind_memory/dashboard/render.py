@@ -23,7 +23,7 @@ from hivemind_memory.dashboard.addresses import (
 from hivemind_memory.dashboard.ages import PageTime, age_words, exact_time
 from hivemind_memory.dashboard.purge_words import place_text, why_text
 from hivemind_memory.dashboard.reply import static_address
-from hivemind_memory.dashboard.shown_text import masked_text
+from hivemind_memory.dashboard.shown_text import hidden_names, masked_text
 from hivemind_memory.markdown.html import NO_LINKS, to_html
 from hivemind_memory.markdown.plain_text import plain_text
 from hivemind_memory.model.display import count_text, escape_text, shorten
@@ -65,6 +65,7 @@ class Renderer:
             coded=coded,
             count=count_text,
             day=day_of,
+            hidden_names=hidden_names,
             highlighted=highlighted,
             hit_address=hit_address,
             markdown=markdown,

@@ -263,6 +263,19 @@ def _is_joined(side: str) -> bool:
     return side == "\ufe0f" or not _pattern(_SUSPECT).match(side)
 
 
+def hidden_in(text: str) -> list[str]:
+    """Return the characters that ``escape_text`` would show, in order.
+
+    >>> hidden_in("pay \u202e001"), hidden_in("tea")
+    (['\u202e'], [])
+    """
+    control = [letter for letter in text if ord(letter) in _FOR_TEXT]
+    if text.isascii():
+        return control
+    found = _pattern(_SUSPECT).finditer(text)
+    return control + [at[0] for at in found if _shown(at) != at[0]]
+
+
 def lines_text(path: str, start_line: int, end_line: int) -> str:
     """Return lines of a note as all commands and tools take them.
 

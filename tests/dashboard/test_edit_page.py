@@ -180,3 +180,20 @@ def test_a_note_of_no_known_type_has_no_form_that_cannot_be_saved(
         assert refused.status_code == 409
         assert "no id or no known type" in refused.text
         assert "This memory is active" not in refused.text
+
+
+def test_a_form_names_what_its_field_does_not_show(reader: Reader) -> None:
+    """A text that turns around looked like another one; it stays as it is."""
+    text = "Pay \u202e001\u202c to the\u200b shop \U0001f469\u200d\U0001f52c."
+    known = save("pay", text, type="fact")
+    claim = save("claim", text, type="fact", source="external")
+    for path in (f"/{known}/edit", f"/inbox/edit?ref={claim}"):
+        form = reader.page(path).text
+        assert "U+202E RIGHT-TO-LEFT OVERRIDE, U+202C POP DIRECTIONAL" in form
+        assert "FORMATTING, U+200B ZERO WIDTH SPACE. They stay" in form
+        assert 'aria-describedby="hidden-in"' in form
+        assert f"{text}</textarea>" in form
+    assert "hidden-in" not in reader.page("/new").text
+    edit(reader, "pay", f"{text} Twice.")
+    with opening.open_memory() as memory:
+        assert memory.curation.show("pay").memory.text == f"{text} Twice."
