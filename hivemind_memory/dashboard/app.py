@@ -32,6 +32,7 @@ from hivemind_memory.dashboard.request import (
     is_for_another_page,
     last_event_of,
     part_of,
+    typed_beside,
 )
 from hivemind_memory.dashboard.sessions import SESSION_S, Notice, Sessions
 from hivemind_memory.dashboard.visit import (
@@ -61,8 +62,6 @@ THEME, EVENTS, STATIC = f"{ROOT}/theme", f"{ROOT}/events", f"{ROOT}/static/"
 FORM_SECRET = "form_secret"  # noqa: S105 - the name of a field
 
 _METHODS = frozenset({"GET", "HEAD", "POST"})
-_LONG_FIELDS = ("content", "description")
-_FIELDS = ("key", "scope", "reason", "name", "description")
 
 NOT_FOUND = Failure(404, "There is nothing here, or you may not see it.")
 _OTHER_PAGE = b"A page of another origin asks for this.\n"
@@ -345,7 +344,7 @@ class Dashboard:
             values={
                 "failure": failure,
                 "typed": visit.form.get("content", ""),
-                "fields": _typed_beside(visit.form),
+                "fields": typed_beside(visit.form),
                 "needs_login": failure is _NO_SESSION,
             },
             status=failure.status,
@@ -361,13 +360,6 @@ class Dashboard:
 def _too_many(problem: str) -> Failure:
     """Return the failure of a reader who has too many requests open."""
     return Failure(TOO_MANY, problem, headers={"retry-after": str(RETRY_S)})
-
-
-def _typed_beside(form: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return what was typed into the smaller fields of a form, each with its name."""
-    if not any(map(form.get, _LONG_FIELDS)):
-        return []
-    return [(name.capitalize(), form[name]) for name in _FIELDS if form.get(name)]
 
 
 def _time_of(call: PageCall | None) -> PageTime | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from urllib.parse import parse_qsl
 
 from hivemind_memory.dashboard.page import PARTS
@@ -10,6 +11,8 @@ from hivemind_memory.http_api.failures import Failure
 from hivemind_memory.mcp_server.http_sessions import Scope
 
 MAX_FIELDS = 100
+_LONG_FIELDS = ("content", "description")
+_FIELDS = ("key", "scope", "reason", "name", "description")
 _FETCH = (b"sec-fetch-site", b"sec-fetch-mode")
 _TOO_MANY = Failure(400, f"The form has more than {MAX_FIELDS} fields.")
 
@@ -26,6 +29,13 @@ def fields_of(body: bytes) -> dict[str, str]:
     except ValueError:
         raise _TOO_MANY from None
     return {name: value.replace("\r\n", "\n") for name, value in pairs}
+
+
+def typed_beside(form: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return what was typed into the smaller fields of a form, each with its name."""
+    if not any(map(form.get, _LONG_FIELDS)):
+        return []
+    return [(name.capitalize(), form[name]) for name in _FIELDS if form.get(name)]
 
 
 def part_of(scope: Scope) -> str:
