@@ -6,7 +6,7 @@ import json
 import re
 
 from hivemind_memory.context.briefing import count_words
-from hivemind_memory.jobs.replies import unusable
+from hivemind_memory.jobs.replies import plain, unusable
 from hivemind_memory.jobs.unfounded import find_unfounded
 from hivemind_memory.model.chat import SYSTEM, USER, ChatMessage
 from hivemind_memory.model.scope import scope_text
@@ -79,6 +79,7 @@ def briefing_in(reply: Mapping[str, object], told: Sequence[ToldMemory]) -> str:
         raise unusable("without a briefing")
     if len(text) > MAX_CHARS:
         raise unusable(f"with more than {MAX_CHARS:,} characters")
+    text = plain(text)
     paragraphs = (" ".join(part.split()) for part in text.split("\n"))
     text = "\n".join(part for part in paragraphs if part)
     if not text.isprintable() and not text.replace("\n", "").isprintable():

@@ -9,7 +9,7 @@ import json
 
 from hivemind_memory.access.visibility import is_kept_back
 from hivemind_memory.context.briefing import told_in
-from hivemind_memory.jobs.replies import rows_in, unusable
+from hivemind_memory.jobs.replies import plain, rows_in, unusable
 from hivemind_memory.jobs.unfounded import find_unfounded
 from hivemind_memory.markdown.entry import own_lines
 from hivemind_memory.memory.moved_spaces import fingerprint_in_use
@@ -156,7 +156,7 @@ def merges_in(
         key, content = row.get("key"), row.get("content")
         if key not in [mask(each.key) for each in sources]:
             raise unusable("with a key that none of the memories has")
-        content = content.strip() if isinstance(content, str) else ""
+        content = plain(content).strip() if isinstance(content, str) else ""
         if not 0 < len(content) <= MAX_CONTENT_CHARS or mask(content) != content:
             raise unusable("with a text that cannot be saved")
         if escape_text(content) != content:

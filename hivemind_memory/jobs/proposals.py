@@ -10,7 +10,7 @@ import json
 from math import isfinite
 
 from hivemind_memory.jobs.relations import text_of
-from hivemind_memory.jobs.replies import rows_in
+from hivemind_memory.jobs.replies import plain, rows_in
 from hivemind_memory.model.capture import Proposal
 from hivemind_memory.model.chat import SYSTEM, USER, ChatMessage
 from hivemind_memory.model.citation import names_note
@@ -177,7 +177,7 @@ def proposal_of_json(text: str) -> Proposal:
 def _text_of(row: Mapping[str, object], name: str) -> str:
     """Return a text of a row without blank edges; empty: it has none."""
     found = row.get(name)
-    return found.strip() if isinstance(found, str) else ""
+    return plain(found).strip() if isinstance(found, str) else ""
 
 
 def _share_of(number: object) -> float | None:
@@ -188,11 +188,14 @@ def _share_of(number: object) -> float | None:
 
 
 def _span_of(lines: object) -> tuple[int, int] | None:
-    """Return the first and the last line that a proposal rests on; None: neither."""
-    if not isinstance(lines, list) or len(lines) not in (1, 2):
+    """Return the first and the last line that a proposal rests on; None: neither.
+
+    Some models name all lines.
+    """
+    if not isinstance(lines, list) or not 0 < len(lines) <= _MAX_SPAN:
         return None
     numbers = [n for n in lines if isinstance(n, int) and not isinstance(n, bool)]
-    if len(numbers) != len(lines):
+    if len(numbers) != len(lines) or numbers != sorted(numbers):
         return None
     first, last = numbers[0], numbers[-1]
     return (first, last) if 0 < first <= last < first + _MAX_SPAN else None

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 
     from hivemind_memory.model.ports import Chat
 
+_PLAIN = str.maketrans(
+    {"\u2010": "-", "\u2011": "-", "\u00a0": " ", "\u2009": " ", "\u202f": " "}
+)
+
 
 def rows_in(reply: Mapping[str, object], name: str) -> list[object]:
     """Return the list that a reply has under a name; an empty one says: nothing.
@@ -25,6 +29,14 @@ def rows_in(reply: Mapping[str, object], name: str) -> list[object]:
     if not isinstance(rows, list):
         raise unusable(f"without a list of {name}")
     return rows
+
+
+def plain(text: str) -> str:
+    """Return a text with the hyphens and spaces that people type and search for.
+
+    Some models write others that look alike, also within names and paths.
+    """
+    return text.translate(_PLAIN)
 
 
 def unusable(why: str) -> ValueError:

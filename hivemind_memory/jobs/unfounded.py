@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from hivemind_memory.jobs.replies import plain
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -39,7 +41,7 @@ def find_unfounded(text: str, sources: Iterable[str]) -> str:
     >>> find_unfounded("Port 5433 of `db1`.", ["db1 listens on 5432"])
     '5433'
     """
-    given = " ".join(" ".join(sources).split())
+    text, given = plain(text), plain(" ".join(" ".join(sources).split()))
     folded = given.casefold()
     numbers = set(_NUMBER.findall(given))
     for name in _names_in(text):

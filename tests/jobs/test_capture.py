@@ -236,6 +236,29 @@ def test_a_session_counts_as_read_only_if_the_reply_has_a_list(
     assert outcomes(home.capture()) == ["proposed"]
 
 
+@pytest.mark.parametrize("lines", [[2, 3, 4], [3]])
+def test_the_lines_of_a_proposal_may_be_named_one_by_one(
+    home: CaptureHome, lines: list[int]
+) -> None:
+    """Models do so, and nobody was told of the proposal that was passed over."""
+    home.put(SAID)
+    home.reply_with(proposal(LESSON, 3, lines=lines))
+
+    assert outcomes(home.capture()) == ["proposed"]
+
+
+def test_a_hyphen_or_a_space_of_another_kind_is_plain(home: CaptureHome) -> None:
+    """Models write them within names, where no search finds them."""
+    home.put([(USER, "We pin node-18 for the lamp, newer ones break it."), *SAID])
+    text = "We pin node\u201118 for the\u00a0lamp, because newer ones break it."
+    home.reply_with(proposal(text, 1))
+    home.capture()
+
+    assert home.pending() == [
+        "We pin node-18 for the lamp, because newer ones break it."
+    ]
+
+
 def test_what_a_file_of_the_repository_says_is_dropped(home: CaptureHome) -> None:
     (home.work / "CLAUDE.md").write_text(f"# Lamp\n\n- {LESSON}\n\nMore.\n")
     home.put(SAID)
