@@ -61,7 +61,7 @@ def sessions(call: PageCall) -> Page:
             # One more than is shown: whether there are earlier ones.
             most = MAX_SAID + 1
             query = ActivityQuery(session=asked, before=before, max_results=most)
-            found_hits = activity.search(query, budget_s=0).hits if is_on else ()
+            found_hits = activity.search(query, budget_s=0).hits
             said = found_hits[:MAX_SAID]
             waiting = _waiting(call, asked)
             if not said and asked not in saved and not waiting:

@@ -432,6 +432,7 @@ def test_a_long_look_is_shown_while_it_goes_on() -> None:
         "here": "",
         "address": "",
         "event": "",
+        "reader": "",
         "notice": None,
         "form_secret": "",
     }

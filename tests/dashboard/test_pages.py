@@ -773,9 +773,9 @@ def test_the_owner_sees_the_size_and_how_far_long_work_is(
         "here": "",
         "address": "",
         "event": "",
+        "reader": "",
         "notice": None,
         "form_secret": "",
-        "reader": "",
     }
     names = ("is_member", "is_person", "may_change", "is_logged_in")
     model = SimpleNamespace(name="none", jobs={})

@@ -65,6 +65,23 @@ def test_the_newest_session_comes_first(served: Served, home: Path) -> None:
     assert (links[0], links[2]) == ("5e55b", "5e55c")
 
 
+def test_a_session_opens_though_no_transcripts_are_read(
+    reader: Reader, served: Served
+) -> None:
+    """A call is kept with any settings: it was listed, and its page was not there."""
+    row = {"label": "Bash", "content": "The zebra sleeps."}
+    path = "/workspaces/web/activity"
+    assert served.ask("POST", path, json=row).status_code == 201
+    [link] = re.findall(
+        r'class="open" href="/memory([^"]*)"', reader.page("/sessions").text
+    )
+
+    page = reader.page(html.unescape(link))
+
+    assert page.status_code == 200
+    assert "The zebra sleeps." in page.text
+
+
 def test_a_long_session_is_read_a_page_at_a_time(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -105,7 +122,7 @@ def test_what_an_agent_said_is_shown_as_markdown() -> None:
         for label in ("assistant", "tool")
     ]
     names = ("may_change", "notice", "is_logged_in", "is_member", "is_person")
-    frame = {"theme": "", "here": "", "address": "", "event": ""}
+    frame = dict.fromkeys(("theme", "here", "address", "event", "reader"), "")
     values = {"session": "5e55a", "said": said, "saved": [], "waiting": 0}
     values |= {"earlier": "", "is_newest": True}
     values |= {**frame, "form_secret": "", "time": None, **dict.fromkeys(names)}
