@@ -241,14 +241,17 @@ def open_watcher(memory: Memory) -> Watcher:
 def diagnose(memory: Memory) -> Diagnosis:
     """Return the findings of the memory and of the rooms above it."""
     from hivemind_memory.connect.entry_findings import entry_findings
-    from hivemind_memory.inject.hook_repair import hooks_findings
+    from hivemind_memory.connect.hook_findings import agent_hook_findings
+    from hivemind_memory.inject.section_findings import injection_findings
     from hivemind_memory.inject.skills_here import skill_findings
     from hivemind_memory.model.results import Diagnosis
     from hivemind_memory.transcripts.findings import session_findings
     from hivemind_memory.watch.leader import leader_finding
 
-    entries = entry_findings(os.path.expanduser("~"), os.environ, git_environ())
-    hooks = hooks_findings(open_injector(memory), memory.state())
+    user_home = os.path.expanduser("~")
+    entries = entry_findings(user_home, os.environ, git_environ())
+    entries += agent_hook_findings(user_home, os.environ)
+    hooks = injection_findings(open_injector(memory), memory.state(), os.curdir)
     with open_activity(memory) as activity:
         sessions = session_findings(activity)
     skills = skill_findings(open_skills(memory))

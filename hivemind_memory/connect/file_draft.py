@@ -189,6 +189,15 @@ def has_hook(draft: FileDraft, kind: str = START_HOOK) -> bool:
     )
 
 
+def own_commands(draft: FileDraft, kind: str) -> dict[str, str]:
+    """Return the command of a hook that we added, by the event that runs it."""
+    return {
+        event: hook["command"]
+        for event in _events(draft)
+        for _, _, hook in _own_hooks(draft, event, kind)
+    }
+
+
 def drop_hooks(draft: FileDraft) -> None:
     """Remove every hook that we added, of whatever event."""
     for event in _events(draft):

@@ -176,6 +176,37 @@ def test_hooks_and_capture_are_registered_and_undone_to_the_byte(
     assert machine.snapshot() == before
 
 
+def test_doctor_names_a_hook_that_no_longer_works(machine: Machine) -> None:
+    """Its program is gone, or an event of this version is missing; connect mends it."""
+    machine.install("claude", "qwen")
+    machine.put(".hivemind/memory/global.md", "Tabs are four spaces.\n")
+    words = ("connect", "claude", "qwen", "--hooks", "--capture", "--yes")
+    machine.run(*words)
+    assert "agent hooks" not in machine.run("doctor").out
+    file, other = machine.home / SETTINGS, machine.home / FILES["qwen"]
+    settings = json.loads(file.read_text())
+    del settings["hooks"]["SubagentStart"]
+    file.write_text(json.dumps(settings))
+    other.write_text(other.read_text().replace(str(machine.hm), "/gone/hm"))
+
+    said = machine.run("doctor")
+
+    start, end = "tells a session its memories", "captures a session"
+    assert said.code == 1
+    for title, problem, flag in (
+        ("Claude Code", f"{start} is not registered for SubagentStart", "--hooks"),
+        ("Qwen Code", f"{start} runs /gone/hm, which is gone", "--hooks"),
+        ("Qwen Code", f"{end} runs /gone/hm, which is gone", "--capture"),
+    ):
+        name = title.split()[0].lower()
+        assert (
+            f"problem\tagent hooks\t{title}: its hook that {problem}\n"
+            f"\thint\t`hm connect {name} {flag}` registers it again.\n"
+        ) in said.out
+    machine.run(*words)
+    assert "agent hooks" not in machine.run("doctor").out
+
+
 def test_codex_is_offered_its_hook_and_told_to_trust_it(machine: Machine) -> None:
     """It runs no hook that a person has not trusted; `/hooks` is where they do it."""
     machine.install("codex")
