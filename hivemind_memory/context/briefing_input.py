@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from hivemind_memory.access.visibility import PRIVATE
 from hivemind_memory.markdown.entry import own_lines
+from hivemind_memory.model.display import shorten
 from hivemind_memory.model.memory_types import SEARCH_ONLY, find_type
 from hivemind_memory.model.value import value
 from hivemind_memory.redaction import mask
@@ -85,7 +86,7 @@ def read_told(memory: Memory, row: MemoryRow) -> ToldMemory | None:
         return None
     # Masked as a whole: half of a secret is not recognized.
     text = mask("\n".join(own_lines(found.text.split("\n")))).strip()
-    text = text[:MAX_TEXT_CHARS]
+    text = shorten(text, MAX_TEXT_CHARS)
     kind = find_type(row.type, memory.types) if row.type else None
     if not text or kind is None or kind.injected == SEARCH_ONLY:
         return None

@@ -18,6 +18,7 @@ from hivemind_memory.jobs.session_windows import MAX_WINDOWS, WINDOW_CHARS
 from hivemind_memory.model.agents import TRANSCRIPT_SOURCES
 from hivemind_memory.model.capture import CaptureResult
 from hivemind_memory.model.curation import MemorySelector, NewMemory
+from hivemind_memory.model.memory_types import BUILT_IN
 from hivemind_memory.state.erased_messages import ErasedMessages
 from tests.support.capture_home import CaptureHome, proposal, told
 from tests.support.sessions import ASSISTANT, TOOL, USER
@@ -275,6 +276,19 @@ def test_what_is_known_is_told_to_the_model_and_not_proposed(home: CaptureHome) 
 
     assert "says so already (active)" in why(home.capture())
     assert told(home.chat.asked[0])["known"] == [{"key": "dimmer", "text": LESSON}]
+
+
+def test_the_types_that_the_model_is_pointed_to_are_there(home: CaptureHome) -> None:
+    """It was told names alone, and a type decides which sessions see a memory."""
+    home.put(SAID)
+    home.reply_with()
+    home.capture()
+
+    task = home.chat.asked[0][0].text
+    line = task.partition("- type: ")[2].partition(";")[0]
+    named = [part.split()[0] for part in line.split(", ")]
+    assert named == ["decision", "preference", "lesson", "fact"]
+    assert set(named) <= set(BUILT_IN)
 
 
 @pytest.mark.parametrize(

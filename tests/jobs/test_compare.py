@@ -259,6 +259,19 @@ def test_half_a_secret_at_the_edge_is_not_sent(
     assert "ghp_" not in told_of(home, "deploy-time")
 
 
+def test_a_model_sees_that_a_memory_goes_on(home: ModelHome) -> None:
+    """It could say that the saved one replaces what it had not read."""
+    two(home)
+    rewrite(home, "deploy-time", f"{NEW} {'Green. ' * MAX_TEXT_CHARS}")
+    home.run()
+
+    [messages] = home.chat.asked
+    text = data_in(messages)["saved"]["text"]
+    assert len(text) == MAX_TEXT_CHARS
+    assert text.endswith("…")
+    assert "ends with …" in messages[0].text
+
+
 def test_a_secret_with_quotes_is_masked_before_it_is_json(home: ModelHome) -> None:
     """A backslash before each quote hid it from the rules."""
     two(home)
