@@ -31,6 +31,20 @@ _NAMED = re.compile(
 )
 _TASK = re.compile(r"\[([ xX])\](?=\s)")
 _NO_SLUG = re.compile(r"[^\w\- ]")
+_MARKUP = re.compile(r"[!#$%&*+<=>@\[\\\]^_`{}~]")
+"""What may begin or end markup: the time of reading it grows with their number."""
+
+MOST_MARKUP = 2_000
+"""So many of them are read in one paragraph, and in all dense ones of a text together.
+
+What has more is shown as it was typed.
+"""
+
+_DENSE = 5
+"""A paragraph is dense if more than every fifth of its characters is one of them."""
+
+_AS_TYPED = "This is shown as it was typed: it has too many signs to be formatted."
+
 _SIGNS = {" ": ("\u2610", "to do"), "x": ("\u2611", "done")}
 """What is between the brackets of a task -> its sign, and the word for it."""
 
@@ -82,6 +96,8 @@ def _parser() -> MarkdownIt:
     parser.block.ruler.before(
         "paragraph", "provenance", _provenance, {"alt": ["paragraph"]}
     )
+    parser.core.ruler.at("inline", _inline)
+    parser.add_render_rule("as_typed", _as_typed)
     parser.core.ruler.push("tasks", _tasks)
     parser.add_render_rule("task", _task)
     parser.core.ruler.push("ids", _ids)
@@ -172,6 +188,33 @@ def _provenance(state: StateBlock, start: int, _: int, silent: bool) -> bool:  #
     if not silent:
         state.line = start + 1
     return True
+
+
+def _inline(state: StateCore) -> None:
+    """Read the markup in paragraphs, items and cells, up to a bound.
+
+    A line of nothing but brackets or stars took a second for 60 kB.
+    """
+    left = MOST_MARKUP
+    for token in state.tokens:
+        if token.type != "inline":
+            continue
+        count = len(_MARKUP.findall(token.content))
+        is_dense = count * _DENSE > len(token.content)
+        if count > (left if is_dense else MOST_MARKUP):
+            text = Token("text", "", 0, content=token.content)
+            token.children = [Token("as_typed", "", 0), text]
+            continue
+        left -= count if is_dense else 0
+        token.children = []
+        state.md.inline.parse(token.content, state.md, state.env, token.children)
+
+
+def _as_typed(
+    _: RendererHTML, __: list[Token], ___: int, ____: OptionsDict, _____: EnvType
+) -> str:
+    """Say why a paragraph is shown as it was typed."""
+    return f'<em class="hint">{_AS_TYPED}</em> '
 
 
 def _tasks(state: StateCore) -> None:

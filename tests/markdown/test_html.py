@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import time
+from html import escape
 from urllib.parse import unquote
 
 import pytest
@@ -144,3 +146,25 @@ def test_an_image_is_a_link_and_a_heading_is_lower() -> None:
         '<h3>A</h3>\n<p><a href="https://a.example/i.png"'
         ' rel="noopener noreferrer nofollow">chart</a></p>\n'
     )
+
+
+@pytest.mark.parametrize(
+    "sign", ["[", "[[a", "*a_", "[a](", "![a](", "~~a", "**a", "<", "&", "[aaaaa"]
+)
+def test_a_line_of_signs_is_shown_as_it_was_typed(sign: str) -> None:
+    """60 kB of them took up to two seconds, in which the server did nothing else."""
+    line = sign * (60_000 // len(sign))
+    began = time.process_time()
+    html = to_html(f"{line}\n\n**Bold**, [a link](https://a.example).")
+    assert time.process_time() - began < 0.25
+    assert "shown as it was typed" in html
+    assert escape(line) in html
+    assert "<strong>Bold</strong>" in html
+    assert 'href="https://a.example"' in html
+
+
+def test_a_long_text_of_usual_markup_is_rendered() -> None:
+    """Its paragraphs have few signs each, or there are few of them with many."""
+    prose = "We **deploy** on [Tuesdays](https://a.example), and *never* on Fridays. "
+    text = f"{prose * 10}\n\n" * 100 + "- `make`\n" * 400
+    assert "as it was typed" not in to_html(text)
