@@ -22,7 +22,8 @@ def list_page(
 ) -> MemoryPage:
     """Return some of the typed memories that fit, newest first, and how many do.
 
-    A visitor is shown what is public.
+    Where only what is forgotten fits, what was forgotten last comes first. A visitor
+    is shown what is public.
 
     Args:
         context: Of the caller.

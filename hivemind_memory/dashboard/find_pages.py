@@ -21,6 +21,7 @@ from hivemind_memory.dashboard.memory_pages import (
     without_secrets,
 )
 from hivemind_memory.dashboard.page import (
+    CHANGED,
     ROOT,
     SETTLED,
     TYPED,
@@ -69,7 +70,7 @@ def find(call: PageCall) -> Page:
     is_search = bool(asked["q"]) and status in {_USUAL["status"], ALL}
     values |= _hits(call, asked) if is_search else _list(call, asked, status)
     values["briefing"] = _briefing(call, asked, values["newest_scope"])
-    values["is_typed"] = call.part == TYPED
+    values |= {"is_typed": call.part == TYPED, "is_changed": call.part == CHANGED}
     return Page(template="results.html" if call.part else "find.html", values=values)
 
 

@@ -16,7 +16,7 @@ from hivemind_memory.dashboard.page import (
 )
 from hivemind_memory.dashboard.shown_text import masked_text
 from hivemind_memory.dashboard.word_diff import word_diff
-from hivemind_memory.errors import ForgottenError, HivemindError
+from hivemind_memory.errors import ForgottenError, HivemindError, MemoryNotFoundError
 from hivemind_memory.inject.told_worktrees import mentions_of
 from hivemind_memory.markdown.entry import own_text
 from hivemind_memory.markdown.text import decode
@@ -53,12 +53,7 @@ def show(call: PageCall) -> Page:
     except ForgottenError as error:
         return _forgotten_page(call, error)
     memory = without_secrets(details.memory)
-    chain = [without_secrets(version) for version in details.chain]
-    versions = [
-        {"memory": new, "diff": word_diff(old.text, new.text) if old else None}
-        for new, old in zip(chain, [*chain[1:], None], strict=True)
-    ]
-    versions_at = {version.path for version in chain}
+    versions_at = {version.path for version in details.chain}
     # The front matter and a [[link]] in the text may name the same memory.
     edges = {
         (edge.kind, edge.is_outgoing, edge.path or edge.id): edge
@@ -83,7 +78,7 @@ def show(call: PageCall) -> Page:
             "edges": list(edges.values()),
             "links": _named_links(details),
             "graph": _graph_of(list(edges.values())),
-            "versions": versions,
+            "versions": _compared(details.chain),
             "warnings": details.warnings,
             **_beside(call, details.memory),
             "has_secret": holds_secret(call, details.memory),
@@ -99,9 +94,38 @@ def _forgotten_page(call: PageCall, error: ForgottenError) -> Page:
     """
     if not call.may_change:
         raise error
-    memory = without_secrets(find_shown(call))
-    values = {"memory": memory, "problem": error.problem}
+    memory = find_shown(call)
+    values = {
+        "memory": without_secrets(memory),
+        "problem": error.problem,
+        "versions": _compared(_versions_left(call, memory)),
+    }
     return Page(template="forgotten.html", values=values)
+
+
+def _compared(chain: Iterable[StoredMemory]) -> list[dict[str, Any]]:
+    """Return the versions of a memory, each with what it changed in the one before."""
+    shown = list(map(without_secrets, chain))
+    return [
+        {"memory": new, "diff": word_diff(old.text, new.text) if old else None}
+        for new, old in zip(shown, [*shown[1:], None], strict=True)
+    ]
+
+
+def _versions_left(call: PageCall, memory: StoredMemory) -> list[StoredMemory]:
+    """Return a forgotten memory and the versions before it that are still there."""
+    hidden = {version.id: version for version in _forgotten(call)}
+    chain, waiting = [memory], list(memory.supersedes)
+    while waiting:
+        name = waiting.pop(0)
+        found = hidden.get(name)
+        if found is None:
+            with suppress(MemoryNotFoundError):
+                found = call.memory.curation.show(name).memory
+        if found is not None and found not in chain:
+            chain.append(found)
+            waiting += found.supersedes
+    return chain
 
 
 def find_shown(call: PageCall) -> StoredMemory:
@@ -114,12 +138,16 @@ def find_shown(call: PageCall) -> StoredMemory:
     try:
         return call.memory.curation.show(ref).memory
     except ForgottenError:
-        hidden = MemoryFilter(statuses=("forgotten",))
-        listed = call.memory.curation.list_page(hidden, offset=0, limit=MAX_FORGOTTEN)
-        for memory in listed.memories:
+        for memory in _forgotten(call):
             if memory.id == ref:
                 return memory
         raise
+
+
+def _forgotten(call: PageCall) -> Sequence[StoredMemory]:
+    """Return the forgotten memories that the reader may see listed."""
+    hidden = MemoryFilter(statuses=("forgotten",))
+    return call.memory.curation.list_page(hidden, limit=MAX_FORGOTTEN).memories
 
 
 def _beside(call: PageCall, memory: StoredMemory) -> dict[str, Any]:

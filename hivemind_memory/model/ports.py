@@ -226,7 +226,7 @@ class ListSource(Protocol):
     ) -> tuple[list[MemoryRow], int]:
         """Return some of the typed memories that fit, and how many do.
 
-        The newest created come first, of one moment the later path.
+        The newest come first; of what is forgotten alone, what was forgotten last.
 
         Args:
             wanted: Which fit.

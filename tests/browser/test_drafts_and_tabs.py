@@ -143,7 +143,8 @@ def test_a_memory_is_said_to_have_changed_only_if_it_has(open_page: OpenPage) ->
     page.goto("/memory/deploy-day")
     changed = page.locator("#changed")
     save("other", "Nothing of this.")
-    expect(listening.locator("#results")).to_contain_text("other")
+    expect(listening.locator("#results")).to_contain_text("2 memories")
+    expect(listening.locator("select[name=type]")).to_contain_text("context (1)")
     expect(changed).to_be_hidden()
 
     page.get_by_role("button", name="Pin").click()

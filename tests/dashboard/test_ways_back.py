@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+from hivemind_memory import opening
+from hivemind_memory.model.curation import MemorySelector
 from tests.dashboard.reader import Elements, Reader
 from tests.http_api.served import save
 
@@ -130,3 +133,25 @@ def test_what_was_put_right_is_no_longer_listed(reader: Reader, home: Path) -> N
     for name in ("copies", "secrets", "dead-links"):
         assert f'id="{name}"' not in after, name
     assert "Checked 4 memories." in after
+
+
+def test_a_forgotten_memory_shows_its_history(reader: Reader) -> None:
+    """As far as it is there; and of several, what was forgotten last comes first."""
+    save("day", "We deploy on Mondays.", type="fact")
+    save("day", "We deploy on Tuesdays.", type="fact", reason="a new rota")
+    save("other", "The port is 5432.", type="fact")
+    with opening.open_memory() as memory:
+        known = memory.curation.show("day").memory.id
+        for key in ("other", "day"):
+            memory.curation.forget(MemorySelector(name=key))
+
+    page = reader.page(f"/{known}").text
+    history = page.partition('id="chain"')[2]
+    assert "Reason: a new rota" in history
+    assert "<del>Mondays" in history
+    assert history.count("<li>") == 2
+    assert 'id="chain"' not in reader.page("/other").text
+    listed = reader.page("?status=forgotten").text
+    names = re.findall(r'class="open" href="[^"]*">(\w+)<', listed)
+    assert names[-1] == "other"
+    assert set(names[:-1]) == {"day"}

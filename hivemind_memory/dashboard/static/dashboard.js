@@ -22,6 +22,8 @@ if (form) {
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       const fresh = page.getElementById(id);
       if (fresh && current === mine) use(fresh);
+      const types = page.getElementById("types"); // with their numbers, after a change
+      if (types) form.elements.type.replaceChildren(...types.content.children);
     } catch { /* the next key asks again */ } finally {
       if (current === mine) current = null;
     }

@@ -75,7 +75,10 @@ class SqliteLists:
         """Return some of the typed memories that fit, and how many do; see the port."""
         where, values = _where(wanted)
         fitting = f"FROM files WHERE {_TYPED}{where}"
-        order = "ORDER BY created DESC, path DESC LIMIT ? OFFSET ?"
+        # Forgetting is the last change of a note, and its file tells when that was.
+        is_forgotten = wanted.statuses == (STATUSES[FORGOTTEN],)
+        newest = "mtime" if is_forgotten else "created"
+        order = f"ORDER BY {newest} DESC, path DESC LIMIT ? OFFSET ?"
         # In one statement, so that the list and its number are of one moment.
         sql = f"SELECT {COLUMNS}, (SELECT count(*) {fitting}) {fitting} {order}"
         numbers = (-1 if limit is None else limit, offset)
