@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 
 from hivemind_memory.files.descriptors import open_regular
 from hivemind_memory.inject.added_text import Block
-from hivemind_memory.inject.decoded import Budget, decoded_in
+from hivemind_memory.inject.decoded import Budget, decoded_in, is_text
 from hivemind_memory.inject.find_copies import (
     Copies,
     Known,
@@ -53,6 +54,10 @@ _SHARE = 4, 3
 _MAX_SHOWN = 60
 _MAX_TOLD = 40
 _ESCAPES = (b"\\u", b"&#", b"%20", b"=20", b"&nbsp;", b"\x1b")
+_SAMPLE = 64
+_STRINGS = bytes(at if 32 <= at < 127 else 10 for at in range(256))
+"""Text within other bytes, a line each."""
+
 _SPACE = b"\xc2\xa0"
 
 
@@ -85,18 +90,33 @@ class Check:
             some = files[at : at + 200]
             texts = self._objects.texts_of(file.id for file in some)
             for file in some:
+                if not file.olds:
+                    self._look_at_name(file)
                 data = texts.get(file.id, b"")
                 if data:
                     self.look_at(file, data, is_file=True)
 
     def look_at(self, file: NewFile, data: bytes, *, is_file: bool = False) -> None:
         """Look through one text, and whatever is hidden in it."""
-        self._look_for_lines(file, data, is_file=is_file)
-        for text in decoded_in(data, self._budget):
+        is_plain = is_text(data[:_SAMPLE])
+        shown = data if is_plain else data.translate(_STRINGS)
+        self._look_for_lines(file, shown, is_file=is_file)
+        for text in self._decoded_in(data):
             line = self._marked_line(text)
             if line and not self._was_there(file, line):
                 self.marked.append((file, line))
             self._look_for_lines(file, text, is_hidden=True)
+
+    def _decoded_in(self, data: bytes) -> Iterator[bytes]:
+        """Yield what is hidden in a text, as far as it can be read."""
+        with suppress(Exception):  # a damaged file must not end the check
+            yield from decoded_in(data, self._budget)
+
+    def _look_at_name(self, file: NewFile) -> None:
+        """Look at the names of a new file and its folders."""
+        if len(file.place) >= COPY:
+            names = file.place.replace("/", "\n").encode("utf-8", "replace")
+            self._look_for_lines(file, names, is_file=True)
 
     def _look_for_lines(
         self,
@@ -155,7 +175,7 @@ class Check:
         """Return whether a line was in the file before, in its letters."""
         sought = letters(line.decode("utf-8", "replace"))
         for data in self._objects.texts_of(file.olds).values():
-            for text in (data, *decoded_in(data, self._budget)):
+            for text in (data, *self._decoded_in(data)):
                 if sought in letters(_readable(text).decode("utf-8", "replace")):
                     return True
         return False
@@ -230,8 +250,8 @@ def main(words_file: str, folder: str, marks: str, quoted: str, only: str) -> No
     """Print where what is on standard input has something of a section.
 
     First an option of git that names the commits that don't count, and those that were
-    fetched, a line each, then ``--``, then ``object`` with the name of each new tag or
-    note, then what ``git diff-tree --raw`` lists.
+    fetched, a line each, then ``--``, then ``name`` with each new branch and ``object``
+    with each new tag or note, then what ``git diff-tree --raw`` lists.
 
     A place is printed after an equals sign if it has marks, after a question mark if it
     has a line of a memory.
@@ -257,13 +277,15 @@ def main(words_file: str, folder: str, marks: str, quoted: str, only: str) -> No
     files: list[NewFile] = []
     for line in lines:
         kind, _, name = line.rstrip(b"\n").decode("utf-8", "replace").partition(" ")
-        if kind == "object":
+        if kind == "name":
+            check.look_at(NewFile(name, "", "", ()), name.rpartition("/")[2].encode())
+        elif kind == "object":
             files += _objects_in(objects, name, check)
         elif kind == "commit":
-            message = objects.text_of(name).partition(b"\n\n")[2]
+            message = objects.text_of(name).partition(b"\nauthor")[2]
             place = NewFile(f"the message of {name}", "", name, ())
             check.look_at(place, message)
-    files += files_in(line for line in lines if not line.startswith(b"object "))
+    files += files_in(line for line in lines if line.startswith((b":", b"commit ")))
     check.look({(file.id, file.place): file for file in files}.values())
     places = [f"=    {place}\n" for place in check.marks_left(reachable)]
     if only != "marks" and not places:

@@ -198,6 +198,7 @@ import_module("hivemind_memory.inject." + sys.argv[2]).main(*sys.argv[3:])' \
         {
             printf '%s\n%s\n--\n' "--exclude=refs/stash $hivemind_known" \
                 "$hivemind_theirs"
+            printf '%s' "$hivemind_refs" | sed 's/.*/name &/'
             printf '%s' "$hivemind_objects" | sed 's/.*/object &/'
             printf '%s\n' "$hivemind_new" | git --no-replace-objects diff-tree \
                 --stdin --root --always -r -c --raw --no-abbrev --no-renames \
@@ -232,9 +233,9 @@ _QUOTES = r"""
 """
 
 _REPORT = r"""
-    case "$hivemind_hidden$hivemind_line$hivemind_quoted" in *!)
-        echo 'hivemind: the text of memories was not compared; run `hm inject`.' ;;
-    esac
+    hivemind_both=$hivemind_hidden$hivemind_quoted
+    [ "${hivemind_hidden%!}${hivemind_quoted%!}" = "$hivemind_both" ] ||
+        echo 'hivemind: the text of memories was not compared; run `hm inject`.'
     hivemind_copied=$(printf '%s\n' "$hivemind_quoted" | sed -n 's/^=//p')
     hivemind_quoted=$(printf '%s\n' "$hivemind_quoted" | sed -n 's/^?//p')
     hivemind_refused=$hivemind_found$hivemind_lines$hivemind_copied
@@ -292,13 +293,14 @@ _REFERENCES = r"""
         case $ref in refs/stash) ;; *) hivemind_only= ;; esac
         case $ref in
         HEAD | worktrees/*/HEAD | refs/heads/* | refs/stash) ;;
-        refs/tags/* | refs/notes/* | refs/replace/*)
-            hivemind_objects="$hivemind_objects$new$hivemind_line" ;;
-        refs/*)
+        refs/remotes/* | refs/prefetch/* | refs/pull/* | refs/bisect/*)
             hivemind_theirs="$hivemind_theirs$new$hivemind_line"; continue ;;
+        refs/*) hivemind_objects="$hivemind_objects$new$hivemind_line" ;;
         *) continue ;;
         esac
         hivemind_commits="$hivemind_commits$new$hivemind_line"
+        case $old in *[!0]*) continue ;; esac
+        [ ${#ref} -lt 50 ] || hivemind_refs="$hivemind_refs$ref$hivemind_line"
     done <<HIVEMIND_INPUT
 $hivemind_input
 HIVEMIND_INPUT
@@ -306,7 +308,7 @@ HIVEMIND_INPUT
 """
 
 _NOTHING_NEW = r"""
-    [ -n "$hivemind_new$hivemind_objects" ] || exit 0
+    [ -n "$hivemind_new$hivemind_objects$hivemind_refs" ] || exit 0
 """
 
 # What the remote has is not new, and neither is what any remote is known to have.
@@ -317,6 +319,7 @@ _PUSHED = r"""
             hivemind_theirs="$hivemind_theirs$old$hivemind_line" ;;
         esac
         case $new in *[!0]*) ;; *) continue ;; esac
+        case $ref in *stash*) hivemind_only= ;; esac  # no commit was refused
         case $remote_ref in
         refs/heads/*) ;;
         *) hivemind_objects="$hivemind_objects$new$hivemind_line" ;;
@@ -350,7 +353,7 @@ case $hivemind_input in *" HEAD"* | */HEAD* | *" refs/"*) (
     set -f
     hivemind_line='
 ' hivemind_commits= hivemind_objects= hivemind_theirs= hivemind_names= hivemind_quoted=
-    hivemind_hidden=
+    hivemind_hidden= hivemind_refs=
 {script}) >&2 || exit 1 ;; esac
 exec <<HIVEMIND_INPUT
 $hivemind_input

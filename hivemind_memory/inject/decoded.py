@@ -53,6 +53,7 @@ _AS_RUN = bytes.maketrans(
     b"a" * len(_BASE64) + b" " * (len(_NO_BASE64) - 1),
 )
 _AS_HEX = _ALL.translate(bytes.maketrans(b"h" + _HEX, b"." + b"h" * len(_HEX)))
+_AS_INK = bytes.maketrans(_ALL, bytes(32) + b" " + b"a" * 94 + bytes(129))
 _NARROW = b"a" * 16 + b"\n" + b"a" * 16
 _STANDARD = bytes.maketrans(b"-_", b"+/")
 _CONTROL = _ALL[:32].translate(None, b"\t\n\r\f\x1b") + b"\x7f"
@@ -63,6 +64,8 @@ _RUN = lazy_re(
 _SHORT_RUN = lazy_re(
     rb"[A-Za-z0-9+/_-]{16,}={0,6}(?:" + _BREAK + rb"[A-Za-z0-9+/_-]{2,}={0,6}){2,20000}"
 )
+_INK = lazy_re(rb"[!-~]{50,}(?:\r?\n[!-~]{50,}){0,1000}(?:\r?\n[!-~]+)?")
+_BINARY_PATCH = lazy_re(rb"(?m)^(?:literal|delta) [0-9]+\n((?:[A-Za-z][!-~]+\n)+)")
 _BASE32 = lazy_re(rb"[A-Z2-7]+")
 _HEX_RUN = lazy_re(rb"(?:(?:0x|\\x)?[0-9a-fA-F]{2}[\s:,;\"']{0,4}){24,}")
 _DUMP = lazy_re(
@@ -85,6 +88,8 @@ _BOMS = (
     (b"\xfe\xff", "utf-16-be"),
 )
 _ZLIB = (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
+_STREAM = lazy_re(rb"\x78[\x01\x5e\x9c\xda]")
+_MAX_STREAM_BYTES = 1 << 20
 _ZIP_END = b"PK\x05\x06"
 _ZIP_END_BYTES = 66_000
 _TAR = slice(257, 262)
@@ -112,6 +117,8 @@ class Budget:
 def is_packed(head: bytes) -> bool:
     """Return whether a file that begins so is an archive, compressed, or wide text."""
     if head.startswith((b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x5d\0\0", *_ZLIB)):
+        return True
+    if head.startswith((b"PACK", b"# v", b"%PDF")):
         return True
     if head.startswith((b"PK", b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff")):
         return True
@@ -151,6 +158,7 @@ def _parts(data: bytes, budget: Budget) -> Iterator[bytes]:
         if b"\n@@ " in data or data.startswith(b"@@ "):
             yield _PATCH.sub(b"", data)
         yield from _runs(data)
+        yield from _of_85(data)
 
 
 def _open(data: bytes, budget: Budget) -> Iterator[bytes] | None:
@@ -165,6 +173,8 @@ def _open(data: bytes, budget: Budget) -> Iterator[bytes] | None:
         from lzma import LZMADecompressor
 
         return _decompressed(data, LZMADecompressor, budget)
+    if data.startswith((b"PACK", b"# v2 git bundle", b"# v3 git bundle", b"%PDF")):
+        return _streams(data, budget)
     if _ZIP_END in data[-_ZIP_END_BYTES:]:
         return _zipped(data, budget)
     return _archived(data, budget) if data[_TAR] == b"ustar" else None
@@ -267,6 +277,18 @@ def _sign_of(found: object) -> bytes:
     return chr(code).encode("utf-8", "replace") if code < 0x110000 else b""
 
 
+def _streams(data: bytes, budget: Budget) -> Iterator[bytes]:
+    """Yield what is compressed somewhere in a pack of git or a document."""
+    from zlib import decompressobj, error
+
+    for found in _STREAM.finditer(data):
+        if not budget.most:
+            return
+        part = memoryview(data)[found.start() : found.start() + _MAX_STREAM_BYTES]
+        with suppress(error):
+            yield decompressobj().decompress(part, budget.most)
+
+
 def _runs(data: bytes) -> Iterator[bytes]:
     """Yield what stands in base64, in base32, as numbers, or in uuencode."""
     shape = data.translate(_AS_RUN)
@@ -311,6 +333,33 @@ def _tail(signs: bytes) -> bytes:
     """Return the last incomplete group of a base64, completed."""
     rest = signs[len(signs) // 4 * 4 :]
     return rest + b"=" * (4 - len(rest)) if len(rest) > 1 else b""
+
+
+def _of_patch(text: bytes) -> bytes:
+    """Return the bytes in a binary patch; each line begins with their number."""
+    from base64 import b85decode
+
+    lines = []
+    for line in text.split():
+        count = line[0] - (64 if line[0] < 97 else 70)
+        with suppress(ValueError):
+            lines.append(b85decode(line[1:])[:count])
+    return b"".join(lines)
+
+
+def _of_85(data: bytes) -> Iterator[bytes]:
+    """Yield what words without blanks stand for in base85 and Ascii85."""
+    if b"a" * _MIN_RUN not in data.translate(_AS_INK):
+        return
+    from base64 import a85decode, b85decode
+
+    for found in _BINARY_PATCH.finditer(data):
+        yield _of_patch(found[1])
+    for found in _INK.finditer(data):
+        word = found[0].translate(None, b"\r\n")
+        for decode in (b85decode, a85decode):
+            with suppress(ValueError):
+                yield from _if_text(decode(word[: len(word) // 5 * 5]))
 
 
 def _of_hex(text: bytes) -> bytes:

@@ -24,6 +24,9 @@ MAX_FILE_BYTES = 8 << 20
 MAX_BYTES = 64 << 20
 """What is read for one command, in all."""
 
+_MAX_BINARY_BYTES = 256 << 10
+"""A larger file that is neither text nor packed is not read: an image, a program."""
+
 _HEAD = 512
 _SAMPLE = 64
 _HEADER = 32
@@ -119,10 +122,10 @@ class Objects:
         return texts
 
     def _may_read(self, size: int, head: bytes) -> bool:
-        """Return whether an object is small enough, and no image or program."""
+        """Return whether an object is small enough, and no large image or program."""
         if size > min(self._left, MAX_FILE_BYTES):
             return False
-        return is_text(head[:_SAMPLE]) or is_packed(head)
+        return size <= _MAX_BINARY_BYTES or is_text(head[:_SAMPLE]) or is_packed(head)
 
     def _path(self, id_: str) -> str:
         """Return the file of an object that is in no pack."""

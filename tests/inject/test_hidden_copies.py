@@ -61,6 +61,9 @@ ENCODED = {
     "entities": 'save("entities", "".join(f"&#{ord(sign)};" for sign in text))',
     "unicode": 'save("unicode", "".join(f"\\\\u{ord(sign):04x}" for sign in text))',
     "escapes": 'save("escapes", "".join(f"\\\\x{byte:02x}" for byte in data))',
+    "b85": 'save("b85", base64.b85encode(data))',
+    "a85": 'save("a85", base64.a85encode(data, wrapcol=60))',
+    "pdf": 'save("pdf", b"%PDF-1.7\\nstream\\n" + zlib.compress(data) + b"\\nend")',
     "image.png": 'save("image.png", gzip.compress(data))',
     "bz2": 'save("bz2", bz2.compress(data))',
     "xz": 'save("xz", lzma.compress(data))',
@@ -88,9 +91,27 @@ LINES = {
     "crlf": "grep portcullis CLAUDE.md | sed 's/$/\\r/' > crlf",
     "line.gz": "grep portcullis CLAUDE.md | gzip > line.gz",
     "line.b64": "grep portcullis CLAUDE.md | base64 > line.b64",
+    "a.pyc": "printf '\\003\\363\\0\\1%s\\0' \"$(grep portcullis CLAUDE.md)\" > a.pyc",
+    "a.diff": "grep portcullis CLAUDE.md | gzip > ../g;"
+    " git diff --no-index --binary /dev/null ../g > a.diff",
     "wide": "grep portcullis CLAUDE.md | iconv -t UTF-16LE > wide",
 }
 """A file -> how a line of the section gets into it."""
+
+LINE = "grep portcullis CLAUDE.md"
+STASH = f"{LINE} > a; git stash -q -u"
+ELSEWHERE = (
+    f'git commit -q --allow-empty -m "$({LINE})"',
+    f'git commit -q --allow-empty -m x --author "$({LINE} | tr -d ">") <a@b.c>"',
+    f'git tag -a v1 -m "$({LINE})"',
+    f'git notes add -m "$({LINE})"',
+    f"git update-ref refs/own/x $({LINE} | git hash-object -w --stdin)",
+    f"git branch b$({LINE} | tr -cs a-zA-Z -)b",
+    f'touch "$({LINE})"; git add -A; git commit -q -m x',
+    f"{STASH}; git push -q origin stash@{{0}}:refs/heads/a",
+    f"{STASH}; git stash apply -q; git add -A; git commit -q -m x",
+)
+"""How a line of a memory gets elsewhere than into a file."""
 
 DELIBERATE = {
     "wrapped": "fold -s -w 40 ../memory > guide.rst",
@@ -179,18 +200,11 @@ def test_a_line_of_a_memory_is_committed_in_no_file(worktree: Path) -> None:
     assert "git -c hivemind.check=false" in said
 
 
-@pytest.mark.parametrize(
-    "way",
-    [
-        'git commit -q --allow-empty -m "$(grep portcullis CLAUDE.md)"',
-        'git tag -a v1 -m "$(grep portcullis CLAUDE.md)"',
-        'git notes add -m "$(grep portcullis CLAUDE.md)"',
-    ],
-)
+@pytest.mark.parametrize("way", ELSEWHERE)
 def test_a_line_of_a_memory_is_in_no_message_tag_or_note(
     way: str, worktree: Path
 ) -> None:
-    """They are kept and pushed as files are."""
+    """They are kept and pushed as files are; so are names, and stashes that leave."""
     refused = shell(worktree, way)
 
     assert refused.returncode != 0
