@@ -44,11 +44,15 @@ _ORACLE_PROGRAM = rf"[^\n]{{0,120}}?[ \t=\"']{_ORACLE}"
 _ORACLE_PROMPT = (
     rf"(?im)^(?:[ \t]{{0,8}}SQL>)?[ \t]{{0,8}}conn(?:ect)?[ \t]{{1,9}}{_ORACLE}"
 )
+_BARE = r"(?<![\w.-])"  # in a list of properties
+_MARKED = r"(?=[^\s]{0,60}[0-9!#$%&])"
 FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (word, lazy_re(pattern + VALUE))
     for word, pattern in (
         ("storepass", r"-(?:\w{0,12})storepass(?:word)?[ \t]+"),
+        ("storepass", rf"{_BARE}storepass[ \t]+{_MARKED}"),
         ("keypass", r"-(?:\w{0,12})keypass(?:word)?[ \t]+"),
+        ("keypass", rf"{_BARE}keypass[ \t]+{_MARKED}"),
         ("htpasswd", _HTPASSWD),
         ("nmcli", r"nmcli\b[^\n]{0,200}?\bpassword[ \t]+"),
         ("psk", r"(?:wifi-sec|802-11-wireless-security)\.psk[ \t]+"),

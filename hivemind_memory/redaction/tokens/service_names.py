@@ -145,7 +145,7 @@ def _is_called(before: str, value: str) -> bool:
     if not labels or _PREFIX.match(value):
         return False
     between = before[labels[-1].end() :]
-    is_long = re.search("[ -]", labels[-1][0]) is not None
+    is_long = re.search(r"[ \u2e80-\uffff-]", labels[-1][0]) is not None
     is_plain = _HEX.fullmatch(value) is None and UUID.fullmatch(value) is None
     return _LED.fullmatch(between) is not None or (
         (is_long or is_plain) and _BESIDE.fullmatch(between) is not None
