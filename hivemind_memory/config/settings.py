@@ -119,7 +119,7 @@ class Settings(ScopeSettings):
         is_secret=True,
     )
     llm_timeout_s: float = _option(
-        30.0,
+        120.0,
         "Seconds to wait for one reply of the language model. No save waits for it.",
         low=1,
         high=600,

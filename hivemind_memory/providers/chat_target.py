@@ -28,7 +28,7 @@ class ChatTarget:
     base_url: str
     model: str
     api_key: str = ""
-    timeout_s: float = 30.0
+    timeout_s: float = 120.0
     """Seconds for one reply."""
 
     def __repr__(self) -> str:

@@ -549,6 +549,14 @@ def test_a_key_goes_to_the_server_that_it_was_made_for(tmp_path: Path) -> None:
     assert KEY not in repr(own)
 
 
+def test_a_model_has_time_to_load_or_to_think(tmp_path: Path) -> None:
+    """After 30 s the reply was paid for and thrown away, up to five times."""
+    target = target_of(tmp_path, llm_provider="ollama", llm_model="m")
+
+    assert isinstance(target, ChatTarget)
+    assert target.timeout_s == 120
+
+
 def test_ollama_is_asked_where_it_is_for_vectors(tmp_path: Path) -> None:
     target = target_of(
         tmp_path, llm_provider="ollama", llm_model="m", ollama_url="http://box:1"
