@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -12,7 +13,9 @@ from hivemind_memory import opening
 from hivemind_memory.model.curation import NewMemory
 from tests.browser.conftest import OpenPage
 from tests.http_api.served import Served, save
+from tests.inject.repos import GIT_OF_NOBODY
 from tests.support.hostile_texts import XSS_TEXTS
+from tests.support.planted_rows import inject_into, plant
 from tests.support.tiers import mostly_thorough, part
 
 PATHS = (
@@ -22,6 +25,9 @@ PATHS = (
     *("/skills", "/jobs", "/port/promote", "/rollback/edit"),
     *("/rollback/purge", "/nothing", "/login"),
 )
+PLANTED = "name" * 100
+FOLLOWED = ("/injection", "/sessions", "/skills")
+"""Each entry of these lists is opened, too."""
 
 
 def fill_memory() -> None:
@@ -35,13 +41,22 @@ def fill_memory() -> None:
 @pytest.mark.parametrize("theme", mostly_thorough(["light", "dark"], every=2))
 @pytest.mark.parametrize("width", mostly_thorough([360, 1200], every=2))
 def test_pages_are_accessible_and_fit(
-    open_page: OpenPage, theme: str, width: int
+    open_page: OpenPage,
+    theme: str,
+    width: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """axe finds nothing, and nothing is wider than the screen.
 
-    No link of the briefing was large enough for a finger.
+    No link of the briefing was large enough for a finger. A long name of a session
+    made its page wide.
     """
+    for name, value in {**GIT_OF_NOBODY, "HOME": str(tmp_path)}.items():
+        monkeypatch.setenv(name, value)
     fill_memory()
+    plant(0, PLANTED)
+    inject_into(tmp_path / PLANTED[:250])
     for key in ("way", "other-way"):
         save(key, "Run rollback.py and wait for it.", type="fact", session="5e55")
     save("third", "Do nothing at all.", type="fact", contradicts=("way",))
@@ -49,13 +64,18 @@ def test_pages_are_accessible_and_fit(
         save(f"many-{number}", f"Text {number}.", type="fact")
     rules = {"rules": {"target-size": {"enabled": True}}}
     page = open_page(color_scheme=theme, viewport={"width": width, "height": 800})
-    for path in PATHS:
+    paths = list(PATHS)
+    for path in paths:
         page.goto(f"/memory{path}")
+        if path in FOLLOWED:
+            links = page.locator("a.open").all()
+            found = [each.get_attribute("href") or "" for each in links]
+            paths += [link.removeprefix("/memory") for link in found]
         for summary in page.locator("summary:visible").all():
             summary.click()
-        found = Axe().run(page, options=rules).response["violations"]
+        seen = Axe().run(page, options=rules).response["violations"]
 
-        assert [(each["id"], each["nodes"][0]["html"]) for each in found] == [], path
+        assert [(each["id"], each["nodes"][0]["html"]) for each in seen] == [], path
         assert page.evaluate(
             "document.documentElement.scrollWidth"
             " <= document.documentElement.clientWidth"

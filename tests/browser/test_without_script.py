@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import Error, Page, expect
 
 from hivemind_memory import opening
+from hivemind_memory.state.jobs import Jobs
 from tests.browser.conftest import OpenPage
 from tests.http_api.served import add_token, save
 
@@ -207,6 +208,13 @@ def demote(person: Person) -> None:
     person.sees("The memory stays.")
 
 
+def run_again(person: Person) -> None:
+    """A job that failed."""
+    person.open("/jobs")
+    person.press("Run again other")
+    person.sees("1 job will run again.")
+
+
 def change_theme(person: Person) -> None:
     """By one button after the other."""
     person.open("/log")
@@ -252,6 +260,7 @@ FORMS: dict[Callable[[Person], None], str] = {
     purge: "/purge",
     demote: "/skills/demote",
     promote: "/promote",
+    run_again: "/jobs/retry",
     change_theme: "/theme",
     log_out: "/logout",
     log_in: "/login",
@@ -269,12 +278,17 @@ def home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     save("deploy-day", "We deploy on **Mondays**.", type="decision")
     save("rollback", "Run `rollback.sh`.", type="lesson")
     save("release", STEPS, type="fact")
-    save("other", "It is not true.", type="fact", contradicts=("deploy-day",))
+    other = save("other", "It is not true.", type="fact", contradicts=("deploy-day",))
     for key in KEYS:
         save(key, f"There is {key}.", type="context")
     for key in ("port", "host"):
         save(key, f"The {key} is 5433.", type="fact", source="external")
     with opening.open_memory() as memory:
+        jobs = Jobs(memory.state())
+        jobs.add("links", [other], now_s=1.0)
+        job = jobs.take("me", now_s=2.0)
+        assert job is not None
+        jobs.end(job, "me", problem="the server said 500")
         today = memory.clocks.local_iso(memory.clocks.now() + 3 * 86_400)[:10]
     save("offer", "The offer ends soon.", type="fact", expires=today)
     return home
