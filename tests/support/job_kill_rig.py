@@ -144,7 +144,7 @@ def _lead(
         def reply(messages: Sequence[ChatMessage]) -> dict[str, object]:
             data = data_in(messages)
             if account.take_request():
-                return {}
+                return _nothing(data)
             what = _name_of(data)
             os.write(said, f"asked {what}\n".encode())
             time.sleep(rng.random() * LATENCY_S)
@@ -218,6 +218,13 @@ def _lesson(number: int) -> str:
     name = hashlib.sha256(str(number).encode()).hexdigest()
     words = " ".join(name[at : at + 8] for at in range(0, 64, 8))
     return f"Lesson {number}: {words}."
+
+
+def _nothing(data: dict[str, Any]) -> dict[str, object]:
+    """Return the reply of a day that has no request left: the job ends all the same."""
+    if "saved" in data:
+        return {"relations": []}
+    return {"memories": []} if "transcript" in data else {"briefing": PROSE}
 
 
 def _name_of(data: dict[str, Any]) -> str:
