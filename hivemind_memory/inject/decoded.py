@@ -37,6 +37,7 @@ MAX_DEPTH = 4
 _MAX_MEMBER_BYTES = 8 << 20
 _MAX_WIDE_BYTES = 1 << 20
 _MIN_RUN = 32
+_MIN_INK = 56
 _MIN_DECODED = 24
 _SAMPLE = 64
 _MANY = 8
@@ -64,7 +65,7 @@ _RUN = lazy_re(
 _SHORT_RUN = lazy_re(
     rb"[A-Za-z0-9+/_-]{16,}={0,6}(?:" + _BREAK + rb"[A-Za-z0-9+/_-]{2,}={0,6}){2,20000}"
 )
-_INK = lazy_re(rb"[!-~]{50,}(?:\r?\n[!-~]{50,}){0,1000}(?:\r?\n[!-~]+)?")
+_INK = lazy_re(rb"[!-~]{56,}(?:\r?\n[!-~]{56,}){0,1000}(?:\r?\n[!-~]+)?")
 _BINARY_PATCH = lazy_re(rb"(?m)^(?:literal|delta) [0-9]+\n((?:[A-Za-z][!-~]+\n)+)")
 _BASE32 = lazy_re(rb"[A-Z2-7]+")
 _HEX_RUN = lazy_re(rb"(?:(?:0x|\\x)?[0-9a-fA-F]{2}[\s:,;\"']{0,4}){24,}")
@@ -78,7 +79,7 @@ _ESCAPED = lazy_re(
     rb"%([0-9A-Fa-f]{2})|=([0-9A-F]{2})|=\r?\n|\\x([0-9A-Fa-f]{2})"
     rb"|\\u([0-9A-Fa-f]{4})|&#([0-9]{1,7});|&#[xX]([0-9A-Fa-f]{1,6});"
 )
-_HARD = (b"%20", b"%0A", b"%0a", b"=\n", b"=\r\n", b"=3D", b"\\x", b"\\u00", b"&#")
+_HARD = (b"%20", b"%0A", b"=\n", b"=\r\n", b"=3D", b"\\x", b"\\u00", b"&#")
 """What one of some escapes always has; counting them is fast."""
 
 _BOMS = (
@@ -349,7 +350,7 @@ def _of_patch(text: bytes) -> bytes:
 
 def _of_85(data: bytes) -> Iterator[bytes]:
     """Yield what words without blanks stand for in base85 and Ascii85."""
-    if b"a" * _MIN_RUN not in data.translate(_AS_INK):
+    if b"a" * _MIN_INK not in data.translate(_AS_INK):
         return
     from base64 import a85decode, b85decode
 

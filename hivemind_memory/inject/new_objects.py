@@ -57,46 +57,42 @@ class Objects:
         self._folder = folder
         self._left = MAX_BYTES
 
-    def head_of(self, id_: str) -> tuple[str, int, bytes] | None:
-        """Return kind, size and beginning of an object; None: it is in a pack."""
-        try:
-            with open(self._path(id_), "rb") as file:
-                start = decompressobj().decompress(file.read(_READ), _HEADER + _HEAD)
-        except (OSError, error):
-            return None
-        kind, _, rest = start.partition(b" ")
-        size, _, head = rest.partition(b"\0")
-        return kind.decode(), int(size), head[:_HEAD]
-
     def text_of(self, id_: str) -> bytes:
         """Return an object if it may hold text; empty: it isn't read, or is missing."""
-        found = self.head_of(id_)
-        if found is None:
-            return self._packed([id_]).get(id_, b"")
-        kind, size, head = found
-        if not self._may_read(size, head):
-            return b""
-        self._left -= size
-        with open(self._path(id_), "rb") as file:
-            data = decompressobj().decompress(file.read())
-        return data[len(kind) + len(str(size)) + 2 :]
+        return self.texts_of([id_]).get(id_, b"")
 
     def kind_of(self, id_: str) -> str:
         """Return what an object is."""
-        found = self.head_of(id_)
-        return found[0] if found else _git("cat-file", "-t", id_).decode().strip()
+        return _git("cat-file", "-t", id_).decode().strip()
 
     def texts_of(self, ids: Iterable[str]) -> dict[str, bytes]:
         """Return the same of many, with one process for those in packs."""
         texts: dict[str, bytes] = {}
         packed = []
         for id_ in dict.fromkeys(ids):
-            if os.path.exists(self._path(id_)):
-                texts[id_] = self.text_of(id_)
-            else:
+            try:
+                texts[id_] = self._loose(id_)
+            except (OSError, error):
                 packed.append(id_)
         texts.update(self._packed(packed))
         return texts
+
+    def _loose(self, id_: str) -> bytes:
+        """Return an object that is in no pack; empty: it isn't read.
+
+        Raises:
+            OSError: There is no such file.
+            zlib.error: It is damaged.
+        """
+        with open(os.path.join(self._folder, id_[:2], id_[2:]), "rb") as file:
+            unpacker = decompressobj()
+            start = unpacker.decompress(file.read(_READ), _HEADER + _HEAD)
+            header, _, head = start.partition(b"\0")
+            size = int(header.partition(b" ")[2])
+            if not self._may_read(size, head[:_HEAD]):
+                return b""
+            self._left -= size
+            return head + unpacker.decompress(unpacker.unconsumed_tail + file.read())
 
     def _packed(self, ids: list[str]) -> dict[str, bytes]:
         """Return those objects in packs that may be read."""
@@ -126,10 +122,6 @@ class Objects:
         if size > min(self._left, MAX_FILE_BYTES):
             return False
         return size <= _MAX_BINARY_BYTES or is_text(head[:_SAMPLE]) or is_packed(head)
-
-    def _path(self, id_: str) -> str:
-        """Return the file of an object that is in no pack."""
-        return os.path.join(self._folder, id_[:2], id_[2:])
 
 
 def files_in(listed: Iterable[bytes]) -> Iterator[NewFile]:
