@@ -23,7 +23,7 @@ looks for what was injected or connected. With ``--starts N`` nothing is checked
 Code, Codex and Qwen Code are started N times each on a busy machine, and it is counted
 how often their first request holds our tools; exits 1 if one did not. Claude Code is
 started with ``-p``, and in a terminal without and with our hooks; without them, it is
-counted only.
+counted only. Qwen Code is started without and with its interface.
 """
 
 from __future__ import annotations

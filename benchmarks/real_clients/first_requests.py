@@ -15,7 +15,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.real_clients.agents import ask_qwen, claude_env, codex_words
+from benchmarks.real_clients.agents import (
+    QWEN_WORDS,
+    ask_qwen,
+    claude_env,
+    codex_words,
+    qwen_env,
+)
 from benchmarks.real_clients.pane import end_pane, settle, start_pane, wait_for
 from benchmarks.real_clients.scratch import QUESTION, Scratch, Setting, scratch
 from benchmarks.real_clients.stand_in import LAST_WORDS, StandIn, playing
@@ -95,6 +101,17 @@ def _start_qwen(place: Scratch, worktree: Path, model: StandIn) -> None:
     ask_qwen(place, worktree, model)
 
 
+def _start_qwen_interface(place: Scratch, worktree: Path, model: StandIn) -> None:
+    """Start Qwen Code in a terminal, with a question on its command line."""
+    qwen = place.setting.find("qwen") or "qwen"
+    words = ("env", "-u", "CI", qwen, *QWEN_WORDS, "--prompt-interactive", QUESTION)
+    try:
+        start_pane(place, worktree, words, qwen_env(model))
+        wait_for(place, LAST_WORDS)
+    finally:
+        end_pane(place)
+
+
 def _start_interface(place: Scratch, worktree: Path, model: StandIn) -> None:
     """Start Claude Code in a terminal, with a question on its command line."""
     settle(place, worktree)
@@ -122,6 +139,7 @@ _WAYS = (
     ),
     _Way(name="codex", program="codex", start=_start_codex),
     _Way(name="qwen", program="qwen", start=_start_qwen),
+    _Way(name="qwen in a terminal", program="qwen", start=_start_qwen_interface),
 )
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.real_clients.agents import QWEN_WORDS, qwen_env
 from benchmarks.real_clients.programs import run
 from benchmarks.real_clients.stand_in import ScriptedCall, StandIn, playing
 from tests.connect.conftest import FILES, PROGRAMS, Machine
@@ -199,7 +200,16 @@ def play_gemini(machine: Machine, model: StandIn) -> str:
     return client(machine, "gemini", *words, **env)
 
 
-@pytest.mark.parametrize("name", ["claude", "gemini"])
+def play_qwen(machine: Machine, model: StandIn) -> str:
+    """Run Qwen Code against the scripted model."""
+    words = (*QWEN_WORDS, "--prompt", "How wide?")
+    return client(machine, "qwen", *words, **qwen_env(model))
+
+
+PLAYS = {"claude": play_claude, "gemini": play_gemini, "qwen": play_qwen}
+
+
+@pytest.mark.parametrize("name", PLAYS)
 def test_the_hook_puts_the_section_into_the_first_prompt(
     real: Machine, name: str
 ) -> None:
@@ -208,7 +218,7 @@ def test_the_hook_puts_the_section_into_the_first_prompt(
     auth = {"security": {"auth": {"selectedType": "gemini-api-key"}}}
     real.put(FILES["gemini"], json.dumps(auth))
     hm(real, "connect", name, "--hooks", "--yes")
-    play = play_claude if name == "claude" else play_gemini
+    play = PLAYS[name]
 
     with playing() as model:
         printed = play(real, model)
