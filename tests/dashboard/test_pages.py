@@ -574,6 +574,22 @@ def test_a_visitor_sees_what_is_public(home: object) -> None:
         assert 'og:title" content="open"' in visitor.page("/open").text
 
 
+def test_a_visitor_is_led_to_no_note(home: Path) -> None:
+    """Whole notes are for members: the log and each memory led to pages not found."""
+    save("open", "The lion is public.")
+    (home / "memory" / "plain.md").write_text("# Zoo\n\nThe lion roars.\n")
+    with serving("--public") as public, Reader(public) as visitor:
+        pages = [visitor.page(path) for path in ("/log", "/open")]
+        links = [
+            given.get("href", "")
+            for page in pages
+            for _, given in Elements(page.text).found
+        ]
+    assert "plain.md" in pages[0].text
+    assert "open.md" in pages[1].text
+    assert [link for link in links if link.startswith("/memory/notes/")] == []
+
+
 def test_a_private_memory_has_no_title_for_others(reader: Reader) -> None:
     """Whoever unfurls a link gets the name of the product."""
     save("closed", "the zebra is private", visibility="private")
