@@ -114,7 +114,7 @@ def explain_bad_reply(target: ChatTarget, what: str) -> ChatReplyError:
     return ChatReplyError(message, hint="Another model may follow the format better.")
 
 
-def refuse_stopped(target: ChatTarget, reason: object, text: object) -> None:
+def refuse_stopped(target: ChatTarget, reason: object, text: str) -> None:
     """Raise if the server stopped a reply before it was whole.
 
     Args:
@@ -125,7 +125,7 @@ def refuse_stopped(target: ChatTarget, reason: object, text: object) -> None:
     Raises:
         ChatReplyError: It is not whole.
     """
-    if isinstance(text, str) and is_object(text):
+    if is_object(text):
         return  # only what followed was cut off
     if reason == "length":
         message = f"{target.who} cut the reply off at its limit of tokens."

@@ -61,6 +61,14 @@ def read_object(text: str) -> dict[str, object]:
     raise NoObjectError(message)
 
 
+def text_in(content: object) -> str:
+    """Return the text of a message: one, or in parts as some servers send it."""
+    if isinstance(content, list):
+        parts = (part.get("text") for part in content if isinstance(part, dict))
+        return "".join(part for part in parts if isinstance(part, str))
+    return content if isinstance(content, str) else ""
+
+
 def is_object(text: str) -> bool:
     """Return whether a text is one JSON object and nothing else."""
     return isinstance(_parsed(text), dict)

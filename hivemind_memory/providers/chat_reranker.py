@@ -12,7 +12,7 @@ from http.client import HTTPException
 from hivemind_memory.errors import RerankError, RerankNotReadyError
 from hivemind_memory.model.chat import SYSTEM, USER
 from hivemind_memory.model.embedding_providers import OLLAMA
-from hivemind_memory.providers.chat_reply import NoObjectError, read_object
+from hivemind_memory.providers.chat_reply import NoObjectError, read_object, text_in
 from hivemind_memory.providers.http_reranker import refusal_text, scores_of
 from hivemind_memory.providers.json_connection import AnswerTooLongError, JsonConnection
 from hivemind_memory.providers.ollama_options import IS_THINKING, options_for
@@ -167,8 +167,7 @@ def _read_scores(target: ChatTarget, body: bytes, *, count: int) -> list[float] 
         answer = json.loads(body)
         is_ollama = target.provider == OLLAMA.name
         holder = answer if is_ollama else answer["choices"][0]
-        text = holder["message"]["content"]
-        reply = read_object(text)
+        reply = read_object(text_in(holder["message"]["content"]))
     except (ValueError, RecursionError, LookupError, TypeError, NoObjectError):
         return None
     return scores_of(reply.get("results"), count=count)

@@ -14,7 +14,7 @@ from hivemind_memory.providers.chat_errors import (
     explain_no_chat,
     refuse_stopped,
 )
-from hivemind_memory.providers.chat_reply import TOO_MUCH
+from hivemind_memory.providers.chat_reply import TOO_MUCH, text_in
 from hivemind_memory.providers.json_connection import AnswerTooLongError
 from hivemind_memory.providers.openai_client import open_client
 
@@ -92,17 +92,11 @@ class OpenAIChat:
             self._raise_error_in(answer)
             choice = answer["choices"][0]
             message, reason = choice["message"], choice.get("finish_reason")
-            text, refusal = message.get("content"), message.get("refusal")
+            text, refusal = text_in(message.get("content")), message.get("refusal")
         except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
             raise explain_bad_reply(self._target, "not with a message") from None
-        if isinstance(text, list):  # parts, as some servers send them
-            text = "".join(
-                part["text"]
-                for part in text
-                if isinstance(part, dict) and isinstance(part.get("text"), str)
-            )
         refuse_stopped(self._target, reason, text)
-        if isinstance(text, str) and text.strip():
+        if text.strip():
             return text
         what = "declined" if refusal else "with a message without text"
         raise explain_bad_reply(self._target, what)

@@ -23,7 +23,13 @@ from hivemind_memory.providers import chat_reranker
 from hivemind_memory.providers.chat_reranker import ChatReranker
 from hivemind_memory.state.open import COUNT_WAIT_MS
 from hivemind_memory.state.state_file import StateFile
-from tests.support.chat_server import REPLY_FAULTS, STATUSES, WIRE_FAULTS, ChatServer
+from tests.support.chat_server import (
+    HARMLESS,
+    REPLY_FAULTS,
+    STATUSES,
+    WIRE_FAULTS,
+    ChatServer,
+)
 from tests.support.rerank_server import RerankServer
 from tests.support.sandbox import Sandbox, ask
 
@@ -73,6 +79,19 @@ def test_scores_come_in_the_order_of_the_texts(
 
     assert not server.strays
     one.close()
+
+
+@pytest.mark.parametrize("fault", HARMLESS)
+def test_what_is_only_around_the_scores_is_passed_over(
+    tmp_path: Path, server: ChatServer, fault: str
+) -> None:
+    """As in a job: a text in parts was no text for the reranker alone."""
+    server.always = fault
+    reranker = connect(tmp_path, options(server))
+
+    assert reranker.rerank("backup", TEXTS, timeout_s=1.8) == list(map(len, TEXTS))
+
+    reranker.close()
 
 
 def test_a_model_of_ollama_has_room_for_all_texts_and_does_not_think_first(
