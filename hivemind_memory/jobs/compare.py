@@ -13,24 +13,33 @@ from hivemind_memory.jobs.relations import (
     text_of,
 )
 from hivemind_memory.jobs.replies import read_from
+from hivemind_memory.markdown.entry import new_ulid
+from hivemind_memory.model.changes import ACCEPT, SAVE
+from hivemind_memory.model.curation import MEMORY
 from hivemind_memory.model.filters import SearchFilter
 from hivemind_memory.model.memories import ACTIVE, STATUSES
 from hivemind_memory.model.query import Query
 from hivemind_memory.model.relations import Comparison
+from hivemind_memory.model.scope import INBOX, place_in_scope
 from hivemind_memory.model.trust import is_trusted
 from hivemind_memory.redaction import mask
+from hivemind_memory.state.change_log import ChangeLog
 from hivemind_memory.state.jobs import Jobs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from hivemind_memory.memory.memory import Memory
+    from hivemind_memory.model.changes import Change
     from hivemind_memory.model.curation import StoredMemory
     from hivemind_memory.model.ports import Chat
 
 LINKS = "links"
 """Kind of the jobs that compare a saved memory."""
+
+RECENT_S = 7 * 86_400.0
+"""How old a save may be to be compared. What ended is kept a day longer."""
 
 MAX_NEIGHBORS = 5
 MIN_RELEVANCE = 0.35
@@ -38,8 +47,33 @@ MIN_RELEVANCE = 0.35
 text as the query seldom reaches more by words: no other memory has most of them."""
 
 _CANDIDATES = 20
+_NO_CHANCE = bytes(10)
 _QUERY_CHARS = 400
 """Of the memory, as a query: a search counts the first 64 terms."""
+
+
+def recent_changes(memory: Memory) -> list[Change]:
+    """Return the changes of the last days, in which a save gets its job."""
+    first = new_ulid(max(0.0, memory.clocks.now() - RECENT_S), _NO_CHANCE)
+    return ChangeLog(memory.state()).since(first)
+
+
+def refs_to_compare(memory: Memory, changes: Iterable[Change]) -> list[str]:
+    """Return the ids of what some changes saved or accepted and has no job yet.
+
+    A claim that waits gets its job when it is accepted: until then it is not compared,
+    and what was saved meanwhile is older than it.
+    """
+    known = Jobs(memory.state()).known(LINKS)
+    saved = [
+        item.id
+        for change in changes
+        if change.kind in (SAVE, ACCEPT) and not change.undone_by
+        for item in change.items
+        if item.kind == MEMORY and item.id and item.id not in known
+        if change.kind == ACCEPT or place_in_scope(item.path) != INBOX
+    ]
+    return list(dict.fromkeys(saved))
 
 
 def compare(memory: Memory, ref: str, chat: Chat) -> Comparison:

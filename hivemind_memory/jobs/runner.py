@@ -27,18 +27,20 @@ from hivemind_memory.jobs.brief import (
 )
 from hivemind_memory.jobs.capture import finish_capture
 from hivemind_memory.jobs.capture_queue import CAPTURE, draft_of_job, requeue_kept
-from hivemind_memory.jobs.compare import LINKS, compare
+from hivemind_memory.jobs.compare import (
+    LINKS,
+    RECENT_S,
+    compare,
+    recent_changes,
+    refs_to_compare,
+)
 from hivemind_memory.jobs.marked_chat import MarkedChat
-from hivemind_memory.markdown.entry import new_ulid
 from hivemind_memory.model.agents import NO_CAPTURE
-from hivemind_memory.model.changes import ACCEPT, SAVE
-from hivemind_memory.model.curation import MEMORY
-from hivemind_memory.model.scope import INBOX, place_in_scope, scope_text
+from hivemind_memory.model.scope import scope_text
 from hivemind_memory.providers.chat import connect_chat
 from hivemind_memory.providers.chat_errors import LONGEST_REST_S
 from hivemind_memory.providers.chat_target import ChatTarget, find_chat_target
 from hivemind_memory.state.briefings import Briefings
-from hivemind_memory.state.change_log import ChangeLog
 from hivemind_memory.state.jobs import MAX_TRIES, RUNNING, WAITING, Jobs
 from hivemind_memory.state.model_requests import ModelRequests
 from hivemind_memory.state.model_rest import ModelRest, Rest
@@ -61,9 +63,6 @@ one."""
 FIRST_RETRY_S = 60.0
 """Wait after the first try that failed; it doubles with each."""
 
-RECENT_S = 7 * 86_400.0
-"""How old a save may be to be compared. What ended is kept a day longer."""
-
 LOOK_AGAIN_S = 30.0
 """How often sessions that ended are looked for, if they are captured."""
 
@@ -71,7 +70,6 @@ _APPLYING_S = 2.0
 """Longest wait at the end of a process for a reply that is being used."""
 
 _DAY_S = 86_400.0
-_NO_CHANCE = bytes(10)
 
 
 class JobRunner:
@@ -197,26 +195,12 @@ class JobRunner:
         return self._memory.clocks.now()
 
     def _add(self) -> None:
-        """Add a job for what was saved or accepted in the last days, and briefings.
-
-        A claim that waits gets its job when it is accepted: until then it is not
-        compared, and what was saved meanwhile is older than it.
-        """
+        """Add a job for what was saved or accepted in the last days, and briefings."""
         now_s = self._now()
         jobs = self._jobs
         jobs.prune(before_s=now_s - RECENT_S - _DAY_S)
-        first = new_ulid(max(0.0, now_s - RECENT_S), _NO_CHANCE)
-        changes = ChangeLog(self._memory.state()).since(first)
-        saved = [
-            item.id
-            for change in changes
-            if change.kind in (SAVE, ACCEPT) and not change.undone_by
-            for item in change.items
-            if item.kind == MEMORY and item.id
-            if change.kind == ACCEPT or place_in_scope(item.path) != INBOX
-        ]
-        known = jobs.known(LINKS)
-        jobs.add(LINKS, (ref for ref in saved if ref not in known), now_s=now_s)
+        changes = recent_changes(self._memory)
+        jobs.add(LINKS, refs_to_compare(self._memory, changes), now_s=now_s)
         self._briefings.add(changes, now_s)
 
     def _run(self, job: Job) -> None:

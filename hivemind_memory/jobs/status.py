@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections import Counter
 
 from hivemind_memory.errors import StateUnusableError
+from hivemind_memory.files.locks import KernelLock
+from hivemind_memory.jobs.compare import recent_changes, refs_to_compare
 from hivemind_memory.model.agents import NO_CAPTURE
+from hivemind_memory.model.display import count_text
 from hivemind_memory.model.scope import INBOX, place_in_scope
 from hivemind_memory.model.value import value
 from hivemind_memory.providers.chat_target import ChatTarget, find_chat_target
@@ -41,6 +44,9 @@ class ModelStatus:
     last_problem: str = ""
     """Why the newest job that waits, or was given up, could not be done."""
 
+    unqueued: int = 0
+    """Saved memories without a job, because no process that runs jobs is there."""
+
     proposals: int = 0
     """Links that wait in the inbox."""
 
@@ -54,6 +60,10 @@ class ModelStatus:
         waiting = ", ".join(f"{count:,} {state}" for state, count in self.jobs.items())
         if waiting:
             parts.append(f"jobs: {waiting} (`hm jobs` lists them)")
+        if self.unqueued:
+            saved = count_text(self.unqueued, "saved memory", "saved memories")
+            verb = "waits" if self.unqueued == 1 else "wait"
+            parts.append(f"{saved} {verb} for `hm watch` or an agent's server")
         if self.last_problem:
             parts.append(self.last_problem.removesuffix("."))
         if self.proposals:
@@ -106,6 +116,11 @@ def _count_proposals(memory: Memory) -> int:
     return sum(place_in_scope(claim.path) != INBOX for claim in pending)
 
 
+def has_leader(memory: Memory) -> bool:
+    """Return whether a process is there that runs jobs."""
+    return bool(KernelLock(memory.places.leader_lock).holder())
+
+
 def read_model_status(memory: Memory) -> ModelStatus:
     """Return what there is to say; nothing is asked."""
     target = find_chat_target(memory.settings)
@@ -120,6 +135,9 @@ def read_model_status(memory: Memory) -> ModelStatus:
         left = [job for job in Jobs(state).all() if job.state != DONE]
         sent = ModelRequests(state, memory.clocks, per_day=per_day).count_today()
         proposals = _count_proposals(memory)
+        unqueued = 0
+        if isinstance(target, ChatTarget) and not has_leader(memory):
+            unqueued = len(refs_to_compare(memory, recent_changes(memory)))
     except StateUnusableError:  # `hm status` says so already
         return ModelStatus(name=name, problem=problem)
     return ModelStatus(
@@ -129,5 +147,6 @@ def read_model_status(memory: Memory) -> ModelStatus:
         requests_per_day=per_day,
         jobs=dict(sorted(Counter(job.state for job in left).items())),
         last_problem=next((job.problem for job in reversed(left) if job.problem), ""),
+        unqueued=unqueued,
         proposals=proposals,
     )

@@ -28,6 +28,10 @@ def test_hm_jobs_lists_and_retries_what_failed(
     for scope, end in (("", ""), ("projects/shop", "-shop")):
         model.save(f"deploy-day{end}", OLD, scope=scope)
         model.save(f"deploy-time{end}", NEW, scope=scope)
+    # Nothing said so: "no jobs are waiting".
+    waiting = "; 4 saved memories wait for `hm watch` or an agent's server"
+    assert waiting in hm("jobs").err
+    assert waiting in hm("status").out
     chat = FakeChat()
     chat.failure = ChatRefusedError("OpenAI did not accept the key (401).")
     for _ in range(MAX_TRIES):
@@ -46,6 +50,7 @@ def test_hm_jobs_lists_and_retries_what_failed(
     assert status["jobs"] == {FAILED: 2}
     assert hm("jobs", "retry", str(rows[0]["number"])).out == "1 job will run again\n"
     assert hm("jobs", "retry").out == "1 job will run again\n"
+    assert "nothing runs jobs now: start `hm watch`" in hm("jobs").err
     assert "no job failed" in hm("jobs", "retry").err
     assert hm("jobs", "retry", "x").code == 2
     assert "there is no such job" in hm("jobs", "retry", "99").err

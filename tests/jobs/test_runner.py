@@ -17,8 +17,8 @@ from hivemind_memory.errors import (
 from hivemind_memory.jobs.again import run_again
 from hivemind_memory.jobs.brief import BRIEFING
 from hivemind_memory.jobs.chosen import chosen_jobs
-from hivemind_memory.jobs.compare import LINKS
-from hivemind_memory.jobs.runner import RECENT_S, JobRunner
+from hivemind_memory.jobs.compare import LINKS, RECENT_S
+from hivemind_memory.jobs.runner import JobRunner
 from hivemind_memory.jobs.status import read_model_status
 from hivemind_memory.model.chat import ChatMessage
 from hivemind_memory.providers.chat_errors import LONGEST_REST_S

@@ -38,8 +38,8 @@ _MAX_NUMBER = 2**62
 def list_(request: CommandRequest) -> int:
     """List the jobs."""
     from hivemind_memory.access.rules import check_owner
-    from hivemind_memory.jobs.status import read_model_status
-    from hivemind_memory.state.jobs import DONE, Jobs
+    from hivemind_memory.jobs.status import has_leader, read_model_status
+    from hivemind_memory.state.jobs import DONE, WAITING, Jobs
     from hivemind_memory.state.model_rest import ModelRest
 
     with request.open_memory() as memory:
@@ -47,7 +47,7 @@ def list_(request: CommandRequest) -> int:
         jobs = Jobs(memory.state()).all()
         rest = ModelRest(memory.state()).read()
         keys = {row.memory_id: row.key for row in memory.memories()}
-        status = read_model_status(memory)
+        status, is_led = read_model_status(memory), has_leader(memory)
         shown = [job for job in jobs if request.values["all"] or job.state != DONE]
         rows = [_row(memory, job, keys.get(job.ref, ""), rest) for job in shown]
     if request.values["json"]:
@@ -71,6 +71,8 @@ def list_(request: CommandRequest) -> int:
     )
     if not rows:
         print_notices([f"no jobs are waiting; language model: {status.line}"])
+    elif not is_led and any(row["state"] == WAITING for row in rows):
+        print_notices(["nothing runs jobs now: start `hm watch`, or an agent"])
     return 0
 
 
