@@ -7,7 +7,7 @@ a person, or another program, has changed the settings of git. Changes nothing.
 from __future__ import annotations
 
 import os
-from shlex import quote
+import shlex
 
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.files.descriptors import open_regular
@@ -72,13 +72,14 @@ def _finding(
         problems.append(
             f"the section in {file} is older than {count} that it quotes: {named}"
         )
-    agent = f" --agent {quote(record['agent'])}" if record["agent"] else ""
+    agent = ("--agent", record["agent"]) if record["agent"] else ()
+    command = shlex.join(("hm", "inject", *agent))
     well = f"{file} has one" + (", and git does not see it" if repository else "")
     return Finding(
         name=_NAME,
         is_ok=not problems,
         detail="; ".join(problems) or well,
-        hint=f"`hm inject{agent}` writes it again." if problems else "",
+        hint=f"`{command}` writes it again." if problems else "",
     )
 
 
