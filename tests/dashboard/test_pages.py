@@ -733,6 +733,8 @@ def test_figures_show_what_is_in_use(reader: Reader) -> None:
 
 def test_what_is_over_or_replaced_is_not_active(reader: Reader) -> None:
     """Neither in figures nor in a list, in which a link replaced nothing."""
+    empty = reader.page("/figures").text
+    assert ("nothing to show yet" in empty, "<svg" in empty) == (True, False)
     save("deploy-day", "We deploy on Mondays.", type="fact")
     save("old", "We deployed on Sundays.", type="decision", expires="2020-01-01")
     save("older", "We deployed on Fridays.", type="lesson")
