@@ -43,7 +43,7 @@ def agent_hook_findings(
             name="agent hooks",
             is_ok=False,
             detail=f"{agent.title}: {problem}",
-            hint=f"`hm connect {agent.name} {flag}` registers it again.",
+            hint=f"`{_connect(agent, flag)}` registers it again.",
         )
         for agent in AGENTS
         if agent.hook is not None
@@ -84,6 +84,11 @@ _FLAGS = {
     START_HOOK: ("--hooks", "tells a session its memories"),
     END_HOOK: ("--capture", "captures a session"),
 }
+
+
+def _connect(agent: ConnectableAgent, flag: str) -> str:
+    """Return the command that registers a hook again."""
+    return shlex.join(("hm", "connect", agent.name, flag))
 
 
 def _program(command: str) -> str:
