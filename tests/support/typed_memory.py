@@ -159,6 +159,7 @@ class ShelfHandle:
     fresh: Callable[..., MemoryIndex]
     lock: RLock = field(default_factory=RLock)
     left: tuple[str, ...] = ()
+    kept_replaced: tuple[object, object] | None = None
 
     def index_named(self, _: str) -> None:
         pass
