@@ -69,7 +69,14 @@ def test_every_name_in_an_offered_command_is_quoted() -> None:
         (place, said)
         for place, said in _offers()
         if not said.startswith(
-            ("operand(", "quote(", "shlex.quote(", "shlex.join(", "_listing(")
+            (
+                "operand(",
+                "pasted(",
+                "quote(",
+                "shlex.quote(",
+                "shlex.join(",
+                "_listing(",
+            )
         )
         and (said not in SAFE or (said == "name" and place not in PLACES_OF_NAME))
     }

@@ -167,10 +167,12 @@ def _texts_as_proposed(context: CurationContext, found: Found) -> dict[str, str]
             edited.append(row.key or row.path)
     if edited:
         was = "was" if len(edited) == 1 else "were"
-        kind, names = proposal.kind, pasted((start.path, end.path))
+        named = [proposal.kind, start.path, end.path]
+        if any(path.startswith("-") for path in named):
+            named.insert(1, "--")
         raise ProposalOutdatedError(
             f"Since this link was proposed, {' and '.join(edited)} {was} edited.",
-            hint=f"To link them all the same: `hm link --kind {kind} {names}`.",
+            hint=f"To link them all the same: `hm link --kind {pasted(named)}`.",
             effect="Nothing was linked",
         )
     return texts

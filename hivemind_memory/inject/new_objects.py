@@ -11,6 +11,7 @@ import os
 from io import BytesIO
 from zlib import decompressobj, error
 
+from hivemind_memory.files.descriptors import open_regular
 from hivemind_memory.inject.decoded import is_packed, is_text
 from hivemind_memory.inject.old_text import MAX_COMMITS
 
@@ -84,7 +85,8 @@ class Objects:
             OSError: There is no such file.
             zlib.error: It is damaged.
         """
-        with open(os.path.join(self._folder, id_[:2], id_[2:]), "rb") as file:
+        path = os.path.join(self._folder, id_[:2], id_[2:])
+        with open(path, "rb", opener=open_regular) as file:
             unpacker = decompressobj()
             start = unpacker.decompress(file.read(_READ), _HEADER + _HEAD)
             header, _, head = start.partition(b"\0")

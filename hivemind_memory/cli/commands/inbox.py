@@ -14,6 +14,7 @@ from hivemind_memory.cli.output import (
     print_table,
 )
 from hivemind_memory.model.display import lines_text
+from hivemind_memory.model.keys import operand
 from hivemind_memory.model.scope import INBOX, place_in_scope
 
 _CLAIM = Argument("ref", "Key, id or path of a pending claim.", completes="claims")
@@ -41,7 +42,8 @@ def list_(request: CommandRequest) -> int:
     if not claims:
         print_notices(["the inbox is empty"])
     if links := [claim.id for claim in claims if place_in_scope(claim.path) != INBOX]:
-        print_notices([f"`hm show {links[0]}` prints both texts of a proposed link"])
+        shown = operand(links[0])
+        print_notices([f"`hm show {shown}` prints both texts of a proposed link"])
     return 0
 
 
