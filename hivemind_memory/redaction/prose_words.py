@@ -72,6 +72,6 @@ WALLET_WORDS = (
     "slip39", "slip-39", "shamir", "de récupération", "de recuperación", "semilla",
     "wiederherstellung", "24 wörter", "12 wörter", "24 mots", "12 mots", "24 palabras",
     "12 palabras", "24 parole", "12 parole", "24 слов", "12 слов", "multisig",
-    "treasury",
+    "treasury", "mnémonique", "mnemónic", "mnemonica", "助记词", "助記詞",
 )  # fmt: skip
 """Words beside which the words that restore a wallet may be."""

@@ -18,13 +18,14 @@ if TYPE_CHECKING:
     from hivemind_memory.redaction.line_words import LineWords
     from hivemind_memory.redaction.spans import TextSpan
 
+_LETTER = "[a-zß-öø-ÿ]"  # of the lists in French, Spanish, Italian and Portuguese too
 # Words of one kind of length, parted alike, from one mark or line end to another.
 _WORDS_ALONE = lazy_re(
-    r"(?<![\w,;-])(?<!, )(?:\d{1,2}[.):][ ]?)?[a-z]{3,10}(?P<joint>,[ ]?|[ ]|[ ]?[/"
-    r"|·-][ ]?|\t)"
-    r"(?:(?:\d{1,2}[.):][ ]?)?[a-z]{3,10}(?P=joint)){10,31}"
-    r"(?:\d{1,2}[.):][ ]?)?[a-z]{3,10}"
-    r"(?![\w-]|(?P=joint)[a-z])"
+    rf"(?<![\w,;-])(?<!, )(?:\d{{1,2}}[.):][ ]?)?{_LETTER}{{3,10}}(?P<joint>,[ ]?|[ ]"
+    r"|[ ]?[/|·-][ ]?|\t)"
+    rf"(?:(?:\d{{1,2}}[.):][ ]?)?{_LETTER}{{3,10}}(?P=joint)){{10,31}}"
+    rf"(?:\d{{1,2}}[.):][ ]?)?{_LETTER}{{3,10}}"
+    rf"(?![\w-]|(?P=joint){_LETTER})"
 )
 _PHRASE = lazy_re(
     r"(?i)(?:seed|mnemonic|recovery|backup|wallet)(?:[ \t-]+(?:phrase|words?|seed))?"
@@ -36,7 +37,7 @@ _PHRASE = lazy_re(
 _PHRASE_STARTS = ("seed", "mnemonic", "recovery", "backup", "wallet")
 _PHRASE_LENGTHS = frozenset((12, 15, 18, 20, 21, 24, 25, 33))
 _FEWEST = 12
-_WORD = lazy_re("[A-Za-z]+")
+_WORD = lazy_re(r"[^\W\d_]+")
 _LONGEST_LIST = 26  # lines of one word each
 # Frequent words that no list of seed words holds (BIP 39).
 _NO_SEED_WORDS = frozenset(
@@ -44,7 +45,9 @@ _NO_SEED_WORDS = frozenset(
         "the", "and", "are", "was", "were", "for", "from", "with", "not", "but",
         "has", "had", "our", "your", "its", "his", "her", "their", "him", "she",
         "been", "would", "could", "should", "than", "which", "who", "der", "das",
-        "und", "ist", "nicht", "mit", "von",
+        "und", "ist", "nicht", "mit", "von", "les", "des", "une", "est", "que", "pour",
+        "dans", "avec", "sur", "ses", "los", "las", "una", "por", "con", "para", "del",
+        "sus", "che", "non", "per", "uma", "seus",
     )
 )  # fmt: skip
 _NUMBERED_WORDS = lazy_re(
@@ -80,7 +83,7 @@ def _words_alone(there: LineWords) -> Iterator[re.Match[str]]:
 def seed_phrases(there: LineWords) -> Iterator[TextSpan]:
     """Yield the seed phrases of wallets in a text with some of ``SEED_WORDS``."""
     for found in _words_alone(there):
-        words = re.findall("[a-z]+", found[0])
+        words = re.findall(f"{_LETTER}+", found[0])
         if len(words) in _PHRASE_LENGTHS and _NO_SEED_WORDS.isdisjoint(words):
             yield (*found.span(), "seed-phrase")
     every = [*_NUMBERED_WORDS.finditer(there.text)]
