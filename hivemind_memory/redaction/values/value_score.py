@@ -87,7 +87,10 @@ _CAMEL_OR_JOINT = lazy_re(r"[a-z][A-Z]|[_.!]")
 _DOTTED = lazy_re(r"[A-Za-z]{3,12}\.[A-Za-z]{3,12}\d{1,4}(?<!Int..)(?<!Float..)")
 _TWO_WORDS = lazy_re(r"[A-Za-z][a-z]{3,12}\.[A-Z][a-z]{2,12}")
 _MEMBER = lazy_re(r"[A-Z]?[a-z]+(?:[A-Z][a-z]+)*[#@+][a-z][A-Za-z]*")
-_VERSIONED = lazy_re(r"(?i)[a-z][\w-]*[-_ ]?v?\d+(?:\.\d+)+\w*|.*[-_]v\d+")
+_VERSIONED = lazy_re(
+    r"(?i)[a-z][\w-]*[-_ ]?v?\d+(?:\.\d+)+\w*(?:\+|-only|-or-later)?|.*[-_]v\d+"
+    r"|[a-z]+-?v\d{1,2}\+"
+)
 _STEP = lazy_re(
     r"[A-Z]{1,10}-\d{1,6}|\d+(?:st|nd|rd|th)|\d+x\d*|[a-z]\d{1,4}|\d+[a-z]{1,4}"
 )
