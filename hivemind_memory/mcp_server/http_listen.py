@@ -6,6 +6,7 @@ Loads nothing of the SDK.
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
 import signal
@@ -49,6 +50,9 @@ They take five eighths of the descriptors at most, of which streams and clients 
 the server waits for have two each; the tools need the others."""
 
 
+_CLOSE_S = 0.05
+
+
 def serve_app(
     make_app: Callable[[int], App],
     port: int,
@@ -81,12 +85,12 @@ def serve_app(
         # own; one that does nothing leaves time to close what is open.
         before = signal.signal(signal.SIGTERM, lambda _number, _frame: None)
         try:
-            _Server(config, before_end).run(sockets=[listening, *also_on])
+            LocalServer(config, before_end).run(sockets=[listening, *also_on])
         finally:
             signal.signal(signal.SIGTERM, before)
 
 
-class _Server(uvicorn.Server):
+class LocalServer(uvicorn.Server):
     """Lets the application end what would go on for ever."""
 
     def __init__(self, config: uvicorn.Config, before_end: Callable[[], None]) -> None:
@@ -96,7 +100,23 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End streams, then wait for answers and close."""
         self._before_end()
-        await super().shutdown(sockets)
+        closing = asyncio.create_task(self._close_late_ones())
+        try:
+            await super().shutdown(sockets)
+        finally:
+            closing.cancel()
+
+    async def _close_late_ones(self) -> None:
+        """Close connections that were accepted just before and are made only now.
+
+        uvicorn closes those that it has when it is told to end, and would wait for the
+        others in vain.
+        """
+        while True:
+            await asyncio.sleep(_CLOSE_S)
+            for connection in [*self.server_state.connections]:
+                if not connection.transport.is_closing():
+                    connection.shutdown()
 
 
 def make_config(
