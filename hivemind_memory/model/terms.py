@@ -21,6 +21,9 @@ from hivemind_memory.patterns.lazy_pattern import lazy_re
 TOKENIZER = "porter unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc'"
 """How the full-text engine cuts texts into words, wherever it is used."""
 
+REASON_WEIGHT = 0.5
+"""What a word in the reason of a memory counts, of what it counts in the text."""
+
 MAX_TERMS = 64
 """Terms of one query that count; what is beyond is reported as ignored."""
 

@@ -338,7 +338,10 @@ STEPS = (
     ALTER TABLE jobs ADD COLUMN is_sent INTEGER NOT NULL DEFAULT 1; -- or about to be
     """,
 )
-"""Each step runs in the transaction that records it; a released one never changes."""
+"""Each step runs in the transaction that records it; a released one never changes.
+
+What it does is done to ``latest_schema.py`` too, from which a new file is made.
+"""
 
 
 def upgrade(connection: apsw.Connection) -> None:
@@ -377,10 +380,19 @@ def give_to_notes(connection: apsw.Connection, old: str, new: str) -> None:
 
 def _apply_steps(connection: apsw.Connection, version: int) -> None:
     """Apply the steps from a version on, in the transaction of the caller."""
-    for sql in STEPS[version:]:
+    for sql in _sql_from(version):
         connection.execute(sql)
     connection.execute(
         "INSERT INTO meta(key, value) VALUES ('key', ?) ON CONFLICT DO NOTHING",
         (os.urandom(_KEY_BYTES),),
     )
     connection.pragma("user_version", len(STEPS))
+
+
+def _sql_from(version: int) -> tuple[str, ...]:
+    """Return what makes a file of a version one of ours; 0 is a new file."""
+    if version == 0:
+        from hivemind_memory.state.latest_schema import LATEST_SCHEMA
+
+        return (LATEST_SCHEMA,)
+    return STEPS[version:]

@@ -10,7 +10,7 @@ from typing import Self
 
 import httpx
 
-from tests.http_api.served import TIMEOUT_S, Served
+from tests.http_api.served import NO_CERTIFICATES, TIMEOUT_S, Served
 
 _VERSION = re.compile(r'name="version" value="([^"]+)"')
 _SECRET = re.compile(r'name="form_secret" value="([0-9a-f]+)"')
@@ -23,7 +23,10 @@ class Reader:
         """Begin without a session."""
         self.served = served
         self.client = httpx.Client(
-            base_url=served.url, timeout=TIMEOUT_S, trust_env=False
+            base_url=served.url,
+            timeout=TIMEOUT_S,
+            trust_env=False,
+            verify=NO_CERTIFICATES,
         )
 
     def __enter__(self) -> Self:

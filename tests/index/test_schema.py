@@ -11,15 +11,21 @@ import pytest
 from hivemind_memory.errors import IndexTooNewError, IndexUnusableError
 from hivemind_memory.index.sqlite import schema
 from hivemind_memory.index.sqlite.index import SqliteIndex
+from hivemind_memory.index.sqlite.latest_schema import LATEST_SCHEMA
 from hivemind_memory.model.trust import shown_source
 from hivemind_memory.sqlite import connection
 from tests.index.conftest import Open, found, put
+from tests.support.tables import tables_of
 
 
 def set_version(index_file: Path, version: int) -> None:
     with apsw.Connection(str(index_file)) as raw:
         raw.pragma("user_version", version)
     raw.close()
+
+
+def test_a_new_file_has_the_tables_that_the_steps_make() -> None:
+    assert tables_of([LATEST_SCHEMA]) == tables_of([sql for sql, _ in schema._STEPS])
 
 
 def test_a_newer_schema_is_refused_and_nothing_is_touched(

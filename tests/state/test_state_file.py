@@ -23,10 +23,12 @@ from hivemind_memory.notes.tombstones import tombstone_of
 from hivemind_memory.state.change_log import ChangeLog
 from hivemind_memory.state.damage import damage_report, damaged_name
 from hivemind_memory.state.injection_log import InjectionLog
+from hivemind_memory.state.latest_schema import LATEST_SCHEMA
 from hivemind_memory.state.open import STATE_VERSION, copy_state, purged_mark
 from hivemind_memory.state.recall_log import RecallLog
 from hivemind_memory.state.schema import STEPS
 from hivemind_memory.state.state_file import StateFile
+from tests.support.tables import tables_of
 from tests.support.waiting import wait_until
 
 NOW_S = 1_800_000_000.5
@@ -352,6 +354,10 @@ def test_a_file_that_was_put_in_its_place_is_noticed(
 def test_every_step_of_the_state_is_applied() -> None:
     """The number stands apart from the steps, so that opening a file loads none."""
     assert len(STEPS) == STATE_VERSION
+
+
+def test_a_new_state_has_the_tables_that_the_steps_make() -> None:
+    assert tables_of([LATEST_SCHEMA]) == tables_of(list(STEPS))
 
 
 @pytest.mark.parametrize("version", range(1, STATE_VERSION))

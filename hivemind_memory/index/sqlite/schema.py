@@ -5,7 +5,7 @@ from __future__ import annotations
 import apsw
 
 from hivemind_memory.errors import IndexTooNewError
-from hivemind_memory.model.terms import TOKENIZER
+from hivemind_memory.model.terms import REASON_WEIGHT, TOKENIZER
 from hivemind_memory.sqlite.connection import write_transaction
 
 TYPE_CHECKING = False
@@ -20,11 +20,8 @@ _TOKENIZER_ARGUMENTS = [
     "L* N* Co Mn Mc",
 ]
 
-REASON_WEIGHT = 0.5
-"""What a word in the reason of a memory counts, of what it counts in the text."""
-
-# Each step runs in the transaction that records it. The flag says whether the notes
-# must be read again afterward, because the step changes what is derived from them.
+# Each step runs in the transaction that records it; ``latest_schema.py`` has what they
+# come to. The flag says whether the notes must be read again afterward.
 _STEPS: tuple[tuple[str, bool], ...] = (
     (
         f"""
@@ -342,10 +339,9 @@ def upgrade(connection: apsw.Connection) -> bool:
     with write_transaction(connection):
         # Another process may have upgraded it before this one got the lock.
         version = refuse_newer(connection)
-        must_reread = False
-        for sql, rereads in _STEPS[version:]:
+        must_reread = any(rereads for _, rereads in _STEPS[version:]) and version > 0
+        for sql in _sql_from(version):
             connection.execute(sql)
-            must_reread = must_reread or (rereads and version > 0)
         connection.pragma("user_version", SCHEMA_VERSION)
         if must_reread:
             # With a time that no file has, they count as changed and answer nothing
@@ -353,6 +349,15 @@ def upgrade(connection: apsw.Connection) -> bool:
             connection.execute("UPDATE files SET is_settled = 0, hash = '', mtime = 0")
             connection.execute("DELETE FROM meta WHERE key = 'scan'")
     return must_reread
+
+
+def _sql_from(version: int) -> list[str]:
+    """Return what makes a file of a version one of ours; 0 is a new file."""
+    if version == 0:
+        from hivemind_memory.index.sqlite.latest_schema import LATEST_SCHEMA
+
+        return [LATEST_SCHEMA]
+    return [sql for sql, _ in _STEPS[version:]]
 
 
 def refuse_newer(connection: apsw.Connection) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import log
 
-from hivemind_memory.index.sqlite.schema import REASON_WEIGHT
+from hivemind_memory.model.terms import REASON_WEIGHT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

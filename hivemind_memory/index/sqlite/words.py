@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from hivemind_memory.index.sqlite.expressions import by_term, match_expression
-from hivemind_memory.index.sqlite.schema import REASON_WEIGHT
 from hivemind_memory.model.matches import (
     ChunkLocation,
     TermCount,
@@ -18,6 +17,7 @@ from hivemind_memory.model.matches import (
     WordForm,
     WordMatches,
 )
+from hivemind_memory.model.terms import REASON_WEIGHT
 from hivemind_memory.sqlite.connection import (
     select_int,
     translated_errors,
