@@ -27,8 +27,8 @@ CREATE TABLE changes(
   id        TEXT    NOT NULL UNIQUE,
   actor     TEXT    NOT NULL,    -- who made it
   record    TEXT    NOT NULL,    -- JSON, see state/change_log.py
-  undoes    TEXT    NOT NULL,    -- id of the change that it took back
-  undone_by TEXT    NOT NULL,    -- id of the change that took it back
+  undoes    TEXT    NOT NULL,    -- id of the change that it undid
+  undone_by TEXT    NOT NULL,    -- id of the change that undid it
   is_undo   INTEGER NOT NULL,    -- hm undo made it
   notes     TEXT    NOT NULL DEFAULT ''
 );

@@ -390,7 +390,7 @@ def _apply_steps(connection: apsw.Connection, version: int) -> None:
 
 
 def _sql_from(version: int) -> tuple[str, ...]:
-    """Return what makes a file of a version one of ours; 0 is a new file."""
+    """Return what brings a file of a version up to date; 0 is a new file."""
     if version == 0:
         from hivemind_memory.state.latest_schema import LATEST_SCHEMA
 

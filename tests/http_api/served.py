@@ -22,7 +22,7 @@ TIMEOUT_S = 120.0
 """Machines are busy; a test that waits so long has failed."""
 
 NO_CERTIFICATES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-"""For ``verify``: the servers speak plain HTTP, and reading certificates takes 20 ms."""
+"""For ``verify``: the servers speak plain HTTP, and certificates take 20 ms."""
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ CREATE TABLE files(
   ctime       INTEGER NOT NULL,        -- ns since the epoch
   size        INTEGER NOT NULL,        -- bytes
   inode       INTEGER NOT NULL,
-  is_settled  INTEGER NOT NULL,        -- the stamp alone proves no change
+  is_settled  INTEGER NOT NULL,        -- the signature alone proves no change
   hash        TEXT    NOT NULL,        -- SHA-256 of the bytes
   day         INTEGER,                 -- days since the epoch; NULL: ageless
   chunk_count INTEGER NOT NULL,

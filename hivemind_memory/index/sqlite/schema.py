@@ -352,7 +352,7 @@ def upgrade(connection: apsw.Connection) -> bool:
 
 
 def _sql_from(version: int) -> list[str]:
-    """Return what makes a file of a version one of ours; 0 is a new file."""
+    """Return what brings a file of a version up to date; 0 is a new file."""
     if version == 0:
         from hivemind_memory.index.sqlite.latest_schema import LATEST_SCHEMA
 
