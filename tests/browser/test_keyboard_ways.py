@@ -12,6 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 from hivemind_memory import opening
 from tests.browser.conftest import OpenPage
 from tests.http_api.served import save
+from tests.support.tiers import mostly_thorough
 
 OUTSIDE = """(() => {
   const main = document.querySelector("main");
@@ -106,7 +107,7 @@ def pages_of(memory_id: str, claim_id: str) -> tuple[str, ...]:
     )
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", mostly_thorough(["dark", "light"], every=2))
 def test_skills_jobs_and_claims_are_accessible_and_fit(
     open_page: OpenPage, home: Path, theme: str
 ) -> None:
