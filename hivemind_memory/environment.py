@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from hivemind_memory.access.callers import ScopeRequest
     from hivemind_memory.config.settings import Settings
+    from hivemind_memory.memory import Memory
     from hivemind_memory.transcripts.open import Surroundings
 
 asked_by = 0
@@ -143,6 +144,31 @@ def section_scope_request() -> ScopeRequest:
     """
     # Whoever injects, the reader is an agent.
     return replaced(shell_scope_request() or agent_scope_request(), is_agent=True)
+
+
+def context_scopes(memory: Memory, folder: str) -> frozenset[str] | None:
+    """Return the scopes of which a context of a folder tells the owner.
+
+    They are those of an agent in its repository: what goes to a model about a project
+    says nothing of another. None: all that the caller sees.
+    """
+    from hivemind_memory.files.places import find_above
+
+    is_limited = memory.caller.scopes is not None
+    if is_limited or not find_above(os.path.realpath(folder), ".git"):
+        return None
+    from hivemind_memory.access.callers import caller_of
+    from hivemind_memory.projects.lookup import ProjectLookup
+
+    settings, notes = memory.settings, memory.places.notes
+    lookup = ProjectLookup(
+        folder, git_environ(), notes, settings.projects, is_look=True
+    )
+    return caller_of(
+        section_scope_request(),
+        workspaces=settings.workspaces,
+        find_project=lambda: lookup.find_known().slug,
+    ).scopes
 
 
 def git_environ() -> dict[str, str]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # Plain classes and not dataclasses, for speed: they are read before every answer.
 
-PLAIN, TEXT, QUERY, VERBATIM, VALUE = range(5)
+PLAIN, TEXT, QUERY, VERBATIM, VALUE, TASK = range(6)
 """How the last argument reads words that begin with a dash, see ``Argument.reads``."""
 
 
@@ -55,6 +55,7 @@ class Argument:
         """``PLAIN``: options may be between its words, an unknown one is an error.
         ``TEXT``: its first word ends the options, all that follows is text.
         ``QUERY``: known options may be anywhere, other words are its own.
+        ``TASK``: as ``QUERY``, but a word with two dashes is an option or an error.
         ``VERBATIM``: as ``TEXT``, but its words are expected to look like options.
         ``VALUE``: as ``PLAIN``, and what may be part of the value is refused."""
         self.completes = completes

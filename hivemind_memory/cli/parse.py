@@ -6,21 +6,20 @@ dropped: one that is not an option of the command is an error, or belongs to the
 
 from __future__ import annotations
 
-import os
-
 from hivemind_memory.cli.command import (
     PLAIN,
     QUERY,
+    TASK,
     TEXT,
     VALUE,
     VERBATIM,
     CommandRequest,
 )
-from hivemind_memory.cli.options import MEMORY_DIR, WORKTREE
+from hivemind_memory.cli.options import MEMORY_DIR
+from hivemind_memory.cli.short_form import is_argument_of
 from hivemind_memory.cli.table import (
     ALIASES,
     GROUPS,
-    command_names,
     find_command,
     full_second,
     load_command,
@@ -74,7 +73,7 @@ def parse_request(words: Sequence[str]) -> CommandRequest:
         if rest and rest[0] in HELP:
             return _help_request(name)
         is_named = bool(rest) and not rest[0].startswith("-")
-        if is_named and _is_argument_of(f"{name} {GROUPS[name][2]}", name, rest[0]):
+        if is_named and is_argument_of(f"{name} {GROUPS[name][2]}", name, rest):
             is_named = False
         name += f" {full_second(name, rest.pop(0)) if is_named else GROUPS[name][2]}"
     command = find_command(name)
@@ -162,7 +161,7 @@ class _CommandLine:
         from hivemind_memory.cli.unknown_names import nearest, unknown_option
 
         name = word.partition("=")[0]
-        if self._reads == QUERY:
+        if self._reads == QUERY or (self._reads == TASK and name[1] != "-"):
             self._note_unknown_option(name)
             return None
         if has_blank(name):
@@ -299,6 +298,9 @@ class _CommandLine:
         """Note that a word of a query looks like an option but is not one."""
         if has_blank(name):
             return
+        if self._reads == TASK:
+            self._notes.append(f"`{name}` is not an option, so it is part of the task")
+            return
         from hivemind_memory.cli.unknown_names import near_options
 
         near = near_options(name, self._flags)
@@ -374,24 +376,3 @@ def _help_request(topic: str = "") -> CommandRequest:
 def _request(name: str, values: dict[str, Any]) -> CommandRequest:
     """Return a request for a command of the table."""
     return CommandRequest(load_command(name), values)
-
-
-def _is_argument_of(default: str, group: str, word: str) -> bool:
-    """Return whether a word is no command of a group but begins what its default takes.
-
-    That is a folder, a file that exists or has a name like a note, or any text but a
-    command that was misspelled.
-    """
-    seconds = [name.partition(" ")[2] for name in command_names(group)]
-    if full_second(group, word) in seconds:
-        return False
-    argument = next(iter(load_command(default).arguments), None)
-    if argument and argument.reads == QUERY:
-        from hivemind_memory.cli.unknown_names import nearest
-
-        return not nearest(word, seconds)
-    path = os.path.expanduser(word)
-    if argument is WORKTREE:
-        return os.path.isdir(path)
-    is_file = argument and argument.name == "file"
-    return bool(is_file) and (path.endswith(".md") or os.path.isfile(path))

@@ -15,7 +15,12 @@ from datetime import datetime
 from hivemind_memory.errors import GitError
 from hivemind_memory.files.section_text import with_blank_sections
 from hivemind_memory.git.repository import find_repository, run_git
-from hivemind_memory.working.blocks import HistoryMemoryBlock, Priority
+from hivemind_memory.working.blocks import (
+    FileMemoryBlock,
+    HistoryMemoryBlock,
+    Priority,
+)
+from hivemind_memory.working.loading import ContentLoader
 from hivemind_memory.working.task_words import LEAST_COVERAGE, Coverage, TaskWords
 
 TYPE_CHECKING = False
@@ -35,12 +40,23 @@ UNCOMMITTED_CONFIDENCE = 0.3
 """Least confidence of what is being worked on, whatever words it has: a section with
 half of the task's words comes first."""
 
+ASKS_FOR_OWN_CHANGES = re.compile(
+    r"\b(?:my\s+(?:\w+\s+)?changes?|uncommitted|not\s+(?:yet\s+)?committed"
+    r"|(?:my|git|the|this)\s+diff(?!\s+(?:of|in|between)\b)"
+    r"|what\s+(?:have\s+)?(?:i|we)(?:\s+have|'ve)?\s+(?:\w+\s+)?"
+    r"(?:changed|started|began|begun)"
+    r"|commit\s+message|wip|working\s+(?:tree|copy)|self-review|my\s+(?:work|patch)"
+    r"|(?:this|my|the\s+current)\s+(?:branch|pr|pull\s+request))\b",
+    re.IGNORECASE,
+)
+"""A task about what whoever asks is working on: that comes before all else."""
+
 ASKS_FOR_CHANGES = re.compile(
     r"\b(?:(?:my|the|this|that)\s+(?:\w+\s+)?change|changes|changed|uncommitted|diff"
     r"|not\s+committed|review|wip|working\s+(?:tree|copy))\b",
     re.IGNORECASE,
 )
-"""A task that is about what is being worked on."""
+"""A task that may be about what is being worked on."""
 
 _UNASKED_CONFIDENCE = 0.1
 _RECENT_CONFIDENCE = 0.02
@@ -61,6 +77,12 @@ class GitView:
     changed: list[str] = field(default_factory=list)
     """Files that differ from the last commit."""
 
+    new: list[str] = field(default_factory=list)
+    """Those of them that git doesn't know yet."""
+
+    is_ignored: bool = False
+    """Git ignores the folder with all that is in it."""
+
     diffs: list[tuple[str, str]] = field(default_factory=list)
     """Path and how it differs."""
 
@@ -77,10 +99,13 @@ def view_of(folder: str, environ: Mapping[str, str]) -> GitView:
         ask = _GitRunner(folder, environ)
         listed = ask("ls-files", "-z", "--cached", "--others", "--exclude-standard")
         view.files = sorted({path for path in listed.split("\0") if path})
+        if not view.files and ask.succeeds("check-ignore", "-q", "."):
+            return GitView(is_ignored=True)
         # Paths of a diff with --relative are below the folder.
         named = ask("diff", "HEAD", "--relative", "--name-only", "-z", *_QUIET)
         new = ask("ls-files", "-z", "--others", "--exclude-standard")
-        view.changed = [path for path in (named + new).split("\0") if path]
+        view.new = [path for path in new.split("\0") if path]
+        view.changed = [*(path for path in named.split("\0") if path), *view.new]
         for path in [path for path in named.split("\0") if path][:MAX_DIFFS]:
             text = ask("diff", "HEAD", *_QUIET, "-U2", "--", f":(literal){path}")
             diff = with_blank_sections(text)[:MAX_DIFF_CHARS]
@@ -91,6 +116,31 @@ def view_of(folder: str, environ: Mapping[str, str]) -> GitView:
     return view
 
 
+def asks_for_changes(task: str) -> bool:
+    """Return whether a task may be about what is being worked on."""
+    return bool(ASKS_FOR_OWN_CHANGES.search(task) or ASKS_FOR_CHANGES.search(task))
+
+
+def add_new_files(view: GitView, loader: ContentLoader) -> set[str]:
+    """Add the files that git doesn't know yet to the changes, as a diff shows them.
+
+    Returns:
+        Those that are shown whole.
+    """
+    whole = set()
+    with loader.batch() as load:
+        for path in view.new[:MAX_DIFFS]:
+            loaded = load(FileMemoryBlock(location=path))
+            if loaded.is_error:
+                continue
+            lines = (f"+{line}" for line in loaded.text.splitlines())
+            text = "\n".join(("new file", *lines))
+            view.diffs.append((path, text[:MAX_DIFF_CHARS]))
+            if len(text) <= MAX_DIFF_CHARS:
+                whole.add(path)
+    return whole
+
+
 def change_blocks(
     view: GitView, words: TaskWords, task: str, now: datetime
 ) -> list[HistoryMemoryBlock]:
@@ -98,7 +148,9 @@ def change_blocks(
 
     A change without words of the task fills what is left, unless the task asks for it.
     """
-    is_asked = ASKS_FOR_CHANGES.search(task) is not None
+    is_first = ASKS_FOR_OWN_CHANGES.search(task) is not None
+    is_asked = asks_for_changes(task)
+    of_words = Priority.MEDIUM if is_asked else Priority.LOW
     texts = [f"{path}\n{diff}" for path, diff in view.diffs]
     texts += ["\n".join((subject, *files)) for _, _, subject, files in view.commits]
     counted = [words.count(text) for text in texts]
@@ -115,10 +167,18 @@ def change_blocks(
                 4,
             ),
             priority=(
-                Priority.MEDIUM if is_asked or share >= LEAST_COVERAGE else Priority.LOW
+                Priority.HIGH
+                if is_first
+                else Priority.MEDIUM
+                if share >= LEAST_COVERAGE
+                else of_words
             ),
             timestamp=now,
-            metadata={"why": "changed since the last commit"},
+            metadata={
+                "why": "a new file, not in git yet"
+                if path in view.new
+                else "changed since the last commit"
+            },
         )
         for (path, diff), share in zip(view.diffs, shares, strict=False)
     ]
@@ -155,6 +215,11 @@ class _GitRunner:
 
     def __init__(self, folder: str, environ: Mapping[str, str]) -> None:
         self._folder, self._environ = folder, environ
+
+    def succeeds(self, *words: str) -> bool:
+        """Return whether git says yes."""
+        done = run_git(self._folder, words, self._environ, timeout_s=_TIMEOUT_S)
+        return not done.returncode
 
     def __call__(self, *words: str) -> str:
         """Return what git prints."""

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
 
 from hivemind_memory.context.tokens import estimate_tokens
 from hivemind_memory.errors import UsageError
+from hivemind_memory.model.filters import DEFAULT_FILTER, SearchFilter
 from hivemind_memory.model.value import replaced
 from hivemind_memory.working.blocks import (
+    FileMemoryBlock,
     MemoryBlock,
     MessageMemoryBlock,
     Priority,
     utc_now,
 )
 from hivemind_memory.working.scoring import BALANCED, RELEVANT
-from hivemind_memory.working.task_changes import GitView, change_blocks, view_of
+from hivemind_memory.working.task_changes import (
+    GitView,
+    add_new_files,
+    asks_for_changes,
+    change_blocks,
+    view_of,
+)
 from hivemind_memory.working.task_files import find_files
 from hivemind_memory.working.task_links import linked_blocks, without_overlaps
 from hivemind_memory.working.task_meaning import close_in_meaning
 from hivemind_memory.working.task_memories import (
+    MemorySource,
     find_memories,
     read_memories_of,
     related_memories,
@@ -52,6 +61,9 @@ class ContextRequest:
 
     strategy: str = ""
     """Empty: ``relevant`` for a task, else ``balanced``."""
+
+    search_filter: SearchFilter = DEFAULT_FILTER
+    """Which memories are looked for, of those that the caller sees."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +106,10 @@ def build_context(
     if request.task.strip():
         weigh_messages(working, TaskWords(request.task))
         blocks, found_notes = gather(
-            working, memory, task=request.task, environ=environ, now=now
+            working,
+            MemorySource(memory, now, request.search_filter),
+            task=request.task,
+            environ=environ,
         )
         notes += found_notes
         for block in blocks:
@@ -130,15 +145,14 @@ def open_working_memory(
 
 def gather(
     working: WorkingMemory,
-    memory: Memory,
+    source: MemorySource,
     *,
     task: str,
     environ: Mapping[str, str],
-    now: datetime,
 ) -> tuple[list[MemoryBlock], list[str]]:
     """Return all blocks that a task may need, and what should be said of them."""
     words = TaskWords(task)
-    memories = find_memories(memory, task, now)
+    memories = find_memories(source, task)
     blocks, notes = memories.blocks, memories.notes
     if not working.has_files:
         return blocks, notes
@@ -146,6 +160,10 @@ def gather(
     with working.loader.root.walk() as walk:
         # Git knows nothing of folders that are refused, such as notes in a repository.
         view.diffs = [diff for diff in view.diffs if walk.may_enter(diff[0])]
+    # Any other task finds new files by their words.
+    whole = add_new_files(view, working.loader) if asks_for_changes(task) else set()
+    if view.is_ignored:
+        notes.append("git ignores this folder: it was read as if it were in none")
     found = find_files(
         working.loader,
         words,
@@ -154,9 +172,9 @@ def gather(
         in_use=frozenset(view.changed),
     )
     _note_files_in_use(working, view)
-    blocks += [*found.blocks, *change_blocks(view, words, task, now)]
+    blocks += [*found.blocks, *change_blocks(view, words, task, source.now)]
     about = [*blocks, *_messages_about(working)]
-    blocks += linked_blocks(about, found, working.loader, memory, now)
+    blocks += linked_blocks(about, found, working.loader, source)
     blocks += without_overlaps(found.weak, blocks)
     blocks += without_overlaps(
         second_look(
@@ -164,16 +182,21 @@ def gather(
             found,
             working.loader,
             words,
-            lambda text: related_memories(memory, text, now),
+            lambda text: related_memories(source, text),
         ),
         blocks,
     )
     notes += found.notes
     if memories.has_vectors:
-        close, more = close_in_meaning(memory, task, found, working.loader)
+        close, more = close_in_meaning(source.memory, task, found, working.loader)
         blocks += without_overlaps(close, blocks)
         notes += more
-    return blocks, notes
+    return [block for block in blocks if not _is_of(whole, block)], notes
+
+
+def _is_of(paths: Collection[str], block: MemoryBlock) -> bool:
+    """Return whether a block is of one of some files."""
+    return isinstance(block, FileMemoryBlock) and block.location in paths
 
 
 def weigh_messages(working: WorkingMemory, words: TaskWords) -> None:

@@ -29,7 +29,11 @@ from hivemind_memory.working.task_files import (
     file_block,
     section_blocks,
 )
-from hivemind_memory.working.task_memories import memories_about, related_memories
+from hivemind_memory.working.task_memories import (
+    MemorySource,
+    memories_about,
+    related_memories,
+)
 from hivemind_memory.working.task_names import (
     NamedSection,
     changed_lines,
@@ -40,12 +44,6 @@ from hivemind_memory.working.task_names import (
     weights_of,
 )
 from hivemind_memory.working.task_words import FoldedTexts, TaskWords, named_files
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from hivemind_memory.memory import Memory
 
 _SOURCES = 3
 """Pieces of each kind that references are followed from, the best ones."""
@@ -81,8 +79,7 @@ def linked_blocks(
     found: Sequence[MemoryBlock],
     files: FoundFiles,
     loader: ContentLoader,
-    memory: Memory,
-    now: datetime,
+    memories: MemorySource,
 ) -> list[MemoryBlock]:
     """Return blocks of what the best pieces refer to, none that is among them.
 
@@ -90,14 +87,13 @@ def linked_blocks(
         found: The pieces about the task.
         files: The texts that were read for it.
         loader: Reads the pieces.
-        memory: As the caller sees it.
-        now: The time.
+        memories: Where memories come from.
     """
     linked = [
         *_files_of_texts(found, files, loader),
         *_files_of_files(found, files, loader),
-        *_memories_of_files(found, loader, memory, now),
-        *_memories_of_messages(found, memory, now),
+        *_memories_of_files(found, loader, memories),
+        *_memories_of_messages(found, memories),
     ]
     linked.sort(key=lambda block: -block.confidence)
     return without_overlaps(linked, found)
@@ -155,7 +151,7 @@ def _sections(
         least=_LEAST_SHARE,
     )
     for block in sections[:_SECTIONS_OF_SOURCE]:
-        yield _as_linked(block, source, f"{source.id} is about it")
+        yield _as_linked(block, source, f"it has words of {source.id}")
 
 
 def _files_of_files(
@@ -210,7 +206,7 @@ def _sources_of_code(
 
 
 def _memories_of_files(
-    found: Sequence[MemoryBlock], loader: ContentLoader, memory: Memory, now: datetime
+    found: Sequence[MemoryBlock], loader: ContentLoader, memories: MemorySource
 ) -> Iterator[MemoryBlock]:
     """Yield memories about the files in which the task's words are.
 
@@ -230,19 +226,20 @@ def _memories_of_files(
         if key not in about:
             if len(about) >= _MAX_SUBJECTS:
                 continue
-            about[key] = memories_about(memory, subject, now)[:_MEMORIES_OF_FILE]
+            about[key] = memories_about(memories, subject)[:_MEMORIES_OF_FILE]
         for block in about[key]:
-            yield _as_linked(block, origin, f"it is about {path}")
+            why = f'found by "{key}", a name in {path}'
+            yield _as_linked(block, origin, why)
 
 
 def _memories_of_messages(
-    found: Sequence[MemoryBlock], memory: Memory, now: datetime
+    found: Sequence[MemoryBlock], memories: MemorySource
 ) -> Iterator[MemoryBlock]:
     """Yield memories that have words of the messages about the task."""
     for source in _best(found, MessageMemoryBlock):
         if isinstance(source, MessageMemoryBlock):
             text = f"{source.subject} {source.preview}"
-            for block in related_memories(memory, text, now):
+            for block in related_memories(memories, text):
                 yield _as_linked(block, source, f"it has words of {source.id}")
 
 

@@ -16,6 +16,7 @@ from hivemind_memory.errors import (
 from hivemind_memory.files.paths import SUFFIX
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.model.citation import split_place
+from hivemind_memory.model.filters import DEFAULT_FILTER
 from hivemind_memory.model.query import Query
 from hivemind_memory.model.value import replaced
 from hivemind_memory.working.blocks import KnowledgeMemoryBlock, MemoryBlock
@@ -26,6 +27,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.memory import Memory
     from hivemind_memory.model.clocks import Clocks
+    from hivemind_memory.model.filters import SearchFilter
     from hivemind_memory.model.query import Hit, SearchAnswer
 
 MAX_MEMORIES = 20
@@ -70,10 +72,22 @@ class FoundMemories:
     """The task was compared by meaning, too: a model has just answered."""
 
 
-def find_memories(memory: Memory, task: str, now: datetime) -> FoundMemories:
+@dataclass(frozen=True, slots=True)
+class MemorySource:
+    """Where memories for a context come from."""
+
+    memory: Memory
+    """As the caller sees it."""
+
+    now: datetime
+    search_filter: SearchFilter = DEFAULT_FILTER
+    """Which of these memories."""
+
+
+def find_memories(source: MemorySource, task: str) -> FoundMemories:
     """Return blocks of the memories about a task."""
     try:
-        answer, blocks = _search(memory, task, now)
+        answer, blocks = _search(source, task)
     except NotesMissingError:
         return FoundMemories([], ["there are no notes yet"])
     notes = list(answer.report.warnings)
@@ -91,22 +105,22 @@ def find_memories(memory: Memory, task: str, now: datetime) -> FoundMemories:
     return FoundMemories(blocks, notes, answer.report.mode == "hybrid")
 
 
-def memories_about(memory: Memory, subject: str, now: datetime) -> list[MemoryBlock]:
+def memories_about(source: MemorySource, subject: str) -> list[MemoryBlock]:
     """Return blocks of the memories that are clearly about a subject, best first.
 
     The index answers as it is: the search for the task has just updated it.
     """
     try:
-        answer, blocks = _search(memory, subject, now, is_fresh=False)
+        answer, blocks = _search(source, subject, is_fresh=False)
     except HivemindError:
         return []  # the rest of the context does without
     return [] if answer.is_unknown or answer.is_weak else blocks
 
 
-def related_memories(memory: Memory, text: str, now: datetime) -> list[MemoryBlock]:
+def related_memories(source: MemorySource, text: str) -> list[MemoryBlock]:
     """Return blocks of the few memories that have most words of a text."""
     try:
-        _, blocks = _search(memory, text, now, is_fresh=False)
+        _, blocks = _search(source, text, is_fresh=False)
     except HivemindError:
         return []  # the rest of the context does without
     why = "it has words of what was found"
@@ -121,17 +135,20 @@ def related_memories(memory: Memory, text: str, now: datetime) -> list[MemoryBlo
 
 
 def _search(
-    memory: Memory, text: str, now: datetime, *, is_fresh: bool = True
+    source: MemorySource, text: str, *, is_fresh: bool = True
 ) -> tuple[SearchAnswer, list[MemoryBlock]]:
     """Return the answer to a text, and the block of each hit, best first.
 
     What has no date, such as ``global.md``, does not age: it counts as written today.
     """
-    query = Query(text=text, max_results=MAX_MEMORIES)
-    answer = memory.search(query, is_fresh=is_fresh)
-    today = memory.clocks.local_iso(now.timestamp())[:10]
+    query = Query(
+        text=text, max_results=MAX_MEMORIES, search_filter=source.search_filter
+    )
+    answer = source.memory.search(query, is_fresh=is_fresh)
+    clocks = source.memory.clocks
+    today = clocks.local_iso(source.now.timestamp())[:10]
     return answer, [
-        _block(hit, _midnight(hit.date or today, memory.clocks)) for hit in answer.hits
+        _block(hit, _midnight(hit.date or today, clocks)) for hit in answer.hits
     ]
 
 

@@ -262,3 +262,41 @@ def test_a_note_of_a_day_outside_the_project_is_shown_with_its_own_text(
 
     assert shown.count("The kettle boils at four.") == 1
     assert shown.count("The kettle of the shop is blue.") == 1
+
+
+@pytest.mark.parametrize(
+    "task", ["add a rounding rule", "clean up the rounding", "list all rounding rules"]
+)
+def test_a_task_may_begin_as_a_command_does(hm: Hm, project: Path, task: str) -> None:
+    """Quotes are optional, and many a task begins with one of these words."""
+    ran = hm("context", *task.split())
+
+    assert ran.code == 0
+    assert "Sums are rounded half up." in ran.out
+
+
+def test_an_unknown_option_is_no_part_of_a_task(hm: Hm, project: Path) -> None:
+    """The budget stayed at its default, and the number was searched for."""
+    ran = hm("context", "rounding", "--tokens", "500")
+
+    assert ran.code == 2
+    assert "has no option --tokens" in ran.err
+    assert "--max-tokens" in ran.err
+
+
+def test_the_context_of_a_project_has_no_memory_of_another(
+    hm: Hm, project: Path
+) -> None:
+    """It goes to a model; --scope names what else is wanted."""
+    subprocess.run(["git", "init", "-q"], cwd=project, check=True)
+    text = "Rounding at the bank is done by hand."
+    assert hm("save", "--scope", "project/bank", "by-hand", text).code == 0
+    assert hm("save", "here", "Rounding of tea is done by weight.").code == 0
+
+    here = hm("context", "rounding")
+    there = hm("context", "rounding", "--scope", "project/bank")
+
+    assert text not in here.out
+    assert "Sums are rounded half up." in here.out
+    assert "Rounding of tea is done by weight." in here.out
+    assert text in there.out

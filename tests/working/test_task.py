@@ -21,7 +21,7 @@ from hivemind_memory.working.task_context import (
     TaskContext,
     build_context,
 )
-from hivemind_memory.working.task_memories import find_memories
+from hivemind_memory.working.task_memories import MemorySource, find_memories
 from hivemind_memory.working.task_words import Coverage, TaskWords, named_files
 
 CART = '''\
@@ -249,7 +249,9 @@ def test_a_memory_begins_at_midnight_where_the_user_is(
     memory.save(NewMemory(key="tea", content="Tea is sold loose.", scope="global"))
     (hit,) = memory.search(Query(text="is tea sold loose")).hits
 
-    (block,) = find_memories(memory, "is tea sold loose", utc_now()).blocks
+    (block,) = find_memories(
+        MemorySource(memory, utc_now()), "is tea sold loose"
+    ).blocks
 
     assert block.timestamp.isoformat() == f"{hit.date}T00:00:00{offset}"
 
@@ -263,7 +265,7 @@ def test_what_has_no_date_is_no_newer_than_what_was_written_today(
     hits = memory.search(Query(text="is tea sold loose")).hits
     now = datetime.fromisoformat(memory.clocks.local_iso(memory.clocks.now()))
 
-    blocks = find_memories(memory, "is tea sold loose", now).blocks
+    blocks = find_memories(MemorySource(memory, now), "is tea sold loose").blocks
 
     assert {hit.date for hit in hits} == {"", now.date().isoformat()}
     assert len({block.timestamp for block in blocks}) == 1
@@ -367,7 +369,7 @@ def test_a_file_about_the_task_brings_the_memory_about_it(
     why = [entry["metadata"]["why"] for entry in found.built.entries]
 
     assert "two people on the phone" in found.built.text
-    assert "it is about failover.sh" in why
+    assert 'found by "failover", a name in failover.sh' in why
 
 
 def test_memories_about_files_are_looked_for_a_bounded_number_of_times(

@@ -32,11 +32,16 @@ def bakery(tmp_path: Path) -> Path:
     root.mkdir()
     (root / "pause.ts").write_text(PAUSE)
     (root / "oven.py").write_text(OVEN)
-    person = ("-c", "user.name=ann", "-c", "user.email=ann@example.org")
-    for words in (("init", "-q"), ("add", "-A"), (*person, "commit", "-qm", "First")):
-        subprocess.run(["git", *words], cwd=root, check=True)
+    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+    commit(root)
     (root / "oven.py").write_text(OVEN.replace("True", "False"))
     return root
+
+
+def commit(root: Path) -> None:
+    person = ("-c", "user.name=ann", "-c", "user.email=ann@example.org")
+    for words in (("add", "-A"), (*person, "commit", "-qm", "Bake")):
+        subprocess.run(["git", *words], cwd=root, check=True)
 
 
 def built(memory: Memory, root: Path, task: str, blocks: str = "") -> TaskContext:
@@ -61,8 +66,67 @@ def test_a_change_that_a_task_does_not_ask_for_only_fills_what_is_left(
     about = priorities(built(memory, bakery, "Is the burner hot?"))
 
     assert unrelated[change] == "low"
-    assert asked[change] == "medium"
+    assert asked[change] == "high"
     assert about[change] == "medium"
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        *("review what I changed", "review my diff", "Review my changes, please"),
+        *("what have I changed since the last commit?", "write a commit message"),
+        *("git diff", "finish what I started", "self-review before pushing"),
+        *("review this branch", "summarize the uncommitted changes"),
+    ],
+)
+def test_what_a_person_is_working_on_comes_first_if_they_ask_for_it(
+    memory: Memory, bakery: Path, task: str
+) -> None:
+    """In a repository larger than the budget, tests named review took all of it."""
+    for number in range(40):
+        body = (
+            f"    # Review, commit, push a branch: what changed since diff {number}.\n"
+        )
+        text = f"def review_changes_{number}():\n{body * 8}    return finish()\n"
+        (bakery / f"review_{number}.py").write_text(text)
+    commit(bakery)
+    (bakery / "oven.py").write_text(OVEN.replace("celsius", "kelvin"))
+    (bakery / "hood.py").write_text("def vent():\n    return 'steam'\n")
+
+    found = built(memory, bakery, task).built
+
+    ids = [entry["id"] for entry in found.entries[:2]]
+    assert set(ids) == {"history:uncommitted:oven.py", "history:uncommitted:hood.py"}
+    assert "file:hood.py" not in found.text
+    why = {entry["id"]: entry["metadata"]["why"] for entry in found.entries}
+    assert why["history:uncommitted:hood.py"] == "a new file, not in git yet"
+
+
+def test_a_new_file_is_shown_once_if_a_task_does_not_ask_for_changes(
+    memory: Memory, bakery: Path
+) -> None:
+    (bakery / "hood.py").write_text("def vent():\n    return 'steam'\n")
+
+    found = built(memory, bakery, "where does steam vent").built
+
+    assert [entry["id"] for entry in found.entries if "steam" in entry["content"]] == [
+        "file:hood.py"
+    ]
+
+
+def test_a_folder_that_git_ignores_is_read_as_if_it_were_in_none(
+    memory: Memory, bakery: Path
+) -> None:
+    """Nothing was read there, and nothing said so."""
+    (bakery / ".gitignore").write_text("vendored/\n")
+    inner = bakery / "vendored" / "lib"
+    inner.mkdir(parents=True)
+    (inner / "steam.py").write_text("def vent():\n    return 'steam'\n")
+
+    found = built(memory, inner, "where does steam vent")
+
+    assert "file:steam.py" in priorities(found)
+    assert any("git ignores this folder" in note for note in found.notes)
 
 
 def test_the_words_of_what_was_found_find_more(memory: Memory, bakery: Path) -> None:

@@ -5,38 +5,37 @@ from __future__ import annotations
 import os
 
 from hivemind_memory.cli.command import (
-    QUERY,
+    TASK,
     Argument,
     CommandRequest,
     Flag,
     command,
 )
-from hivemind_memory.cli.options import DRY_RUN, JSON
+from hivemind_memory.cli.options import DRY_RUN, JSON, SCOPE
 from hivemind_memory.cli.output import (
     print_json,
     print_line,
     print_notices,
     print_table,
     read_stdin,
-    write_stdout,
 )
+from hivemind_memory.cli.shown_context import context_value, print_context
 from hivemind_memory.errors import UsageError
-from hivemind_memory.model.display import count_text, escape_text, shorten
+from hivemind_memory.model.display import count_text, shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from hivemind_memory.memory import Memory
+    from hivemind_memory.model.filters import SearchFilter
     from hivemind_memory.working.blocks import MemoryBlock
-    from hivemind_memory.working.task_context import TaskContext
     from hivemind_memory.working.working_memory import WorkingMemory
 
 _STRATEGIES = ("balanced", "recent", "relevant")
 """Those of ``working.scoring``, which help does not load; a test compares."""
 
 _PRIORITIES = ("critical", "high", "medium", "low")
-_MAX_LEFT_OUT = 10
 _MAX_TOKENS = 8_000
 _ID_CHARS = 60
 
@@ -61,14 +60,15 @@ _BLOCKS = Flag(
         " with, and recent git changes. The blocks of --blocks are candidates, too."
         " Prints what fits into the budget, each with its cost and its reason, and what"
         " was left out. Only files below --root are read; links are not followed, and"
-        " secrets are masked. `hm context WHAT` is the short form."
+        " secrets are masked. In a repository, the memories are those of its project"
+        " and global ones; --scope names others. `hm context WHAT` is the short form."
     ),
     arguments=(
         Argument(
             "what",
             "What you are about to do; quotes are optional.",
             is_required=False,
-            reads=QUERY,
+            reads=TASK,
         ),
     ),
     flags=(
@@ -83,6 +83,7 @@ _BLOCKS = Flag(
             high=10_000_000,
         ),
         Flag(("--task",), "text", "Same as WHAT.", metavar="TEXT"),
+        SCOPE,
         Flag(
             ("--strategy",),
             "text",
@@ -134,14 +135,15 @@ def build(request: CommandRequest) -> int:
                 task=task,
                 blocks_file=_given_blocks(request),
                 strategy=values["strategy"] or "",
+                search_filter=_search_filter(memory, root, values["scope"]),
             ),
             environ=environment.git_environ(),
             count_tokens=count,
         )
     if values["json"]:
-        print_json(_value(built))
+        print_json(context_value(built))
         return 0
-    _print(built)
+    print_context(built)
     return 0
 
 
@@ -291,6 +293,16 @@ def clean(request: CommandRequest) -> int:
     return 0
 
 
+def _search_filter(memory: Memory, root: str, scope: str | None) -> SearchFilter:
+    """Return which memories are looked for: of a scope, or those of a folder."""
+    from hivemind_memory.environment import context_scopes
+    from hivemind_memory.model.filters import SearchFilter
+
+    if scope:
+        return memory.parse_filter(scope=scope)
+    return SearchFilter(scopes=context_scopes(memory, root))
+
+
 def _working(memory: Memory, request: CommandRequest) -> WorkingMemory:
     """Return an empty working memory on the folder of a request."""
     from hivemind_memory.working.task_context import (
@@ -350,50 +362,3 @@ def _unreadable(working: WorkingMemory, blocks: Iterable[MemoryBlock]) -> list[s
     loaded = [(block.id, working.loader.load(block)) for block in blocks]
     missing = [(name, it.text if it.is_error else it.note) for name, it in loaded]
     return [f"{name}: {what}" for name, what in missing if what]
-
-
-def _value(built: TaskContext) -> dict[str, object]:
-    """Return a context for programs."""
-    selection = built.built.selection
-    costs = {chosen.block.id: chosen.tokens for chosen in selection.selected}
-    return {
-        "context": built.built.entries,
-        "report": {
-            "max_tokens": selection.max_tokens,
-            "used_tokens": selection.used_tokens,
-            "over_budget": selection.over_budget,
-            "tokens": costs,
-            "left_out": [
-                {"id": skipped.block.id, "tokens": skipped.tokens, "why": skipped.why}
-                for skipped in selection.left_out
-            ],
-            "notes": built.notes,
-        },
-    }
-
-
-def _print(built: TaskContext) -> None:
-    """Print a context for a person, or for a program that pastes it."""
-    selection = built.built.selection
-    pairs = zip(built.built.entries, selection.selected, strict=True)
-    for entry, chosen in pairs:
-        said = entry["metadata"]
-        why = "; ".join(
-            filter(None, (said.get("why") or entry["priority"], said.get("note")))
-        )
-        head = f"## {entry['id']} ({chosen.tokens:,} tokens; {why})"
-        write_stdout(
-            f"{escape_text(head)}\n\n{escape_text(entry['content'].rstrip())}\n\n"
-        )
-    used, most = selection.used_tokens, selection.max_tokens
-    blocks = count_text(len(selection.selected), "block")
-    lines = [f"{blocks}, {used:,} of {most:,} tokens"]
-    if selection.over_budget:
-        lines.append("critical blocks alone exceed the budget; nothing else fits")
-    if selection.left_out:
-        lines.append(f"left out: {count_text(len(selection.left_out), 'block')}")
-    shown = selection.left_out[:_MAX_LEFT_OUT]
-    lines += [f"  {skipped.block.id}: {skipped.why}" for skipped in shown]
-    if (more := len(selection.left_out) - _MAX_LEFT_OUT) > 0:
-        lines.append(f"  and {more:,} more; --json lists all")
-    print_notices([*lines, *built.notes])
