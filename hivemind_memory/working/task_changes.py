@@ -148,7 +148,7 @@ def change_blocks(
 
     A change without words of the task fills what is left, unless the task asks for it.
     """
-    is_first = ASKS_FOR_OWN_CHANGES.search(task) is not None
+    first = _first_changes(view, task)
     is_asked = asks_for_changes(task)
     of_words = Priority.MEDIUM if is_asked else Priority.LOW
     texts = [f"{path}\n{diff}" for path, diff in view.diffs]
@@ -168,7 +168,7 @@ def change_blocks(
             ),
             priority=(
                 Priority.HIGH
-                if is_first
+                if path in first
                 else Priority.MEDIUM
                 if share >= LEAST_COVERAGE
                 else of_words
@@ -199,6 +199,23 @@ def change_blocks(
             )
             blocks.append(block)
     return blocks
+
+
+def _first_changes(view: GitView, task: str) -> set[str]:
+    """Return the paths of the changes that come before all else.
+
+    If a task says what its changes are about, only those that are about it.
+    """
+    if not ASKS_FOR_OWN_CHANGES.search(task):
+        return set()
+    subject = ASKS_FOR_CHANGES.sub(" ", ASKS_FOR_OWN_CHANGES.sub(" ", task))
+    words = TaskWords(subject)
+    counted = {path: words.count(f"{path}\n{diff}") for path, diff in view.diffs}
+    coverage = Coverage(words, counted.values())
+    about = {
+        path for path, found in counted.items() if coverage.of(found) >= LEAST_COVERAGE
+    }
+    return about or set(counted)
 
 
 def _files_text(files: Sequence[str], words: TaskWords) -> str:
