@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from hivemind_memory.cli.output import print_notices, write_stdout
-from hivemind_memory.model.display import count_text, escape_text
+from hivemind_memory.model.display import count_text, escape_line, escape_text
+from hivemind_memory.redaction import mask
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ _MAX_LEFT_OUT = 10
 def context_value(built: TaskContext) -> dict[str, object]:
     """Return a context for programs."""
     selection = built.built.selection
-    costs = {chosen.block.id: chosen.tokens for chosen in selection.selected}
+    costs = {mask(chosen.block.id): chosen.tokens for chosen in selection.selected}
     return {
         "context": built.built.entries,
         "report": {
@@ -24,7 +25,11 @@ def context_value(built: TaskContext) -> dict[str, object]:
             "over_budget": selection.over_budget,
             "tokens": costs,
             "left_out": [
-                {"id": skipped.block.id, "tokens": skipped.tokens, "why": skipped.why}
+                {
+                    "id": mask(skipped.block.id),
+                    "tokens": skipped.tokens,
+                    "why": skipped.why,
+                }
                 for skipped in selection.left_out
             ],
             "notes": built.notes,
@@ -43,7 +48,7 @@ def print_context(built: TaskContext) -> None:
         )
         head = f"## {entry['id']} ({chosen.tokens:,} tokens; {why})"
         write_stdout(
-            f"{escape_text(head)}\n\n{escape_text(entry['content'].rstrip())}\n\n"
+            f"{escape_line(head)}\n\n{escape_text(entry['content'].rstrip())}\n\n"
         )
     used, most = selection.used_tokens, selection.max_tokens
     blocks = count_text(len(selection.selected), "block")
@@ -53,7 +58,9 @@ def print_context(built: TaskContext) -> None:
     if selection.left_out:
         lines.append(f"left out: {count_text(len(selection.left_out), 'block')}")
     shown = selection.left_out[:_MAX_LEFT_OUT]
-    lines += [f"  {skipped.block.id}: {skipped.why}" for skipped in shown]
+    lines += [
+        f"  {escape_line(mask(skipped.block.id))}: {skipped.why}" for skipped in shown
+    ]
     if (more := len(selection.left_out) - _MAX_LEFT_OUT) > 0:
         lines.append(f"  and {more:,} more; --json lists all")
     print_notices([*lines, *built.notes])

@@ -19,7 +19,8 @@ from hivemind_memory.mcp_server.tools import (
     Tools,
     make_tool,
 )
-from hivemind_memory.model.display import count_text, escape_line
+from hivemind_memory.model.display import count_text, escape_line, shorten
+from hivemind_memory.redaction import mask
 from hivemind_memory.working.task_context import (
     ContextRequest,
     TaskContext,
@@ -32,6 +33,7 @@ MAX_TOKENS = 10_000
 
 _MAX_LEFT_OUT = 30
 _WHY_CHARS = 200
+_ID_CHARS = 300
 
 
 class ContextItem(BaseModel):
@@ -132,7 +134,11 @@ def _shape(built: TaskContext, why_no_files: str) -> ContextOut:
         )
         items.append(item)
     left_out = [
-        LeftOutItem(id=skipped.block.id, why=skipped.why, tokens=skipped.tokens or 0)
+        LeftOutItem(
+            id=shorten(mask(skipped.block.id), _ID_CHARS),
+            why=skipped.why,
+            tokens=skipped.tokens or 0,
+        )
         for skipped in selection.left_out[:_MAX_LEFT_OUT]
     ]
     return ContextOut(

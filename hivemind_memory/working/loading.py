@@ -26,6 +26,7 @@ from hivemind_memory.files.section_text import with_blank_sections
 from hivemind_memory.markdown.text import decode, split_lines
 from hivemind_memory.model.display import count_text
 from hivemind_memory.model.value import replaced
+from hivemind_memory.redaction import mask
 from hivemind_memory.working.blocks import (
     ContextMemoryBlock,
     FileMemoryBlock,
@@ -37,6 +38,7 @@ from hivemind_memory.working.blocks import (
     TaskMemoryBlock,
 )
 from hivemind_memory.working.json_values import json_safe
+from hivemind_memory.working.masking import masked_part
 from hivemind_memory.working.root_folder import RootFolder, Walk
 
 TYPE_CHECKING = False
@@ -237,11 +239,11 @@ def _read(fd: int, size: int) -> LoadedText:
     """
     if size > MAX_FILE_BYTES:
         head = read_at(fd, 0, _ENDS_BYTES)
-        tail = read_at(fd, size - _ENDS_BYTES, _ENDS_BYTES)
+        tail = read_at(fd, size - 2 * _ENDS_BYTES, 2 * _ENDS_BYTES)
         missing = f"… {size - 2 * _ENDS_BYTES:,} bytes …"
         if b"\0" in head:
             return _failed("it is not text")
-        text = with_blank_sections(f"{decode(head)}\n{missing}\n{decode(tail)}")
+        text = f"{_shown_end(head)}\n{missing}\n{_shown_end(tail)[-_ENDS_BYTES:]}"
         return LoadedText(text=text, note=f"only the beginning and the end: {missing}")
     data = read_at(fd, 0, MAX_FILE_BYTES + 1)
     if b"\0" in data:
@@ -252,13 +254,25 @@ def _read(fd: int, size: int) -> LoadedText:
     )
 
 
+def _shown_end(data: bytes) -> str:
+    """Return one end of a large file without sections and secrets.
+
+    Of the end more is read than is shown, so that what begins above it is recognized.
+    """
+    return mask(with_blank_sections(decode(data)))
+
+
 def _ranged(whole: LoadedText, start: int | None, end: int | None) -> LoadedText:
-    """Return some lines of a file: both ends included, the first one is 1."""
+    """Return some lines of a file: both ends included, the first one is 1.
+
+    Their secrets are masked: a part of one would not be recognized later.
+    """
     if whole.is_error or (start is None and end is None):
         return whole
     first = start or 1
     lines = split_lines(whole.text)
-    chosen = lines[first - 1 : end]
+    last = len(lines) if end is None else min(end, len(lines))
+    chosen = masked_part(lines, first - 1, last) if first <= last else []
     note = whole.note
     if first > len(lines):
         note = f"the file has {count_text(len(lines), 'line')}"

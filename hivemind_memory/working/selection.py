@@ -111,7 +111,7 @@ def select_blocks(
         no_room = (
             "the critical blocks alone exceed the budget"
             if is_over
-            else f"{share} % of the budget are used"
+            else f"{priority.name.lower()} priority stops at {share} % of the budget"
         )
         for block in some:
             if used + least_tokens > room:
@@ -122,7 +122,7 @@ def select_blocks(
                 selected.append(SelectedBlock(block=block, tokens=tokens))
                 used += tokens
             else:
-                why = f"costs {tokens:,} tokens; {room - used:,} are left for it"
+                why = f"costs {tokens:,} tokens; only {room - used:,} are left"
                 left_out.append(BlockLeftOut(block=block, why=why, tokens=tokens))
     return Selection(
         selected=tuple(selected),

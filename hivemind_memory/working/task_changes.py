@@ -13,14 +13,16 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from hivemind_memory.errors import GitError
-from hivemind_memory.files.section_text import with_blank_sections
 from hivemind_memory.git.repository import find_repository, run_git
+from hivemind_memory.markdown.text import split_lines
 from hivemind_memory.working.blocks import (
     FileMemoryBlock,
     HistoryMemoryBlock,
     Priority,
 )
 from hivemind_memory.working.loading import ContentLoader
+from hivemind_memory.working.masking import masked_lines
+from hivemind_memory.working.shown_diff import LINES_AROUND, shown_diff
 from hivemind_memory.working.task_words import LEAST_COVERAGE, Coverage, TaskWords
 
 TYPE_CHECKING = False
@@ -107,9 +109,10 @@ def view_of(folder: str, environ: Mapping[str, str]) -> GitView:
         view.new = [path for path in new.split("\0") if path]
         view.changed = [*(path for path in named.split("\0") if path), *view.new]
         for path in [path for path in named.split("\0") if path][:MAX_DIFFS]:
-            text = ask("diff", "HEAD", *_QUIET, "-U2", "--", f":(literal){path}")
-            diff = with_blank_sections(text)[:MAX_DIFF_CHARS]
-            view.diffs.append((path, diff))
+            around = f"-U{LINES_AROUND}"
+            text = ask("diff", "HEAD", *_QUIET, around, "--", f":(literal){path}")
+            if diff := shown_diff(text)[:MAX_DIFF_CHARS]:
+                view.diffs.append((path, diff))
         view.commits = _commits(ask)
     except GitError:
         pass  # the rest of the context does without
@@ -133,8 +136,8 @@ def add_new_files(view: GitView, loader: ContentLoader) -> set[str]:
             loaded = load(FileMemoryBlock(location=path))
             if loaded.is_error:
                 continue
-            lines = (f"+{line}" for line in loaded.text.splitlines())
-            text = "\n".join(("new file", *lines))
+            given = split_lines(loaded.text[: 2 * MAX_DIFF_CHARS])
+            text = "\n".join(("new file", *(f"+{it}" for it in masked_lines(given))))
             view.diffs.append((path, text[:MAX_DIFF_CHARS]))
             if len(text) <= MAX_DIFF_CHARS:
                 whole.add(path)
@@ -247,10 +250,13 @@ class _GitRunner:
 def _commits(ask: _GitRunner) -> list[tuple[str, datetime, str, list[str]]]:
     """Return the newest commits of a folder."""
     wanted = ("log", "-n", str(MAX_COMMITS), "--no-merges", "--relative", "--name-only")
-    printed = ask(*wanted, "-z", "--format=%x01%h%x02%cI%x02%s%x02", "--", ".")
+    # No subject can hold a mark that is made now.
+    mark = os.urandom(8).hex()
+    fields = f"{mark}:".join(("", "%h", "%cI", "%s", ""))
+    printed = ask(*wanted, "-z", f"--format={mark}{fields}", "--", ".")
     found = []
-    for part in printed.split("\x01")[1:]:
-        short, at, subject, names = (*part.split("\x02", 3), "", "", "")[:4]
+    for part in printed.split(mark * 2 + ":")[1:]:
+        short, at, subject, names = (*part.split(f"{mark}:", 3), "", "", "")[:4]
         files = [path for path in names.strip("\n").split("\0") if path.strip()]
         try:
             moment = datetime.fromisoformat(at)

@@ -160,6 +160,11 @@ def gather(
     with working.loader.root.walk() as walk:
         # Git knows nothing of folders that are refused, such as notes in a repository.
         view.diffs = [diff for diff in view.diffs if walk.may_enter(diff[0])]
+        view.commits = [
+            (short, at, subject, seen)
+            for short, at, subject, files in view.commits
+            if (seen := [path for path in files if walk.may_enter(path)]) or not files
+        ]
     # Any other task finds new files by their words.
     whole = add_new_files(view, working.loader) if asks_for_changes(task) else set()
     if view.is_ignored:

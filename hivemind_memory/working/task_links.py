@@ -22,6 +22,7 @@ from hivemind_memory.working.blocks import (
     Priority,
 )
 from hivemind_memory.working.loading import ContentLoader
+from hivemind_memory.working.masking import words_without_secrets
 from hivemind_memory.working.root_folder import Walk
 from hivemind_memory.working.task_changes import UNCOMMITTED
 from hivemind_memory.working.task_files import (
@@ -119,7 +120,7 @@ def _files_of_texts(
     for source in _best(found, KnowledgeMemoryBlock, MessageMemoryBlock):
         loaded = loader.load(source)
         if not loaded.is_error:
-            text = f"{_name_of(source)} {loaded.text}"
+            text = words_without_secrets(f"{_name_of(source)} {loaded.text}")
             yield from _sections(source, text, files, files.folded, loader)
     for commit in _best(found, HistoryMemoryBlock):
         if isinstance(commit, HistoryMemoryBlock) and commit.action_type == "commit":
@@ -248,7 +249,7 @@ def _place_and_text(
 ) -> tuple[str, str]:
     """Return the path of a section or a change, and its text or the changed lines."""
     if isinstance(source, FileMemoryBlock):
-        return source.location, loader.load(source).text
+        return source.location, words_without_secrets(loader.load(source).text)
     return source.action_detail, changed_lines(source.result or "")
 
 

@@ -22,6 +22,7 @@ from hivemind_memory.working.blocks import (
     Priority,
 )
 from hivemind_memory.working.loading import ContentLoader
+from hivemind_memory.working.masking import words_without_secrets
 from hivemind_memory.working.selection import as_filler
 from hivemind_memory.working.task_files import FoundFiles, section_blocks
 from hivemind_memory.working.task_words import FoldedTexts, TaskWords
@@ -96,7 +97,7 @@ def _weighed_texts(
             elif isinstance(block, MessageMemoryBlock):
                 name = f"{block.subject} {block.preview}"
             weight = max(_WHOLE_WEIGHT, block.confidence)
-            yield weight, f"{name} {loaded.text}"
+            yield weight, words_without_secrets(f"{name} {loaded.text}")
 
 
 def _lent_words(
