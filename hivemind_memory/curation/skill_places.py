@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from hivemind_memory.access.rules import may_read
-from hivemind_memory.errors import UsageError
+from hivemind_memory.errors import HivemindError, UsageError
 from hivemind_memory.model.skills import SKILL_FOLDERS, TO_ALL
 from hivemind_memory.redaction.redact import mask
 from hivemind_memory.state.skills import SkillCopy
@@ -75,14 +75,11 @@ def _root_for(
     Raises:
         UsageError: Agents there may not see the memory, or it is no worktree.
     """
-    shown = mask(memory.key)
     if request.is_for_user:
-        if memory.scope or memory.visibility == "private":
-            what = memory.scope or "private"
+        if why := why_unseen(around, memory, ""):
             raise UsageError(
-                f"{shown} is {what if not memory.scope else f'of {what}'}, and a skill"
-                " in your home folder is read in every project.",
-                hint="Leave --user out: in the worktree only its own agents read it.",
+                f"{why}.",
+                hint="Leave out --user to make a skill for this project only.",
                 effect=_NOT_PROMOTED,
             )
         return os.path.realpath(around.user_home), ""
@@ -94,15 +91,40 @@ def _root_for(
             " --user to have it in every project.",
             effect=_NOT_PROMOTED,
         )
-    agents = around.caller_in(repository.top)
-    if not may_read(agents, memory.path) or not agents.may_see(memory.visibility):
+    if why := why_unseen(around, memory, repository.top):
         raise UsageError(
-            f"{shown} is of {memory.scope or 'another scope'}, which the agents of"
-            f" {repository.top} do not see.",
+            f"{why}.",
             hint="Run it in a worktree of that project.",
             effect=_NOT_PROMOTED,
         )
     return repository.top, repository.common_dir
+
+
+def why_unseen(around: SkillSurroundings, memory: StoredMemory, worktree: str) -> str:
+    """Return why a skill must not be in a place, as a clause; empty: it may.
+
+    Args:
+        around: Knows what agents see.
+        memory: As it is now.
+        worktree: In which the skill is read; empty: in every project.
+    """
+    shown = f"The memory {mask(memory.key)}"
+    if not worktree:
+        if memory.scope or memory.visibility == "private":
+            what = f"of {memory.scope}" if memory.scope else "private"
+            return (
+                f"{shown} is {what}, and a skill in your home folder is read in every"
+                " project"
+            )
+        return ""
+    try:
+        agents = around.caller_in(worktree)
+    except HivemindError as error:
+        return error.problem.rstrip(".")
+    if may_read(agents, memory.path) and agents.may_see(memory.visibility):
+        return ""
+    scope = memory.scope or "another scope"
+    return f"{shown} is of {scope}, which the agents of {worktree} do not see"
 
 
 def _check_scope(

@@ -15,7 +15,7 @@ from hivemind_memory.curation.skill_memory import (
     find_skill,
     visible_skills,
 )
-from hivemind_memory.curation.skill_places import check_free, seen_copies
+from hivemind_memory.curation.skill_places import check_free, seen_copies, why_unseen
 from hivemind_memory.errors import HivemindError, SkillNotWrittenError, UsageError
 from hivemind_memory.model.skills import (
     AWAY,
@@ -165,12 +165,24 @@ class _SkillWork:
         if self._now.is_valid and not self._is_dry_run:
             self._save(replaced(self._now.new, copies=self._skill.copies))
         for copy in self._skill.copies:
+            why = self._why_unseen(around, copy)
             try:
-                yield self._told(copy, self._synced(copy))
+                outcome = self._withdrawn(copy, why) if why else self._synced(copy)
+                yield self._told(copy, outcome, why if outcome == AWAY else "")
             except SkillNotWrittenError as error:
                 yield self._told(copy, FAILED, error.problem)
         if self._now.is_valid and not self._is_dry_run:
             yield from self._placed_here(around)
+
+    def _why_unseen(self, around: SkillSurroundings, copy: SkillCopy) -> str:
+        """Return why agents must not read a copy where it is; empty: they may.
+
+        A path may be of another repository now, or the memory may have become private.
+        """
+        if self._now.memory is None or not is_root_there(copy):
+            return ""
+        worktree = copy.root if copy.git_folder else ""
+        return why_unseen(around, self._now.memory, worktree)
 
     def _save(self, skill: Skill) -> None:
         """Save the skill as it is now."""
@@ -191,10 +203,28 @@ class _SkillWork:
                 " `hm skill sync --edited keep` or `--edited replace` settles it"
             )
         elif outcome == AWAY:
-            why = self._now.why_away
+            why = why or self._now.why_away
         return SyncedCopy(
             name=self._skill.name, file=skill_file(copy), outcome=outcome, why=why
         )
+
+    def _withdrawn(self, copy: SkillCopy, why: str) -> str:
+        """Remove a copy that agents must not read, and forget it.
+
+        Raises:
+            SkillNotWrittenError: A person has edited it, so it stays.
+        """
+        data = read_copy(copy) if copy.is_placed else copy.kept
+        if data is not None and data != copy.base.encode():
+            raise SkillNotWrittenError(
+                f"{why}. It was edited by hand, so it stays: remove it yourself."
+            )
+        if not self._is_dry_run:
+            others = self._others(copy)
+            remove_copy(copy, before=data, others=others, locks=self._locks)
+            copies = [c for c in self._skill.copies if c.folder != copy.folder]
+            self._save(replaced(self._skill, copies=tuple(copies)))
+        return AWAY
 
     def _synced(self, copy: SkillCopy) -> str:
         """Bring a copy up to date; return what was done."""
@@ -271,10 +301,13 @@ class _SkillWork:
     def _placed_here(self, around: SkillSurroundings) -> Iterator[SyncedCopy]:
         """Place the skill in this worktree if another one of its repository has it."""
         repository = around.repository_of(around.folder)
-        if repository is None:
+        memory = self._now.memory
+        if repository is None or memory is None:
             return
         copies = self._skill.copies
         same = [c for c in copies if c.git_folder == repository.common_dir]
+        if same and why_unseen(around, memory, repository.top):
+            return
         known = {c.folder for c in same}
         for path in sorted({os.path.relpath(c.folder, c.root) for c in same}):
             folder = os.path.join(repository.top, path)

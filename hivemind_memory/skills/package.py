@@ -44,7 +44,9 @@ _NO_YAML = ("Cc", "Cn", "Cs")
 # Claude Code runs what is in such backticks, and in such a fence, before its model
 # reads the skill.
 _RUN = re.compile(r"!`")
-_RUN_FENCE = re.compile(r"\s*!")
+_RUN_FENCE = re.compile(r"(?:[\s>]|[-*+]\s|\d{1,9}[.)]\s)*(?:`{3,}|~{3,})\s*!")
+"""However far in, in a quote, a list, or what looks like another fence: which of them
+an agent takes for one is its own affair."""
 
 
 class SkillRefusal:
@@ -266,17 +268,9 @@ def _steps(text: str) -> Iterator[tuple[int, str]]:
 
 def _line_that_runs(text: str) -> int:
     """Return the first line with a command that an agent runs unasked; 0: none."""
-    fence = ""
     for number, line in enumerate(text.split("\n"), start=1):
-        found = _FENCE.match(line)
-        if _RUN.search(line):
+        if _RUN.search(line) or _RUN_FENCE.match(line):
             return number
-        if found and not fence:
-            fence = found[1]
-            if _RUN_FENCE.match(found[2]):
-                return number
-        elif found and _closes(found, fence):
-            fence = ""
     return 0
 
 

@@ -139,6 +139,9 @@ def test_a_description_that_agents_would_refuse_is_refused_here(text: str) -> No
         ("a secret", {"text": STEPS + "4. export DB_PASSWORD='x9!kfT2#pa'\n"}),
         ("on line 2", {"text": "1. Now\n2. Run !`rm -r x`.\n3. Wait.\n"}),
         ("on line 3", {"text": "1. One.\n2. Two.\n```!\nrm -r x\n```\n"}),
+        ("on line 4", {"text": "1. One.\n2. Two.\n```text\n```!\nrm x\n```\n"}),
+        ("on line 3", {"text": "1. One.\n2. Two.\n    ~~~ !\n    rm x\n    ~~~\n"}),
+        ("on line 3", {"text": "1. One.\n2. Two.\n> - ```!\n> rm x\n> ```\n"}),
         ("on line 3", {"text": "1. One.\n2. Two.\n~~~ !\nrm -r x\n~~~\n"}),
     ],
 )

@@ -285,3 +285,67 @@ def test_a_project_that_is_renamed_keeps_its_skills(bench: Bench) -> None:
     assert (skill.scope, skill.problem) == ("projects/store", "")
     bench.use(scope="project/store", session="b")
     assert bench.use(scope="project/store", session="c").counts.applied == 3
+
+
+def into_another_project(bench: Bench) -> None:
+    """Put the repository of another project where that of the skill was."""
+    bench.shop.rename(bench.shop.with_name("moved"))
+    bench.shop.mkdir()
+    git(bench.shop, "init", "-q")
+    git(bench.shop, "commit", "-q", "--allow-empty", "-m", "first")
+    git(bench.shop, "remote", "add", "origin", "https://git.example.org/bank.git")
+
+
+@pytest.mark.parametrize("has_own_copy", [False, True])
+def test_a_path_that_is_of_another_project_by_now_gets_no_skill(
+    bench: Bench, *, has_own_copy: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Promotion was refused there; a sync wrote both files."""
+    bench.save(scope="project/shop")
+    bench.promote(to="claude")
+    text = bench.file().read_text()
+    into_another_project(bench)
+    monkeypatch.chdir(bench.shop)
+    if has_own_copy:  # as a copied folder brings it
+        bench.file().parent.mkdir(parents=True)
+        bench.file().write_text(text)
+
+    done = bench.skills.sync()
+
+    assert outcomes(done) == [AWAY]
+    assert "do not see" in done.copies[0].why
+    assert not bench.file().exists()
+    assert outcomes(bench.skills.sync()) == []
+
+
+def test_an_edited_copy_that_may_not_be_read_there_is_told(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.save(scope="project/shop")
+    bench.promote(to="claude")
+    into_another_project(bench)
+    monkeypatch.chdir(bench.shop)
+    bench.file().parent.mkdir(parents=True)
+    bench.file().write_text("mine")
+
+    done = bench.skills.sync()
+
+    assert outcomes(done) == [FAILED]
+    assert "edited by hand" in done.copies[0].why
+    assert bench.file().read_text() == "mine"
+
+
+def test_a_memory_that_became_private_leaves_the_home(bench: Bench) -> None:
+    """Its new text was written where every project reads it."""
+    bench.save(scope="global")
+    bench.promote(to="claude", is_for_user=True)
+    file = bench.user / FOLDERS[0] / "deploy-shop/SKILL.md"
+    assert file.exists()
+    note = bench.sandbox.notes / "deploy-shop.md"
+    note.write_text(note.read_text().replace("---\n", "---\nvisibility: private\n", 1))
+
+    done = bench.skills.sync()
+
+    assert outcomes(done) == [AWAY]
+    assert "is private" in done.copies[0].why
+    assert not file.exists()
