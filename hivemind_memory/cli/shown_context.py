@@ -43,9 +43,10 @@ def print_context(built: TaskContext) -> None:
     pairs = zip(built.built.entries, selection.selected, strict=True)
     for entry, chosen in pairs:
         said = entry["metadata"]
-        why = "; ".join(
-            filter(None, (said.get("why") or entry["priority"], said.get("note")))
-        )
+        disputed_by = said.get("disputed_by")
+        dispute = f"disputed by {disputed_by}" if disputed_by else ""
+        reasons = (said.get("why") or entry["priority"], dispute, said.get("note"))
+        why = "; ".join(filter(None, reasons))
         head = f"## {entry['id']} ({chosen.tokens:,} tokens; {why})"
         write_stdout(
             f"{escape_line(head)}\n\n{escape_text(entry['content'].rstrip())}\n\n"

@@ -56,9 +56,6 @@ MAX_FILE_BYTES = 2 << 20
 _ENDS_BYTES = 64 << 10
 _SETTLED_S = 2.0
 
-ReadMemory = Callable[[str], str]
-"""Takes key, id or path of a memory and returns its text; raises ``HivemindError``."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedText:
@@ -72,7 +69,11 @@ class LoadedText:
     """The text says why there is none."""
 
     note: str = ""
-    """What is missing from it."""
+    """What is missing from it, or should be known of it."""
+
+
+ReadMemory = Callable[[str], str | LoadedText]
+"""Takes key, id or path of a memory and returns its text; raises ``HivemindError``."""
 
 
 @dataclass(slots=True)
@@ -161,9 +162,10 @@ class ContentLoader:
         if self._read_memory is None:
             return _failed("no memory is open here")
         try:
-            return LoadedText(text=self._read_memory(name))
+            found = self._read_memory(name)
         except HivemindError as error:
             return _failed(str(error))
+        return found if isinstance(found, LoadedText) else LoadedText(text=found)
 
     def _file(self, walk: Walk, location: str) -> LoadedText:
         """Return all of a file, from the cache if it has not changed."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
@@ -17,10 +16,13 @@ from hivemind_memory.files.paths import SUFFIX
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.model.citation import split_place
 from hivemind_memory.model.filters import DEFAULT_FILTER
+from hivemind_memory.model.memories import ACTIVE, STATUSES
 from hivemind_memory.model.query import Query
+from hivemind_memory.model.trust import is_untrusted
 from hivemind_memory.model.value import replaced
+from hivemind_memory.notes.memory_header import header_of
 from hivemind_memory.working.blocks import KnowledgeMemoryBlock, MemoryBlock
-from hivemind_memory.working.loading import MEMORY_PREFIX
+from hivemind_memory.working.loading import MEMORY_PREFIX, LoadedText, ReadMemory
 from hivemind_memory.working.selection import as_filler
 
 TYPE_CHECKING = False
@@ -39,25 +41,34 @@ MAX_WEAK_MEMORIES = 5
 """Memories that may fill what is left where none is about the task."""
 
 
-def read_memories_of(memory: Memory) -> Callable[[str], str]:
+def read_memories_of(memory: Memory) -> ReadMemory:
     """Return what reads a memory by key, id or path, with its caller's rights."""
 
-    def read(name: str) -> str:
+    def read(name: str) -> LoadedText:
         path, start, end = split_place(name)
         if 0 < start <= end and path.endswith(SUFFIX):
             # A search names the very note, and not the project's own of that day.
             with suppress(NoteNotFoundError, NotePathError):
-                count = end - start + 1
-                return memory.read(path, start_line=start, line_count=count).text
+                return _read_part(memory, path, start, end)
         path, start, end, _ = memory.curation.locate(name)
-        if start:
-            count = end - start + 1
-            return memory.read(path, start_line=start, line_count=count).text
-        text = memory.read(path).text
-        skipped = split_front_matter(text).line_count
-        return "\n".join(text.split("\n")[skipped:]).strip("\n")
+        return _read_part(memory, path, start, end)
 
     return read
+
+
+def _read_part(memory: Memory, path: str, start: int, end: int) -> LoadedText:
+    """Return some lines of a note, or all of its text, and whether it counts."""
+    whole = memory.read(path).text
+    front = split_front_matter(whole)
+    header = header_of(path, front.values, custom=memory.types)
+    status = STATUSES[header.status]
+    marks = ["untrusted"] if is_untrusted(status, header.source) else []
+    marks += [status] if header.status != ACTIVE else []
+    if start:
+        text = memory.read(path, start_line=start, line_count=end - start + 1).text
+    else:
+        text = "\n".join(whole.split("\n")[front.line_count :]).strip("\n")
+    return LoadedText(text=text, note=", ".join(marks))
 
 
 @dataclass(frozen=True, slots=True)

@@ -300,3 +300,25 @@ def test_the_context_of_a_project_has_no_memory_of_another(
     assert "Sums are rounded half up." in here.out
     assert "Rounding of tea is done by weight." in here.out
     assert text in there.out
+
+
+def test_a_memory_that_does_not_count_as_others_do_says_so(
+    hm: Hm, project: Path
+) -> None:
+    """Its text goes to a model, which cannot see where it is from."""
+    text = "Sums of the bank are rounded by the tool."
+    outside = ("--type", "lesson", "--source", "external")
+    assert hm("save", "-g", "pending", *outside, "The pound is rounded up.").code == 0
+    assert hm("save", "-g", "accepted", *outside, text).code == 0
+    assert hm("inbox", "accept", "accepted").code == 0
+    for key in ("pending", "accepted", "rounding"):
+        assert hm("context", "add", "--blocks", "b.json", f"hm:{key}").code == 0
+
+    found = hm("context", "sums of the bank rounded by the tool")
+    given = hm("context", "build", "--blocks", "b.json")
+
+    heads = [line for line in found.out.splitlines() if line.startswith("## know")]
+    assert any("accepted" in head and "; untrusted)" in head for head in heads)
+    heads = [line for line in given.out.splitlines() if line.startswith("## know")]
+    marks = [head.partition("medium")[2] for head in heads]
+    assert sorted(marks) == [")", "; untrusted)", "; untrusted, pending)"]
