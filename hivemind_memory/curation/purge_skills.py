@@ -95,7 +95,7 @@ def _out_of_reach(report: PurgeReport, skills: list[Skill]) -> Iterator[FailedIt
             named = _named(report, skill, copy)
             if copy.is_placed and not is_root_there(copy):
                 yield FailedItem(what=named, why=_MOVED)
-            for file in other_files(copy) if copy.is_placed else ():
+            for file in other_files(copy):
                 what = file if is_owner else f"a file beside {named}"
                 yield FailedItem(what=what, why=_BESIDE)
     copies = [copy for skill in skills for copy in skill.copies]

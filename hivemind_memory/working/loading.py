@@ -71,6 +71,9 @@ class LoadedText:
     note: str = ""
     """What is missing from it, or should be known of it."""
 
+    why: str = ""
+    """Why there is none, in an error."""
+
 
 ReadMemory = Callable[[str], str | LoadedText]
 """Takes key, id or path of a memory and returns its text; raises ``HivemindError``."""
@@ -283,4 +286,5 @@ def _ranged(whole: LoadedText, start: int | None, end: int | None) -> LoadedText
 
 def _failed(why: str) -> LoadedText:
     """Return the text of what could not be loaded."""
-    return LoadedText(text=f"[Error loading content: {why}]", is_error=True)
+    text = f"[Error loading content: {why}]"
+    return LoadedText(text=text, is_error=True, why=why.rstrip("."))

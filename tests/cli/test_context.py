@@ -87,7 +87,9 @@ def test_a_file_of_blocks_is_made_listed_built_and_cleaned(
     assert hm(*add, "hm:rounding", "--confidence", "0.5").code == 0
     assert hm(*add, "-", stdin=json.dumps([old]).encode()).code == 0
     missing = hm(*add, "gone.py")
+    assert missing.code == 2
     assert "no such file" in missing.err
+    assert "Nothing was added" in missing.err
     (project / "cart.py").write_text("def round_sum(x):\n    return x\n")
 
     listed = hm("context", "list", "--blocks", "blocks.json")
@@ -99,7 +101,7 @@ def test_a_file_of_blocks_is_made_listed_built_and_cleaned(
     dry = hm("context", "clean", "--blocks", "blocks.json", "--dry-run")
     assert "would remove history:ran" in dry.out
     done = hm("context", "clean", "--blocks", "blocks.json", "--json")
-    assert json.loads(done.out)["kept"] == 4
+    assert json.loads(done.out)["kept"] == 3
     assert (
         len(json.loads(hm("context", "list", "--blocks", "blocks.json", "--json").out))
         == 4

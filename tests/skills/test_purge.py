@@ -89,6 +89,21 @@ def test_edits_go_with_it_and_the_receipt_says_so(bench: Bench) -> None:
     assert str(beside) in {one.what for one in receipt.out_of_reach}
 
 
+def test_files_beside_a_skill_are_named_though_its_memory_was_forgotten_before(
+    bench: Bench,
+) -> None:
+    """The skill was away, and its folder with them was not looked at."""
+    bench.save()
+    bench.promote(to="claude")
+    beside = bench.file().with_name("check.sh")
+    beside.write_text("echo ok\n")
+    bench.forget()
+
+    receipt = bench.purge()
+
+    assert str(beside) in {left.what for left in receipt.out_of_reach}
+
+
 def test_edits_that_were_kept_while_it_was_away_go_too(bench: Bench) -> None:
     """They wait in state.db for a restore."""
     bench.save()

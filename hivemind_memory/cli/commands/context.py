@@ -205,7 +205,10 @@ def add(request: CommandRequest) -> int:
         blocks = [block_named(values["block"], **fields)]
     with request.open_memory() as memory:
         working = _working(memory, request)
-        with changed_file(working, _blocks_file(request), memory.places.locks):
+        path = _blocks_file(request)
+        if values["block"] != "-":
+            _check_loads(working, blocks[0])
+        with changed_file(working, path, memory.places.locks):
             added = [working.add(block) for block in blocks]
         failed = _unreadable(working, added)
     if values["json"]:
@@ -355,6 +358,15 @@ def _given_blocks(request: CommandRequest) -> str:
     """
     given: str | None = request.values["blocks"]
     return os.path.realpath(os.path.expanduser(given)) if given else ""
+
+
+def _check_loads(working: WorkingMemory, block: MemoryBlock) -> None:
+    """Raise unless a block can be loaded now."""
+    loaded = working.loader.load(block)
+    if loaded.is_error:
+        raise UsageError(
+            f"{block.id} cannot be added: {loaded.why}.", effect="Nothing was added"
+        )
 
 
 def _unreadable(working: WorkingMemory, blocks: Iterable[MemoryBlock]) -> list[str]:
