@@ -5,12 +5,20 @@ The file is read from this machine; nothing is downloaded.
 
 from __future__ import annotations
 
+import os
+
 from hivemind_memory.errors import HivemindError, UsageError
+from hivemind_memory.files.descriptors import open_regular, read_regular
+from hivemind_memory.files.errors import cause_of
 from hivemind_memory.providers.install_command import install_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+_MAX_BYTES = 256 << 20
+"""The largest vocabularies that are published have some 30 MB."""
 
 
 def token_counter(path: str) -> Callable[[str], int]:
@@ -23,6 +31,7 @@ def token_counter(path: str) -> Callable[[str], int]:
         HivemindError: The library is not installed.
         UsageError: The file is not such a file.
     """
+    data = _read(path)
     try:
         from tokenizers import Tokenizer
     except ImportError as error:
@@ -31,7 +40,7 @@ def token_counter(path: str) -> Callable[[str], int]:
             hint=f"`{install_command(['tokenizers'])}` installs it.",
         ) from error
     try:
-        tokenizer = Tokenizer.from_file(path)
+        tokenizer = Tokenizer.from_buffer(data)
     except Exception as error:
         # The library raises nothing narrower, whatever is wrong with the file.
         raise UsageError(f"{path} is not a tokenizer.json: {error}.") from error
@@ -42,3 +51,20 @@ def token_counter(path: str) -> Callable[[str], int]:
         return len(tokenizer.encode(text, add_special_tokens=False).ids)
 
     return count
+
+
+def _read(path: str) -> bytes:
+    """Return what a file holds.
+
+    Raises:
+        UsageError: It is no file, too large, or cannot be read.
+    """
+    try:
+        found = read_regular(open_regular(path, os.O_RDONLY), _MAX_BYTES)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {cause_of(error)[0]}.") from error
+    if found is None:
+        raise UsageError(
+            f"{path} is not a tokenizer.json: it is no file, or too large."
+        )
+    return found[0]

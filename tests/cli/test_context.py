@@ -115,6 +115,8 @@ def test_a_file_of_blocks_is_made_listed_built_and_cleaned(
         (("context", "build", "--blocks", "gone.json"), "gone.json"),
         (("context", "build", "--blocks", "cart.py"), "not JSON"),
         (("context", "build", "--task", "x", "--tokenizer", "cart.py"), "tokenizer"),
+        (("context", "build", "--task", "x", "--tokenizer", "/dev/zero"), "not a file"),
+        (("context", "build", "--task", "x", "--tokenizer", "."), "not a file"),
         (("context", "add", "cart.py"), "--blocks"),
         (("context", "add", "--blocks", "b.json", "cart.py:9-2"), "end_line"),
         (
