@@ -13,12 +13,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from typing import Any
 
 from hivemind_memory.config.resolve import WORKSPACE_VARIABLE
 from hivemind_memory.connect.jsonc import Dialect
 from hivemind_memory.model.agents import PROJECT_HEADER
 from hivemind_memory.model.value import NO_ITEMS, value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 SERVER = "hivemind"
 """The server's name in every agent's settings."""

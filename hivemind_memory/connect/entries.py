@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
 
 from hivemind_memory.connect.agents import AGENTS, ConnectableAgent, EntryForm
 from hivemind_memory.files.home import HOME_VARIABLE
 from hivemind_memory.model.agents import PROJECT_HEADER
 from hivemind_memory.model.value import value
 from hivemind_memory.patterns.lazy_pattern import lazy_re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 @value

@@ -9,10 +9,13 @@ from __future__ import annotations
 import json
 import re
 from functools import lru_cache
-from typing import Any
 
 from hivemind_memory.model.value import value
 from hivemind_memory.patterns.lazy_pattern import lazy_re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _MAX_DEPTH = 200
 _SPACE = lazy_re(r"[ \t\r\n]*")

@@ -15,7 +15,6 @@ import os
 import stat
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 from hivemind_memory.errors import NotConnectedError
 from hivemind_memory.files import descriptors
@@ -23,6 +22,10 @@ from hivemind_memory.files.atomic import PartialFile, write_file
 from hivemind_memory.files.descriptors import open_regular
 from hivemind_memory.model.snapshot import FileSignature
 from hivemind_memory.model.value import NO_ITEMS, value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _MAX_BYTES = 64 * 1024 * 1024
 _BOM = "\ufeff"

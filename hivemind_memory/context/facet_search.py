@@ -8,12 +8,11 @@ one with the commit "init" none about ``git init``.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from hivemind_memory.context.facets import COMMIT, PROJECT
 from hivemind_memory.context.query_words import shared_words, telling_words, words_of
 from hivemind_memory.model.filters import DEFAULT_FILTER, SearchFilter
 from hivemind_memory.model.generic_words import is_generic
+from hivemind_memory.model.late_typing import NamedTuple
 from hivemind_memory.model.memory_types import NEWEST, RELEVANT, all_types
 from hivemind_memory.model.query import STRONG, Query
 from hivemind_memory.model.scope import GLOBAL, scope_of

@@ -7,7 +7,6 @@ was killed before, can still be hidden with ``forget``; ``undo`` does not know i
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import NamedTuple
 
 from hivemind_memory.errors import (
     HivemindError,
@@ -28,6 +27,7 @@ from hivemind_memory.model.changes import (
 )
 from hivemind_memory.model.curation import ENTRY, MEMORY
 from hivemind_memory.model.display import not_indexed_text
+from hivemind_memory.model.late_typing import NamedTuple
 from hivemind_memory.model.memories import ACTIVE, STATUSES
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.results import NOT_RECORDED

@@ -6,8 +6,6 @@ own, so they stay as they are; what it updates is true of the new text too.
 
 from __future__ import annotations
 
-from typing import Any
-
 from hivemind_memory.curation.lookup import load_memory
 from hivemind_memory.curation.without_secrets import masked
 from hivemind_memory.markdown.entry import own_lines, own_text, parse_provenance
@@ -21,6 +19,8 @@ from hivemind_memory.notes.memory_file import body_of, fit_content
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from hivemind_memory.curation.context import CurationContext
     from hivemind_memory.model.curation import StoredMemory
     from hivemind_memory.model.ports import MemoryIndex

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from hivemind_memory.access.rules import may_read
 from hivemind_memory.curation.ambiguous_names import check_certain
 from hivemind_memory.curation.entry_memory import entry_memory
@@ -25,6 +23,7 @@ from hivemind_memory.model.citation import check_place, split_place
 from hivemind_memory.model.curation import StoredMemory
 from hivemind_memory.model.display import behind_text
 from hivemind_memory.model.keys import closest
+from hivemind_memory.model.late_typing import NamedTuple
 from hivemind_memory.model.memories import FORGOTTEN
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.notes.entry_edits import entries_in

@@ -7,10 +7,9 @@ not a copy of another memory's file.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from hivemind_memory.curation.copies import copied_paths
 from hivemind_memory.model.filters import Access
+from hivemind_memory.model.late_typing import NamedTuple
 from hivemind_memory.model.matches import ChunkLocation
 from hivemind_memory.model.memories import ACTIVE, STATUSES, SUPERSEDED
 from hivemind_memory.model.trust import is_trusted

@@ -7,8 +7,8 @@ words that it saw. Pure.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
+from hivemind_memory.model.late_typing import NamedTuple
 from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 # The start of a sentence or of a list item.

@@ -5,10 +5,9 @@ Only a sync that finds a change comes here; a search of an unchanged folder does
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from hivemind_memory.files.digests import sha256_hex
 from hivemind_memory.files.errors import read_error
+from hivemind_memory.model.late_typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ Every method of an index may raise:
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
-
+from hivemind_memory.model.late_typing import NamedTuple, Protocol
 from hivemind_memory.model.ports import HitSource, ListSource, MemoryIndex, VectorStore
 
 TYPE_CHECKING = False
@@ -183,7 +182,6 @@ class NotesIndex(Protocol):
 
     def count_chunks(self) -> int:
         """Return how many chunks can be found."""
-        ...
 
 
 class Vocabulary(Protocol):
@@ -191,7 +189,6 @@ class Vocabulary(Protocol):
 
     def is_seen(self, token: str) -> bool:
         """Return whether a token is in something that the caller may see."""
-        ...
 
     def longer_words(self, part: str, *, limit: int, anywhere: bool) -> list[str]:
         """Return words of the notes that begin with *part*, the most common first.
@@ -201,7 +198,6 @@ class Vocabulary(Protocol):
             limit: Words at most.
             anywhere: Words that contain *part* elsewhere, too: reads every token.
         """
-        ...
 
     def near_tokens(self, word: str, parts: Sequence[str]) -> list[tuple[str, int]]:
         """Return the tokens that a misspelled *word* may be, and their chunks.
@@ -209,15 +205,12 @@ class Vocabulary(Protocol):
         They contain one of some *parts* of the word. Some may be hidden from the
         caller, see ``is_seen``.
         """
-        ...
 
     def inflections(self, word: str, *, limit: int) -> list[str]:
         """Return *word* with other endings, as notes have it, the commonest first."""
-        ...
 
     def shortest_spelling(self, token: str) -> str:
         """Return the shortest word of the notes that becomes *token*, a stem."""
-        ...
 
 
 class IndexView(Protocol):
@@ -230,17 +223,14 @@ class IndexView(Protocol):
         self, terms: Sequence[QueryTerm], *, limit: int, only_if_all_known: bool = False
     ) -> WordMatches:
         """Return the best candidates, none if a word must be known and is not."""
-        ...
 
     def has_other_scopes(self) -> bool:
         """Return whether any note belongs to a scope that is not the global one."""
-        ...
 
     def find_near_words(
         self, words: WordMatches, scopes: Collection[str], *, limit: int
     ) -> Sequence[matches.WordCandidate]:
         """Return active candidates in *scopes* that *words* lacks."""
-        ...
 
     def find_vectors(
         self, fingerprint: str, query: bytes, *, limit: int, also: Sequence[int]
@@ -275,7 +265,6 @@ class SearchIndex(Protocol):
 
     def snapshot(self) -> AbstractContextManager[None]:
         """Return a context in which all reads see one state of the index."""
-        ...
 
     def view(
         self,
@@ -290,17 +279,14 @@ class SearchIndex(Protocol):
             search_filter: What it asks for; None: anything, expired and pending too.
             today: Days since the epoch.
         """
-        ...
 
     def chunk_locations(self, chunks: Sequence[int]) -> dict[int, ChunkLocation]:
         """Return where chunks stand; deleted ones are left out."""
-        ...
 
     def texts(
         self, chunks: Sequence[int], access: Access | None = None
     ) -> dict[int, tuple[str, str]]:
         """Return chunk -> (text, headings, one a line), as far as *access* goes."""
-        ...
 
     def hit_source(self) -> HitSource:
         """Return the source of hits without a query, and of details of hits."""
@@ -314,11 +300,9 @@ class VectorIndex(VectorStore, Protocol):
 
     def plan(self, fingerprint: str) -> None:
         """List the texts of every chunk, and link those whose vector is cached."""
-        ...
 
     def known_texts(self, fingerprint: str, limit: int) -> list[tuple[str, bytes]]:
         """Return at most *limit* (text, vector) of that space."""
-        ...
 
     def near_notes(
         self, fingerprint: str, paths: Collection[str], least: float
@@ -327,7 +311,6 @@ class VectorIndex(VectorStore, Protocol):
 
     def count_vectors(self, fingerprint: str) -> int:
         """Return how many chunks have a vector in that space."""
-        ...
 
 
 class Index(NotesIndex, SearchIndex, MemoryIndex, Protocol):
@@ -336,43 +319,34 @@ class Index(NotesIndex, SearchIndex, MemoryIndex, Protocol):
     @property
     def path(self) -> str:
         """The file that holds it, for messages."""
-        ...
 
     def close(self) -> None:
         """Close it; nothing is lost when this is not called."""
-        ...
 
     def is_still_there(self) -> bool:
         """Return whether this is still the index that the next opening would get."""
-        ...
 
     def check(self) -> Iterator[tuple[str, str]]:
         """Yield (what was checked, what is wrong; empty when it is sound)."""
-        ...
 
     # -- vectors ---------------------------------------------------------------
 
     def vector_store(self) -> VectorIndex:
         """Return the store that vectors are written to."""
-        ...
 
     def fingerprints(self) -> list[str]:
         """Return the fingerprints of all spaces."""
-        ...
 
     def spaces(self) -> dict[str, int]:
         """Return fingerprint -> chunks with a vector, for spaces that have any."""
-        ...
 
     # -- edges and entries, beside ``MemoryIndex`` -----------------------------
 
     def entry_path(self, entry_id: str, scopes: frozenset[str] | None) -> str:
         """Return the note in some scopes that holds an entry; empty: none does."""
-        ...
 
     def has_strong_edges(self) -> bool:
         """Return whether any memory supersedes or contradicts another."""
-        ...
 
     def strong_edges(
         self, paths: Collection[str], access: Access
@@ -382,14 +356,11 @@ class Index(NotesIndex, SearchIndex, MemoryIndex, Protocol):
         A target that is not an id is the path of the note that it means, if there is
         one. A pending claim supersedes and contradicts nothing.
         """
-        ...
 
     # -- what processes share --------------------------------------------------
 
     def get_meta(self, key: str) -> str:
         """Return the value under *key*; empty: there is none."""
-        ...
 
     def set_meta(self, key: str, value: str) -> None:
         """Set *value* under *key* for all processes."""
-        ...

@@ -14,12 +14,15 @@ has to be silent. Only ``note_parser`` imports the library: its state has no typ
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from hivemind_memory.patterns.lazy_pattern import lazy_re
 
-State = Any
-"""``markdown_it.rules_block.StateBlock``."""
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    State = Any
+    """``markdown_it.rules_block.StateBlock``."""
 
 _MAX_LEVEL = 12
 """Levels of nesting that are distinguished; a list is two. Deeper ones count as one

@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakValueDictionary
 
 from hivemind_memory.files.digests import blake2b_digest
@@ -21,10 +20,12 @@ from hivemind_memory.markdown.entry import parse_provenance
 from hivemind_memory.markdown.front_matter import FENCE, split_front_matter
 from hivemind_memory.markdown.note_parser import block_chunks
 from hivemind_memory.markdown.text import decode, split_lines
+from hivemind_memory.model.late_typing import NamedTuple
 from hivemind_memory.model.note import Chunk, Note, Provenance
 from hivemind_memory.model.value import replaced
 from hivemind_memory.patterns.lazy_pattern import lazy_re
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 

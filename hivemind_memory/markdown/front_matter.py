@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
 
 from hivemind_memory.markdown.front_matter_lines import lines_in_place
 from hivemind_memory.markdown.simple_front_matter import scalar, simple_values
@@ -21,8 +20,10 @@ from hivemind_memory.model.own_forms import ULID_FORM
 from hivemind_memory.model.value import NO_ITEMS, value
 from hivemind_memory.patterns.lazy_pattern import lazy_re
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from typing import Any
 
 
 MAX_CHARS = 64 * 1024

@@ -7,10 +7,10 @@ Only what lines show: a list with an item a line, or between brackets on one lin
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from hivemind_memory.patterns.lazy_pattern import lazy_re
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import unicodedata
 from bisect import bisect_right
-from typing import TYPE_CHECKING, NamedTuple
 
+from hivemind_memory.model.late_typing import NamedTuple
 from hivemind_memory.patterns.lazy_pattern import lazy_re
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

@@ -11,7 +11,6 @@ The text of a note never passes through it, so none can be lost in it.
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
 
 from hivemind_memory.markdown import block_rules
 from hivemind_memory.markdown.front_matter import split_front_matter
@@ -28,6 +27,7 @@ from hivemind_memory.markdown.text import decode, split_lines
 from hivemind_memory.model.note import Chunk, Note
 from hivemind_memory.model.note_path import NotePath
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, NamedTuple
 
 from hivemind_memory.markdown.entry import OPENING, parse_provenance
 from hivemind_memory.markdown.long_chunks import (
@@ -29,9 +28,11 @@ from hivemind_memory.markdown.simple_outline import (
     simple_outline,
 )
 from hivemind_memory.markdown.text import is_blank, plain, without_comments
+from hivemind_memory.model.late_typing import NamedTuple
 from hivemind_memory.model.note import Chunk, Provenance
 from hivemind_memory.patterns.lazy_pattern import lazy_re
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 

@@ -7,12 +7,11 @@ to look. What it takes has the outline that the parser finds; a test compares th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from hivemind_memory.markdown.block_rules import INERT
 from hivemind_memory.markdown.outline import MAX_TITLE_CHARS, Heading, Outline
 from hivemind_memory.patterns.lazy_pattern import lazy_re
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.markdown.outline import ParsedLines
 

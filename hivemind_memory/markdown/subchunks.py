@@ -6,11 +6,10 @@ parser: a subchunk that is cut slightly wrong changes a score a little, and that
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from hivemind_memory.files.digests import sha256_hex
 from hivemind_memory.patterns.lazy_pattern import lazy_re
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

@@ -7,7 +7,7 @@ says so; such candidates keep their raw score.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from hivemind_memory.model.late_typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

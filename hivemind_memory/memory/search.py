@@ -7,13 +7,13 @@ with what the index finds.
 from __future__ import annotations
 
 from functools import partial
-from typing import NamedTuple
 
 from hivemind_memory.memory.choose_hits import choose_active
 from hivemind_memory.memory.freshness import MAX_SCANS
 from hivemind_memory.memory.freshness_result import Freshness
 from hivemind_memory.memory.make_hits import make_hits, with_successors
 from hivemind_memory.memory.retrieve import RetrievedCandidates, retrieve
+from hivemind_memory.model.late_typing import NamedTuple
 from hivemind_memory.model.matches import QueryVector
 from hivemind_memory.model.query import (
     DroppedCandidates,

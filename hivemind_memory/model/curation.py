@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
+from hivemind_memory.model.late_typing import NamedTuple
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.save_hints import SaveHint
 from hivemind_memory.model.value import NO_ITEMS, value

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 from hivemind_memory.model.own_forms import is_ulid
 
-_Day = TypeVar("_Day", int, str)
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    _Day = TypeVar("_Day", int, str)
 
 
 def is_newer(day: _Day, own_id: str, other_day: _Day, other_id: str) -> bool:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from hivemind_memory.errors import NoteNotFoundError, ScopeError
 from hivemind_memory.model.keys import closest, operand
+from hivemind_memory.model.late_typing import NamedTuple
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import make_scope, parse_scope
 from hivemind_memory.model.value import value

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from hivemind_memory.model.late_typing import NamedTuple
 from hivemind_memory.model.value import NO_ITEMS, value
 
 TYPE_CHECKING = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from hivemind_memory.model.late_typing import Protocol
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ class Embedder(Protocol):
         That is provider, address, model, asked dimensions, prefixes, normalization.
         Vectors are compared only within one fingerprint.
         """
-        ...
 
     def embed_documents(self, texts: Sequence[str]) -> list[bytes]:
         """Return one vector for each text, in order.
@@ -42,18 +41,15 @@ class Embedder(Protocol):
                 length than its neighbors'. None of the batch may be stored.
             EmbeddingError: It could not be reached, or not in time.
         """
-        ...
 
     def embed_query(self, text: str, *, timeout_s: float) -> bytes:
         """Return the vector of a query, as ``embed_documents`` does.
 
         Within *timeout_s* seconds, and with no second try.
         """
-        ...
 
     def close(self) -> None:
         """Close its connections; it is not asked again."""
-        ...
 
 
 class Reranker(Protocol):
@@ -62,7 +58,6 @@ class Reranker(Protocol):
     @property
     def name(self) -> str:
         """Provider and model, as ``--explain`` shows them."""
-        ...
 
     def rerank(
         self, query: str, texts: Sequence[str], *, timeout_s: float
@@ -75,11 +70,9 @@ class Reranker(Protocol):
             RerankNotReadyError: It cannot be asked now, and is not at fault.
             RerankError: A score was missing or not finite, or they came too late.
         """
-        ...
 
     def close(self) -> None:
         """Close its connections; it is not asked again."""
-        ...
 
 
 class Chat(Protocol):
@@ -88,7 +81,6 @@ class Chat(Protocol):
     @property
     def name(self) -> str:
         """Provider and model, for a person."""
-        ...
 
     def prepare(self) -> None:
         """Load what is needed to ask; nothing is sent."""
@@ -113,11 +105,9 @@ class Chat(Protocol):
             ChatReplyError: It replied with something else, or declined.
             ChatError: It could not be reached, or not in time.
         """
-        ...
 
     def close(self) -> None:
         """Close its connections; it is not asked again."""
-        ...
 
 
 class VectorStore(Protocol):
@@ -132,30 +122,24 @@ class VectorStore(Protocol):
 
         No hash twice; the same order as long as nothing is stored.
         """
-        ...
 
     def count_pending(self, fingerprint: str) -> int:
         """Return how many texts have no vector in that space."""
-        ...
 
     def count_pending_chunks(self, fingerprint: str) -> int:
         """Return how many chunks lack a vector: their own, or that of a part."""
-        ...
 
     def cached(self, fingerprint: str, hashes: Collection[str]) -> dict[str, bytes]:
         """Return hash -> vector for those that were paid for earlier."""
-        ...
 
     def dims(self, fingerprint: str) -> int | None:
         """Return how many numbers a vector of that space has; None while empty."""
-        ...
 
     def store(self, fingerprint: str, dims: int, vectors: Mapping[str, bytes]) -> None:
         """Keep hash -> vector, all of *dims* numbers; afterward none is pending.
 
         Vectors stay cached even after no text uses them.
         """
-        ...
 
 
 class Clock(Protocol):
@@ -163,7 +147,6 @@ class Clock(Protocol):
 
     def __call__(self) -> float:
         """Return seconds since the epoch, UTC."""
-        ...
 
 
 class MemoryIndex(Protocol):
@@ -187,7 +170,6 @@ class MemoryIndex(Protocol):
             scopes: In these scopes; None: in all.
             statuses: Of these statuses; None: of any, forgotten ones too.
         """
-        ...
 
     def resolve_ref(
         self, target: str, *, scopes: frozenset[str] | None, near: str = ""
@@ -197,22 +179,18 @@ class MemoryIndex(Protocol):
         What is active comes before what was replaced, and *near* before the other
         scopes.
         """
-        ...
 
     def edges_of(self, path: str, *, scopes: frozenset[str] | None) -> list[EdgeRow]:
         """Return the edges that begin or end at a note, both ends resolved.
 
         An end outside *scopes* counts as missing; None: all scopes.
         """
-        ...
 
     def entry_path(self, entry_id: str, scopes: frozenset[str] | None) -> str:
         """Return the note of an appended entry; empty if no note of *scopes* has it."""
-        ...
 
     def scopes_with(self, own_id: str) -> set[str]:
         """Return the scopes in which a memory or an entry has an id; all callers'."""
-        ...
 
 
 class ListSource(Protocol):
@@ -233,7 +211,6 @@ class ListSource(Protocol):
             offset: How many to pass over, at least 0.
             limit: How many to return; None: all.
         """
-        ...
 
     def count_memories(
         self, *fields: str, scopes: frozenset[str] | None
@@ -242,15 +219,12 @@ class ListSource(Protocol):
 
         *fields*: ``scope``, ``type``, ``status``, ``source`` or ``day``.
         """
-        ...
 
     def count_types(self, wanted: RowFilter) -> dict[str, int]:
         """Return the types of the memories that fit -> how many have each."""
-        ...
 
     def count_by_folder(self, scopes: frozenset[str] | None) -> dict[str, int]:
         """Return folder -> how many notes lie in it, without what is forgotten."""
-        ...
 
     def notes_in(
         self, folder: str, scopes: frozenset[str] | None, limit: int, offset: int = 0
@@ -259,23 +233,18 @@ class ListSource(Protocol):
 
         *folder*: empty: the notes folder itself. *limit*: after *offset* notes.
         """
-        ...
 
     def disputes(self, scopes: frozenset[str] | None) -> list[Dispute]:
         """Return which active memories contradict which, each pair once."""
-        ...
 
     def note_rows(self) -> list[NoteRow]:
         """Return every indexed note, forgotten ones too, in no order."""
-        ...
 
     def pending_notes(self) -> list[NotePath]:
         """Return the notes in all inboxes, without forgotten ones, by path."""
-        ...
 
     def not_utf8(self) -> tuple[list[NotePath], list[NotePath]]:
         """Return the notes that are not UTF-8, and those of which it is not known."""
-        ...
 
 
 class HitSource(Protocol):
@@ -288,7 +257,6 @@ class HitSource(Protocol):
 
         The newest come first. What was superseded is left out.
         """
-        ...
 
     def titles(self, paths: Collection[str] | None = None) -> dict[str, str]:
         """Return note -> its first heading, else the first line of its text.
@@ -298,15 +266,12 @@ class HitSource(Protocol):
         Claims in an inbox and text of untrusted sources have none: a title is shown
         without quotes.
         """
-        ...
 
     def hit_details(self, chunks: Sequence[int]) -> dict[int, HitDetails]:
         """Return what the memories of chunks say of themselves; of others, nothing."""
-        ...
 
     def bodies(self, path: str) -> list[tuple[int, int, str]]:
         """Return first line, last line and body of each chunk of a note, in order."""
-        ...
 
     def signatures(
         self, paths: Collection[str], *, only_outdated: bool
@@ -315,7 +280,6 @@ class HitSource(Protocol):
 
         *only_outdated*: only of those that were indexed by other rules.
         """
-        ...
 
 
 WORKTREE, INDEX = "worktree", "index"
@@ -332,18 +296,15 @@ class InjectionRecords(Protocol):
         self, paths: Collection[str], ids: Collection[str] = ()
     ) -> Mapping[str, int]:
         """Return worktree -> how many of its records name some notes, or some ids."""
-        ...
 
     def is_within(self, worktree: str, scopes: frozenset[str]) -> bool:
         """Return whether the agents of a worktree see none but some scopes."""
-        ...
 
     def refresh_section(self, worktree: str) -> str:
         """Rewrite a worktree's section; return why that failed, empty: it did not.
 
         Half-written files that a killed process left there are taken away.
         """
-        ...
 
     def find_copies(
         self, worktree: str, texts: Collection[str]
@@ -353,18 +314,15 @@ class InjectionRecords(Protocol):
         Also those with a copy of a section that cannot be removed: it may quote a part
         of a text. What ``refresh_section`` and ``erase_copies`` remove does not count.
         """
-        ...
 
     def count_copies(self, worktree: str) -> int:
         """Return how many copies of a section ``erase_copies`` would remove."""
-        ...
 
     def erase_copies(self, worktree: str) -> tuple[int, Mapping[str, str]]:
         """Remove the copies of a section between our marks; return how many.
 
         Also returns file -> why that failed.
         """
-        ...
 
     def git_folders(self) -> Mapping[str, Collection[str]]:
         """Return folder of git -> the worktrees that were injected into.
@@ -372,17 +330,14 @@ class InjectionRecords(Protocol):
         Each may keep hashes of what was injected, for the check of commits, and its
         history may hold the text. Folders that are gone are left out.
         """
-        ...
 
     def count_hashed(
         self, git_folder: str, paths: Collection[str], texts: Collection[str]
     ) -> int:
         """Return of how many memories of some notes hashes are kept, by their texts."""
-        ...
 
     def prune_hashed(self, git_folder: str) -> str:
         """Remove the hashes of what no note says now; return why that failed."""
-        ...
 
     def rename(
         self,
@@ -396,4 +351,3 @@ class InjectionRecords(Protocol):
         The *ids* go from them. Records of the *kept* worktrees stay as they are, but no
         record keeps a text.
         """
-        ...

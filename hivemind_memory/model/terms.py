@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
-from typing import NamedTuple
 
 from hivemind_memory.model.generic_words import is_generic
+from hivemind_memory.model.late_typing import NamedTuple
 from hivemind_memory.model.symbols import is_all_signs, may_hold_signs, signed_words
 from hivemind_memory.patterns.lazy_pattern import lazy_re
 

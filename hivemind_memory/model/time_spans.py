@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import re
 from datetime import date, timedelta
-from typing import NamedTuple
 from unicodedata import combining, normalize
 
+from hivemind_memory.model.late_typing import NamedTuple
 from hivemind_memory.model.time_words import (
     AGO_BEFORE,
     AGO_BEHIND,

@@ -7,7 +7,8 @@ belongs into ``_TIME_WORDS`` of ``terms``, which tells whether these are read at
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
+
+from hivemind_memory.model.late_typing import NamedTuple
 
 # Names of the months, January first, without accents: English, German, French, Spanish,
 # Italian, Portuguese, Dutch, Swedish, Polish, Russian, Turkish, Indonesian. Slavic ones

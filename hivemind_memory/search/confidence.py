@@ -9,8 +9,8 @@ reasons, and ``benchmarks/confidence.py`` fits and checks the numbers.
 from __future__ import annotations
 
 from math import exp, log
-from typing import NamedTuple
 
+from hivemind_memory.model.late_typing import NamedTuple
 from hivemind_memory.model.query import NONE, STRONG, WEAK
 from hivemind_memory.search.fusion import term_weight, unknown_share, word_count
 from hivemind_memory.search.ranking import score_of

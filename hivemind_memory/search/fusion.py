@@ -8,7 +8,8 @@ so the raw score and its explanation cannot disagree.
 from __future__ import annotations
 
 from math import log, sqrt
-from typing import NamedTuple
+
+from hivemind_memory.model.late_typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

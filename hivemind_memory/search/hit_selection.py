@@ -7,7 +7,7 @@ only the few best candidates get this far.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from hivemind_memory.model.late_typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ few that are left, in ``search/hit_selection.py``.
 from __future__ import annotations
 
 from math import exp, log
-from typing import NamedTuple
 
+from hivemind_memory.model.late_typing import NamedTuple
 from hivemind_memory.model.memories import NEUTRAL_IMPORTANCE
 from hivemind_memory.search.fusion import (
     FusedScore,

@@ -8,10 +8,9 @@ memory that the caller may not see replaces nothing.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from hivemind_memory.model.display import lines_text
 from hivemind_memory.model.dispute_order import is_newer
+from hivemind_memory.model.late_typing import NamedTuple
 from hivemind_memory.model.memories import ACTIVE, CONTRADICTS, SUPERSEDED, UPDATES
 
 TYPE_CHECKING = False

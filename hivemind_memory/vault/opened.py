@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import threading
 import time
-from typing import NamedTuple
 
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.files.descriptors import signature_of
 from hivemind_memory.files.places import known_vaults
+from hivemind_memory.model.late_typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

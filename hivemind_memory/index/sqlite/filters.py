@@ -6,7 +6,7 @@ of the rest. Where the index holds nothing that a condition would hide, it is le
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from hivemind_memory.model.late_typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

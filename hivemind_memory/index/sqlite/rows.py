@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from array import array
 from itertools import zip_longest
-from typing import NamedTuple
 
 from hivemind_memory.markdown.addresses import is_only_links, without_addresses
 from hivemind_memory.markdown.subchunks import has_only_headings, split_subchunks
+from hivemind_memory.model.late_typing import NamedTuple
 from hivemind_memory.model.own_forms import ULID_FORM
 from hivemind_memory.model.symbols import signed_words
 from hivemind_memory.model.tags import tag_lines

@@ -7,9 +7,8 @@ reading its text again.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from hivemind_memory.index.sqlite.expressions import by_term, match_expression
+from hivemind_memory.model.late_typing import NamedTuple
 from hivemind_memory.model.matches import (
     ChunkLocation,
     TermCount,
