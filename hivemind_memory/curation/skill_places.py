@@ -162,6 +162,17 @@ def seen_copies(
     return tuple(copy for copy in copies if own & {copy.root, copy.git_folder})
 
 
+def is_missing_here(around: SkillSurroundings, copies: Iterable[SkillCopy]) -> bool:
+    """Return whether only other worktrees of this repository have copies."""
+    in_worktrees = [copy for copy in copies if copy.git_folder]
+    repository = around.repository_of(around.folder) if in_worktrees else None
+    if repository is None:
+        return False
+    of_repository = repository.common_dir
+    roots = {copy.root for copy in in_worktrees if copy.git_folder == of_repository}
+    return bool(roots) and repository.top not in roots
+
+
 def check_free(
     around: SkillSurroundings, copy: SkillCopy, others: Iterable[SkillCopy]
 ) -> None:

@@ -21,6 +21,7 @@ from hivemind_memory.curation.skill_memory import (
 from hivemind_memory.curation.skill_places import (
     check_free,
     copies_wanted,
+    is_missing_here,
     seen_copies,
 )
 from hivemind_memory.errors import HivemindError, SkillNotWrittenError, UsageError
@@ -60,6 +61,9 @@ if TYPE_CHECKING:
     from hivemind_memory.model.curation import StoredMemory
     from hivemind_memory.model.ports import MemoryIndex
     from hivemind_memory.model.skills import SkillRequest, SkillSync
+
+NOT_HERE = "it is not in this worktree"
+"""What is wrong with a skill that other worktrees of the repository have."""
 
 _NOT_PROMOTED = "Nothing was promoted"
 _NOT_DEMOTED = "Nothing was demoted"
@@ -127,7 +131,10 @@ class Skills:
         """Return a skill with the copies that the caller may know of."""
         copies = seen_copies(self._context, self._around, skill.copies)
         seen = replaced(skill, copies=copies)
-        return skill_info(seen, SkillNow(self._context, index, seen))
+        info = skill_info(seen, SkillNow(self._context, index, seen))
+        if not info.problem and is_missing_here(self._around, skill.copies):
+            return replaced(info, problem=NOT_HERE)
+        return info
 
     def sync(
         self, name: str = "", *, edited: str = "", is_dry_run: bool = False

@@ -246,8 +246,12 @@ def test_another_worktree_gets_it_with_a_sync_there(
     other = (tmp_path / "other").resolve()
     git(made.shop, "worktree", "add", "-q", str(other))
     monkeypatch.chdir(other)
+    [skill] = made.skills.list()
+    assert skill.problem == "it is not in this worktree"
 
     assert outcomes(made.skills.sync()) == [UP_TO_DATE, WRITTEN]
+    [skill] = made.skills.list()
+    assert skill.problem == ""
 
     assert (other / FOLDERS[0] / "deploy-shop/SKILL.md").exists()
     assert git(other, "status", "--porcelain") == ""
