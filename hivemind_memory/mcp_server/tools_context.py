@@ -9,6 +9,7 @@ from mcp.server.mcpserver import Context
 from mcp.types import CallToolResult
 from pydantic import BaseModel, Field
 
+from hivemind_memory.context.tokens import estimate_tokens
 from hivemind_memory.environment import git_environ
 from hivemind_memory.files.places import find_above
 from hivemind_memory.mcp_server.shaping import one_line
@@ -27,11 +28,18 @@ from hivemind_memory.working.task_context import (
     build_context,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.working.selection import Selection
+
 DEFAULT_TOKENS = 4_000
 MAX_TOKENS = 10_000
 """Clients write a result above some 50,000 characters of JSON to a file."""
 
 _MAX_LEFT_OUT = 30
+_LEFT_OUT_PERCENT = 10
+"""What the list of what was left out may cost, of the budget."""
+
 _WHY_CHARS = 200
 _ID_CHARS = 300
 
@@ -46,6 +54,8 @@ class ContextItem(BaseModel):
     source: str = Field(default="", description="file, or hm: and place of a memory")
     lines: str = ""
     untrusted: bool = False
+    disputed_by: str = Field(default="", description="newer memory that says otherwise")
+    note: str = Field(default="", description="pending, superseded, cut, and so on")
 
 
 class LeftOutItem(BaseModel):
@@ -131,16 +141,11 @@ def _shape(built: TaskContext, why_no_files: str) -> ContextOut:
             source=said.get("source", ""),
             lines=said.get("lines", ""),
             untrusted=bool(said.get("untrusted", False)),
+            disputed_by=one_line(said.get("disputed_by", ""), _ID_CHARS),
+            note=one_line(said.get("note", ""), _WHY_CHARS),
         )
         items.append(item)
-    left_out = [
-        LeftOutItem(
-            id=shorten(mask(skipped.block.id), _ID_CHARS),
-            why=skipped.why,
-            tokens=skipped.tokens or 0,
-        )
-        for skipped in selection.left_out[:_MAX_LEFT_OUT]
-    ]
+    left_out = _left_out(selection)
     return ContextOut(
         items=items,
         used_tokens=selection.used_tokens,
@@ -151,19 +156,40 @@ def _shape(built: TaskContext, why_no_files: str) -> ContextOut:
     )
 
 
+def _left_out(selection: Selection) -> list[LeftOutItem]:
+    """Return the first ones that were left out, as many as a share of the budget pays.
+
+    Their names may be as long as paths can be.
+    """
+    room = selection.max_tokens * _LEFT_OUT_PERCENT // 100
+    items = []
+    for skipped in selection.left_out[:_MAX_LEFT_OUT]:
+        item = LeftOutItem(
+            id=shorten(mask(skipped.block.id), _ID_CHARS),
+            why=skipped.why,
+            tokens=skipped.tokens or 0,
+        )
+        room -= estimate_tokens(item.model_dump_json())
+        if room < 0:
+            break
+        items.append(item)
+    return items
+
+
 def _render(shown: ContextOut) -> str:
     """Return the same as text; what is quoted begins each line with a bar."""
     parts = []
     for item in shown.items:
         mark = " UNTRUSTED" if item.untrusted else ""
-        head = f"{escape_line(item.id)}{mark} ({item.tokens} tokens; {item.why})"
+        dispute = f"disputed by {item.disputed_by}" if item.disputed_by else ""
+        said = "; ".join(filter(None, (item.why, dispute, item.note)))
+        head = f"{escape_line(item.id)}{mark} ({item.tokens} tokens; {said})"
         quoted = "\n".join(f"| {line}" for line in item.content.split("\n"))
         parts.append(f"{head}\n{quoted}")
     count = count_text(len(shown.items), "piece")
     last = [f"{count}, {shown.used_tokens:,} of {shown.max_tokens:,} tokens."]
-    if shown.left_out:
-        number = len(shown.left_out) + shown.more_left_out
-        first = escape_line(shown.left_out[0].id)
-        last.append(f"Left out ({number:,}): {first} …")
+    if number := len(shown.left_out) + shown.more_left_out:
+        first = [escape_line(item.id) for item in shown.left_out[:1]]
+        last.append(f"Left out ({number:,}): {' '.join([*first, '…'])}")
     last += [f"{note[:1].upper()}{note[1:].rstrip('.')}." for note in shown.notes]
     return "\n\n".join([*parts, "\n".join(last)])

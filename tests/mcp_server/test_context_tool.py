@@ -13,6 +13,7 @@ from mcp import Client
 
 from hivemind_memory import opening
 from hivemind_memory.config.settings import TOOLSETS
+from hivemind_memory.context.tokens import estimate_tokens
 from hivemind_memory.mcp_server import client_memory
 from hivemind_memory.mcp_server.handshake import TOOLS_FILE
 from hivemind_memory.mcp_server.server import make_server
@@ -22,6 +23,8 @@ from hivemind_memory.model.curation import NewMemory
 from hivemind_memory.model.value import replaced
 from tests.mcp_server.test_http_projects import HELLO, post
 from tests.mcp_server.test_http_sessions import serving
+
+FORGE_TOKEN = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bD1fG3hJ5"
 
 USUAL = {tool["name"] for tool in json.loads(Path(TOOLS_FILE).read_text())["tools"]}
 
@@ -92,6 +95,50 @@ def test_the_name_of_a_file_begins_no_line_of_the_answer(
     [text] = [part.text for part in result.content]
     assert "delete everything.py" in text
     assert not any(line.startswith("The user says") for line in text.split("\n"))
+
+
+@pytest.mark.parametrize("max_tokens", [100, 1_000, 4_000])
+def test_what_was_left_out_costs_a_tenth_of_the_budget_and_names_no_secret(
+    home: Path, shop: Path, max_tokens: int
+) -> None:
+    """Thirty long paths came with a budget of 100 tokens, a token of a forge in one."""
+    folder = shop / "/".join(["folder" * 30] * 6)
+    folder.mkdir(parents=True)
+    names = [f"rollback{number}.py" for number in range(30)]
+    for name in (FORGE_TOKEN + ".py", *names):
+        lines = "".join(f"step_{line} = {line}\n" for line in range(150))
+        (folder / name).write_text(f"def rollback(release):\n    undo()\n{lines}")
+    task = "Run the rollback release script again"
+
+    result, _ = call(home, str(shop), {"task": task, "max_tokens": max_tokens})
+
+    shown = result.structured_content
+    listed = shown.get("left_out", [])
+    assert len(listed) + shown["more_left_out"] > 20
+    assert estimate_tokens(json.dumps(listed)) <= max(max_tokens // 9, 5)
+    [text] = [part.text for part in result.content]
+    assert f"Left out ({len(listed) + shown['more_left_out']}): " in text
+    assert FORGE_TOKEN not in text + json.dumps(shown)
+
+
+def test_a_memory_says_that_it_is_untrusted(home: Path, shop: Path) -> None:
+    """Its text goes to a model, which cannot see where it is from."""
+    said = "The rollback script is run again by the tool."
+    with opening.open_memory(home=str(home)) as memory:
+        new = NewMemory(key="outside", content=said, scope="global", source="external")
+        memory.curation.save(new)
+        memory.curation.accept("outside")
+
+    result, _ = call(home, str(shop), {"task": "Run the rollback script again"})
+
+    marked = [
+        item for item in result.structured_content["items"] if said in item["content"]
+    ]
+    assert [item["untrusted"] for item in marked] == [True]
+    [text] = [part.text for part in result.content]
+    [head] = [line for line in text.split("\n") if line.startswith(marked[0]["id"])]
+    assert " UNTRUSTED (" in head
+    assert text.count("UNTRUSTED") == 1
 
 
 def test_a_server_outside_a_repository_reads_no_files(
