@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from hivemind_memory.cli.command import QUERY, TEXT, VERBATIM, Command
+from hivemind_memory.cli.command import QUERY, TASK, TEXT, VERBATIM, Command
 from hivemind_memory.cli.dates import parse_day, parse_moment
 from hivemind_memory.cli.options import MEMORY_DIR, SOURCES
 from hivemind_memory.cli.parse import parse_request
@@ -481,9 +481,8 @@ def test_aliases_name_commands_and_are_no_commands_themselves() -> None:
     """Else one of the two could never be called."""
     assert all(find_command(name) for name in ALIASES.values())
     assert not any(find_command(name) for name in ALIASES)
-    assert [one.name for one in reads(QUERY)] == [
-        *("search", "activity search", "context build")
-    ]
+    assert [one.name for one in reads(QUERY)] == ["search", "activity search"]
+    assert [one.name for one in reads(TASK)] == ["context build"]
 
 
 def test_commands_take_each_source_that_there_is() -> None:
