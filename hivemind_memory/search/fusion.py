@@ -31,6 +31,10 @@ UNRELATED_DEVIATIONS = 1.5
 """A cosine so many deviations above the mean over all chunks is where being related
 begins: below it the retriever of vectors speaks against a chunk."""
 
+NAMED_SHARE = 0.25
+"""What the vectors count, as a share of the usual, if a query names a section: they do
+not read headings, and lead to other sections about the same."""
+
 # What a query usually meets, worth so many chunks beside the measured ones: with a
 # handful of chunks a mean and a deviation say little. Measured with four models.
 _USUAL_WEIGHT = 20
@@ -276,6 +280,28 @@ def _note_scores(
             shares[term] * count / (count + damping) for term, count in counted.items()
         )
     return scores
+
+
+def names_section(matches: WordMatches) -> bool:
+    """Return whether the headings and names above one chunk hold the whole query.
+
+    Such a query is looking for that section, not for what is about the same.
+    """
+    words = [at for at, term in enumerate(matches.known) if not term.is_phrase]
+    if not words or len(words) < word_count(matches):
+        return False
+    return any(
+        not candidate.is_by_reason and all(candidate.counts[at][1] for at in words)
+        for candidate in matches.candidates
+    )
+
+
+def vector_weight_of(matches: WordMatches, weight: float) -> float:
+    """Return the share of the vectors for a query; *weight* is the usual one."""
+    if not names_section(matches):
+        return weight
+    less = NAMED_SHARE * weight
+    return less / (1 - weight + less) if less else weight
 
 
 def word_count(matches: WordMatches) -> int:

@@ -17,6 +17,7 @@ from hivemind_memory.search.fusion import (
     fuse_standardised,
     fuse_weighted,
     fuse_words,
+    vector_weight_of,
     word_count,
     word_scores,
 )
@@ -225,7 +226,7 @@ def rank(
         near: Scope -> nearness of its free text; None: nothing is near.
     """
     raw_scores = word_scores(words)
-    fused = _fuse(raw_scores, vectors, settings)
+    fused = _fuse(words, raw_scores, vectors, settings)
     asked = word_count(words)
     least = settings.min_score
     ranked = []
@@ -281,6 +282,7 @@ def list_in_order(places: Sequence[ChunkLocation]) -> Ranking:
 
 
 def _fuse(
+    matches: WordMatches,
     raw_scores: Mapping[int, WordScore],
     vectors: VectorMatches | None,
     settings: SearchSettings,
@@ -293,4 +295,5 @@ def _fuse(
         return fuse_weighted(words, vectors, weight=settings.weighted_vector_weight)
     if settings.fusion == "rrf":
         return fuse_ranks(words, vectors)
-    return fuse_standardised(words, vectors, weight=settings.vector_weight)
+    weight = vector_weight_of(matches, settings.vector_weight)
+    return fuse_standardised(words, vectors, weight=weight)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hivemind_memory.model.matches import VectorMatches
 from hivemind_memory.model.query import SearchSettings
 from hivemind_memory.search.fusion import (
+    FusedScore,
     fuse_ranks,
     fuse_standardised,
     fuse_weighted,
@@ -19,9 +20,11 @@ from hivemind_memory.search.fusion import (
 )
 from hivemind_memory.search.ranking import rank
 from tests.search.evidence import (
+    TODAY,
     both_retrievers,
     candidate,
     matches,
+    place,
     term,
     vectors,
 )
@@ -97,6 +100,44 @@ def test_a_text_without_a_vector_is_neither_praised_nor_blamed() -> None:
 
     assert fused[1].vectors == 0
     assert fused[1].raw_score == 0.5
+
+
+def named_or_not(
+    *counts: tuple[int, int], unknown: int = 0
+) -> tuple[FusedScore, FusedScore]:
+    """Return how a chunk under such headings is fused, and one that vectors prefer."""
+    terms = [term(f"word{at}", 40) for at in range(len(counts))]
+    terms += [term(f"unknown{at}", 0) for at in range(unknown)]
+    found = matches(terms, candidate(1, *counts), candidate(2, *[(1, 0)] * len(counts)))
+    places = {1: place(1), 2: place(2)}
+    ranking = rank(
+        found,
+        vectors({1: 0.3, 2: 0.7}),
+        places,
+        settings=SearchSettings(min_score=0.0),
+        today=TODAY,
+    )
+    by_chunk = {chunk.place.chunk_id: chunk.fused for chunk in ranking.ranked}
+    return by_chunk[1], by_chunk[2]
+
+
+def test_a_question_that_names_a_section_finds_it_first() -> None:
+    """Vectors don't read headings: a section about the same is nearer."""
+    named, other = named_or_not((0, 1), (1, 1))
+
+    assert named.raw_score > other.raw_score
+
+
+@pytest.mark.parametrize(
+    ("counts", "unknown"), [([(0, 1), (1, 0)], 0), ([(0, 1), (1, 1)], 1)]
+)
+def test_a_question_of_more_than_headings_is_left_to_the_vectors(
+    counts: list[tuple[int, int]], unknown: int
+) -> None:
+    """A word that no heading has, or no note, asks for something about it."""
+    by_headings, other = named_or_not(*counts, unknown=unknown)
+
+    assert other.raw_score > by_headings.raw_score
 
 
 def test_an_unrelated_cosine_speaks_against_a_chunk() -> None:
