@@ -35,6 +35,10 @@ def load(root: Path, location: str, **lines: Any) -> str:
     return loader.load_content(FileMemoryBlock(location=location, **lines))
 
 
+def load_again(loader: ContentLoader) -> str:
+    return loader.load_content(FileMemoryBlock(location="a"))
+
+
 @pytest.mark.parametrize("prefix", ["", "# ", "> ", "+"])
 @pytest.mark.parametrize("file", ["CLAUDE.md", ".claude/rules/hivemind-memory.md"])
 @pytest.mark.parametrize("end", ["<!-- hivemind:end -->", ""])
@@ -174,6 +178,36 @@ def test_a_file_that_changes_is_loaded_as_it_is_now(tmp_path: Path) -> None:
         seen.append(loader.load_content(block))
 
     assert seen == ["one", "two", "three"]
+
+
+def test_a_file_that_was_kept_for_long_is_read_again_once_it_changes(
+    tmp_path: Path,
+) -> None:
+    """What was kept counts only while the signature is the same."""
+    loader = ContentLoader(str(tmp_path), now=lambda: LATER_S)
+    seen = []
+    for text in ("one", "three", "seven"):
+        (tmp_path / "a").write_text(text)
+        os.utime(tmp_path / "a", (len(seen), len(seen)))
+        seen += [load_again(loader), load_again(loader)]
+
+    assert seen == ["one", "one", "three", "three", "seven", "seven"]
+
+
+@pytest.mark.parametrize(("age_s", "text"), [(1.0, "two"), (3.0, "one")])
+def test_a_file_that_has_just_changed_is_read_again_whatever_its_signature_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, age_s: float, text: str
+) -> None:
+    """A second change within one tick of the clock leaves it as it is."""
+    at_ns = 10**18
+    monkeypatch.setattr(loading_module, "signature_of", lambda _: (at_ns, at_ns, 3, 1))
+    loader = ContentLoader(str(tmp_path), now=lambda: at_ns / 1e9 + age_s)
+    (tmp_path / "a").write_text("one")
+    assert load_again(loader) == "one"
+
+    (tmp_path / "a").write_text("two")
+
+    assert load_again(loader) == text
 
 
 def test_a_file_that_has_not_changed_is_read_once(

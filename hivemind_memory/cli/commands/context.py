@@ -22,6 +22,7 @@ from hivemind_memory.cli.output import (
 from hivemind_memory.cli.shown_context import context_value, print_context
 from hivemind_memory.errors import UsageError
 from hivemind_memory.model.display import count_text, shorten
+from hivemind_memory.redaction import mask
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -212,10 +213,11 @@ def add(request: CommandRequest) -> int:
             added = [working.add(block) for block in blocks]
         failed = _unreadable(working, added)
     if values["json"]:
-        print_json({"added": [block.id for block in added], "problems": failed})
+        print_json({"added": [mask(block.id) for block in added], "problems": failed})
         return 0
     for block in added:
-        print_line(f"added {block.id} ({block.rank.name.lower()})", keep=[block.id])
+        name = mask(block.id)
+        print_line(f"added {name} ({block.rank.name.lower()})", keep=[name])
     print_notices(failed)
     return 0
 
@@ -230,6 +232,7 @@ def add(request: CommandRequest) -> int:
 )
 def list_(request: CommandRequest) -> int:
     """List the blocks of a file."""
+    from hivemind_memory.redaction.json_values import mask_json
     from hivemind_memory.working.block_json import block_to_json
 
     with request.open_memory() as memory:
@@ -239,14 +242,14 @@ def list_(request: CommandRequest) -> int:
     if request.values["json"]:
         print_json(
             [
-                {**block_to_json(block), "state": changes.get(block.id, "")}
+                mask_json({**block_to_json(block), "state": changes.get(block.id, "")})
                 for block in working.blocks
             ]
         )
         return 0
     rows = [
         (
-            shorten(block.id, _ID_CHARS),
+            shorten(mask(block.id), _ID_CHARS),
             block.rank.name.lower(),
             f"{block.confidence:g}",
             changes.get(block.id, ""),
@@ -285,13 +288,15 @@ def clean(request: CommandRequest) -> int:
                 done = working.cleanup()
     if request.values["json"]:
         removed = [
-            {"id": removal.block.id, "why": removal.why} for removal in done.removed
+            {"id": mask(removal.block.id), "why": removal.why}
+            for removal in done.removed
         ]
         print_json({"kept": len(done.kept), "removed": removed})
         return 0
     verb = "would remove" if is_dry_run else "removed"
     for removal in done.removed:
-        print_line(f"{verb} {removal.block.id}: {removal.why}", keep=[removal.block.id])
+        name = mask(removal.block.id)
+        print_line(f"{verb} {name}: {removal.why}", keep=[name])
     print_line(f"{count_text(len(done.kept), 'block')} kept")
     return 0
 
@@ -365,7 +370,8 @@ def _check_loads(working: WorkingMemory, block: MemoryBlock) -> None:
     loaded = working.loader.load(block)
     if loaded.is_error:
         raise UsageError(
-            f"{block.id} cannot be added: {loaded.why}.", effect="Nothing was added"
+            f"{mask(block.id)} cannot be added: {loaded.why}.",
+            effect="Nothing was added",
         )
 
 
@@ -373,4 +379,4 @@ def _unreadable(working: WorkingMemory, blocks: Iterable[MemoryBlock]) -> list[s
     """Return what cannot be loaded of some blocks now, in part or at all."""
     loaded = [(block.id, working.loader.load(block)) for block in blocks]
     missing = [(name, it.text if it.is_error else it.note) for name, it in loaded]
-    return [f"{name}: {what}" for name, what in missing if what]
+    return [f"{mask(name)}: {what}" for name, what in missing if what]
