@@ -23,6 +23,7 @@ from hivemind_memory.model.activity import (
 )
 from hivemind_memory.model.clocks import SECONDS_PER_DAY
 from hivemind_memory.model.value import replaced
+from hivemind_memory.redaction import mask
 from hivemind_memory.state.activity_log import ActivityLog
 from hivemind_memory.state.erased_messages import ErasedMessages
 from hivemind_memory.transcripts.find import (
@@ -160,14 +161,19 @@ class Activity:
             except HivemindError as error:
                 warnings.append(f"Transcripts cannot be searched: {error}")
         words = words_of_query(query.text)
-        found = [each for each in found if not tells_a_secret(each.text, words)]
+        texts = {message.id: mask(message.text) for message in found}
+        found = [
+            message
+            for message in found
+            if not tells_a_secret(message.text, texts[message.id], words)
+        ]
         rows = list(self._rows(query))
         is_partial = is_partial and not rows
         if rows and found and is_partial:
             found = []
         hits = [
             *((row.id, self._hits.of_row(row, words)) for row in rows),
-            *((message.id, self._hits.of_message(message, words)) for message in found),
+            *((it.id, self._hits.of_message(it, words, texts[it.id])) for it in found),
         ]
         hits.sort(key=lambda pair: -pair[0])
         return ActivityAnswer(
@@ -293,7 +299,9 @@ class Activity:
                 continue
             if query.workspace not in ("", row.workspace):
                 continue
-            if holds_question(row.text) and not tells_a_secret(row.text, parts):
+            if holds_question(row.text) and not tells_a_secret(
+                row.text, mask(row.text), parts
+            ):
                 left -= 1
                 yield row
 

@@ -19,15 +19,19 @@ if TYPE_CHECKING:
     from hivemind_memory.transcripts.find import FoundMessage
 
 
-def tells_a_secret(text: str, words: Sequence[str]) -> bool:
+def tells_a_secret(text: str, shown: str, words: Sequence[str]) -> bool:
     """Return whether a word is found only in what is masked of a text.
 
     To return it would say what the secret is made of, word by word.
+
+    Args:
+        text: As it is kept.
+        shown: The same with its secrets masked.
+        words: Of the query.
     """
-    shown, folded = mask(text), text.casefold()
     if shown == text:
         return False
-    seen = shown.casefold()
+    folded, seen = text.casefold(), shown.casefold()
     return any(
         word.casefold() in folded and word.casefold() not in seen for word in words
     )
@@ -50,7 +54,7 @@ class HitMaker:
             at=self._iso(row.id),
             agent=row.agent,
             label=mask(row.label),
-            content=_content(row.content, words),
+            content=_content(mask(row.content), words),
             session=row.session,
             project=row.project,
             workspace=row.workspace,
@@ -61,9 +65,15 @@ class HitMaker:
         )
 
     def of_message(
-        self, found: FoundMessage, words: Sequence[str] | None
+        self, found: FoundMessage, words: Sequence[str] | None, shown: str = ""
     ) -> ActivityHit:
-        """Return a message as a hit; its whole text if *words* are None."""
+        """Return a message as a hit; its whole text if *words* are None.
+
+        Args:
+            found: The message.
+            words: Of the query.
+            shown: Its text with secrets masked; empty: it is not known yet.
+        """
         where = f":{found.line}" if not found.place else f" {found.place}"
         return ActivityHit(
             id=public_id(TRANSCRIPT, found.id),
@@ -71,7 +81,7 @@ class HitMaker:
             at=self._iso(found.id),
             agent=found.source,
             label=found.role,
-            content=_content(found.text, words),
+            content=_content(shown or mask(found.text), words),
             session=found.session,
             project=found.scope,
             method=found.tool,
@@ -84,7 +94,6 @@ class HitMaker:
         return self._local_iso(ms_of_id(number) / 1000)
 
 
-def _content(text: str, words: Sequence[str] | None) -> str:
-    """Return what is shown of a text: all of it if *words* are None."""
-    shown = mask(text)
+def _content(shown: str, words: Sequence[str] | None) -> str:
+    """Return what is shown of a masked text: all of it if *words* are None."""
     return shown if words is None else excerpt_of(shown, words)

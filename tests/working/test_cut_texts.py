@@ -116,7 +116,7 @@ def test_a_diff_shows_no_line_of_a_section(memory: Memory, shop: Path) -> None:
 
 def test_the_end_of_a_large_file_shows_no_line_of_a_section(shop: Path) -> None:
     """The section begins above what is shown of it."""
-    lines = "".join(f"- Zebra {number} pulls.\n" for number in range(3_000))
+    lines = "".join(f"- Zebra {number} pulls.\n" for number in range(4_500))
     section = SECTION.replace("- a\n", lines)
     (shop / "big.md").write_text(f"{'x' * 99}\n" * (MAX_FILE_BYTES // 100) + section)
     loader = ContentLoader(str(shop))
