@@ -10,12 +10,12 @@ from unittest import mock
 import pytest
 
 from hivemind_memory.access.rules import Caller
-from hivemind_memory.curation import skills
+from hivemind_memory.curation import skill_sync, skills
 from hivemind_memory.errors import HivemindError, SkillNotWrittenError, UsageError
 from hivemind_memory.files.atomic import PartialFile
-from hivemind_memory.model.skills import EDITED, UP_TO_DATE
+from hivemind_memory.model.skills import EDITED, FAILED, UP_TO_DATE
 from hivemind_memory.state.skills import SkillCopy, SkillStore
-from tests.skills.bench import FOLDERS, STEPS, Bench, git, tree
+from tests.skills.bench import FOLDERS, LONGER, STEPS, Bench, git, tree
 
 
 def test_it_is_written_where_agents_read_it_and_git_does_not_see_it(
@@ -358,3 +358,61 @@ def test_outside_a_repository_it_says_what_to_do(
         bench.promote()
 
     assert os.listdir(outside) == []
+
+
+def test_a_description_with_a_secret_is_refused(bench: Bench) -> None:
+    """It stands in the front matter, which every agent reads first."""
+    bench.save()
+    token = "ghp_" + "A1b2C3d4" * 5
+
+    with pytest.raises(UsageError) as refusal:
+        bench.promote(description=f"Deploys with {token}.")
+
+    assert token not in str(refusal.value)
+    assert not bench.file().exists()
+
+
+def test_a_copy_that_changes_while_it_is_written_is_not_overwritten(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A person saves it in their editor just between reading and writing."""
+    bench.save()
+    bench.promote(to="claude")
+    bench.save(text=LONGER, reason="it takes longer")
+    read = skill_sync.read_copy
+
+    def read_before_an_edit(copy: SkillCopy) -> bytes | None:
+        found = read(copy)
+        bench.file().write_text("mine")
+        return found
+
+    monkeypatch.setattr(skill_sync, "read_copy", read_before_an_edit)
+    [copy] = bench.skills.sync().copies
+
+    assert copy.outcome == FAILED
+    assert bench.file().read_text() == "mine"
+
+
+def test_a_caller_writes_no_skill_for_agents_who_see_more(bench: Bench) -> None:
+    """A person's shell may be limited to some scopes, and the worktree to others."""
+    bench.save("everywhere", scope="global")
+    limited = Caller(workspace="workspaces/desk")
+    with bench.memory.as_caller(limited) as memory:
+        shell = Bench(bench.sandbox, memory, bench.shop, bench.user)
+
+        with pytest.raises(UsageError, match="see other scopes than you do"):
+            shell.promote("everywhere")
+
+    assert not bench.file("everywhere").exists()
+
+
+def test_a_caller_that_only_reads_records_no_use(bench: Bench) -> None:
+    bench.save()
+    reader = Caller(is_owner=True, is_read_only=True)
+    with (
+        bench.memory.as_caller(reader) as memory,
+        pytest.raises(HivemindError, match="read"),
+    ):
+        Bench(bench.sandbox, memory, bench.shop, bench.user).use()
+
+    assert bench.use().counts.applied == 1

@@ -262,6 +262,25 @@ def test_another_worktree_gets_it_with_a_sync_there(
     assert made.status() == ""
 
 
+def test_a_skill_of_a_person_in_another_worktree_stays(
+    made: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or in their home, where it has the same name."""
+    other = (tmp_path / "other").resolve()
+    git(made.shop, "worktree", "add", "-q", str(other))
+    monkeypatch.chdir(other)
+    own = made.user / FOLDERS[0] / "deploy-shop/SKILL.md"
+    own.parent.mkdir(parents=True)
+    own.write_text("mine")
+
+    done = made.skills.sync()
+
+    assert outcomes(done) == [UP_TO_DATE, FAILED]
+    assert "hm did not create it" in done.copies[1].why
+    assert not (other / FOLDERS[0] / "deploy-shop").exists()
+    assert own.read_text() == "mine"
+
+
 def test_a_link_in_its_path_is_told(made: Bench) -> None:
     """Whoever put it there, nothing is written behind it."""
     outside = made.shop.parent / "outside"
