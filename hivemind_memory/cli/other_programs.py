@@ -97,6 +97,12 @@ _SECONDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "set NAME VALUE": ("add", "change", "put", "update"),
         "get NAME": ("show", "read", "print"),
     },
+    "skill": {
+        "promote KEY": ("add", "create", "new", "make", "install"),
+        "demote NAME": ("remove", "delete", "del", "rm", "uninstall"),
+        "sync": ("update", "refresh", "upgrade", "diff", "status"),
+        "show NAME": ("get", "cat", "read", "info"),
+    },
     "token": {
         "add NAME": ("create", "new", "make", "generate", "issue"),
         "revoke NAME": ("delete", "remove", "del"),

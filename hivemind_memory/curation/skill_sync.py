@@ -33,6 +33,7 @@ from hivemind_memory.model.skills import (
 )
 from hivemind_memory.model.value import replaced
 from hivemind_memory.skills.files import (
+    hide_from_git,
     is_root_there,
     other_files,
     read_copy,
@@ -272,6 +273,8 @@ class _SkillWork:
                 _write_away(copy, text, locks=self._locks)
         elif decided.data is not None:
             write_copy(copy, decided.data, before=data, locks=self._locks)
+        else:
+            hide_from_git(copy, self._locks)  # its line may have been lost
         if new != copy:
             self._save_copy(new)
 

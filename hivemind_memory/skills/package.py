@@ -13,7 +13,7 @@ import unicodedata
 
 from hivemind_memory.errors import UsageError
 from hivemind_memory.markdown.entry import own_lines
-from hivemind_memory.model.display import escape_line, shorten
+from hivemind_memory.model.display import escape_line, hidden_in, shorten
 from hivemind_memory.model.trust import untrusted_source
 from hivemind_memory.redaction.redact import scrub
 
@@ -107,6 +107,11 @@ def _why_no_steps(text: str) -> SkillRefusal | None:
     """Return why a text is not what an agent may follow; None: it is."""
     if secret := _why_secret(text):
         return secret
+    if unseen := hidden_in(text.replace("\r\n", "\n")):
+        return SkillRefusal(
+            f"has characters that are not seen, such as U+{ord(unseen[0]):04X}",
+            "An agent would follow what you cannot read. Remove them.",
+        )
     if line := _line_that_runs(text):
         return SkillRefusal(
             f"has a command that agents run unprompted, on line {line} of its text",

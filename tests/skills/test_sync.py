@@ -262,6 +262,20 @@ def test_another_worktree_gets_it_with_a_sync_there(
     assert made.status() == ""
 
 
+def test_a_lost_line_that_hides_it_from_git_is_put_back(made: Bench) -> None:
+    """The next `git add .` would have committed it."""
+    exclude = made.shop / ".git/info/exclude"
+    before = exclude.read_bytes()
+    exclude.write_text("")
+    assert made.status() != ""
+
+    assert outcomes(made.skills.sync()) == [UP_TO_DATE]
+
+    assert made.status() == ""
+    made.skills.sync()
+    assert exclude.read_bytes().count(b"deploy-shop") == before.count(b"deploy-shop")
+
+
 def test_a_skill_of_a_person_in_another_worktree_stays(
     made: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
