@@ -224,7 +224,7 @@ def find_skill(
 
 
 def _why_away(context: CurationContext, index: MemoryIndex, skill: Skill) -> str:
-    """Return why the version that a skill was made from does not count any more."""
+    """Return why a skill does not count any more: its version, or the newest one."""
     here = frozenset({skill.scope})
     context.index.index_named(skill.ref)
     rows = index.memories(memory_id=skill.ref, scopes=here)
@@ -233,9 +233,10 @@ def _why_away(context: CurationContext, index: MemoryIndex, skill: Skill) -> str
     if not any(row.status in (ACTIVE, SUPERSEDED) for row in rows):
         return "its memory is forgotten"
     if any(row.status == SUPERSEDED for row in rows):
-        return ""
-    memory = load_memory(context, rows[0].path)
-    if memory is None:
+        memory = _active_memory(context, index, skill)
+        if memory is None:
+            return ""
+    elif (memory := load_memory(context, rows[0].path)) is None:
         return "its memory is gone"
     status = as_of(memory, context.clocks.today()).status
     return "" if status == "active" else f"its memory is {status}"

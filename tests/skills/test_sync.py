@@ -211,6 +211,19 @@ def test_what_was_done_is_no_skill_until_it_is_open_again(made: Bench) -> None:
     assert made.file().exists()
 
 
+def test_what_was_done_is_no_skill_though_its_newest_text_was_never_synced(
+    made: Bench,
+) -> None:
+    """The version that the skill was made from was only superseded."""
+    supersede(made)
+
+    made.memory.curation.mark_done("deploy-shop")
+
+    assert not made.file().exists()
+    made.memory.curation.mark_done("deploy-shop", is_open=True)
+    assert "ten minutes" in made.file().read_text()
+
+
 def test_a_forgotten_version_is_never_shown_again(made: Bench) -> None:
     """A session replaced the text, a person synced, and then forgot that session."""
     made.save(text=LONGER, reason="a page said so", session="3f9a")
