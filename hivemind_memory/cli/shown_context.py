@@ -46,7 +46,7 @@ def print_context(built: TaskContext) -> None:
         disputed_by = said.get("disputed_by")
         dispute = f"disputed by {disputed_by}" if disputed_by else ""
         reasons = (said.get("why") or entry["priority"], dispute, said.get("note"))
-        why = "; ".join(filter(None, reasons))
+        why = "; ".join(str(reason) for reason in reasons if reason)
         head = f"## {entry['id']} ({chosen.tokens:,} tokens; {why})"
         write_stdout(
             f"{escape_line(head)}\n\n{escape_text(entry['content'].rstrip())}\n\n"

@@ -6,11 +6,14 @@ had edited in it is kept in ``state.db`` meanwhile; a purge removes that, too.
 
 from __future__ import annotations
 
+from hivemind_memory.access.visibility import PRIVATE
 from hivemind_memory.curation.skill_memory import SkillNow, skills_lock
 from hivemind_memory.curation.skill_sync import put_back, take_away
 from hivemind_memory.errors import HivemindError, SkillNotWrittenError
 from hivemind_memory.model.curation import FailedItem
+from hivemind_memory.model.scope import FOLDERS
 from hivemind_memory.model.value import replaced
+from hivemind_memory.projects.known_project import known_scope
 from hivemind_memory.skills.files import is_root_there, skill_file
 from hivemind_memory.state.skills import SkillStore
 
@@ -44,6 +47,26 @@ def follow_skills(context: CurationContext) -> tuple[FailedItem, ...]:
         return (FailedItem(what="skills", why=str(error)),)
 
 
+def _why_elsewhere(context: CurationContext, skill: Skill, copy: SkillCopy) -> str:
+    """Return why a copy must not be put back where it was; empty: it may.
+
+    The place may be of another project by now, or the memory private. A sync asks git
+    what agents see there, and decides what becomes of the copy.
+    """
+    index = context.index.fresh(is_lookup=True)
+    memory = SkillNow(context, index, skill).memory
+    if memory is None:
+        return ""
+    if not copy.git_folder:
+        is_for_all = not memory.scope and memory.visibility != PRIVATE
+        return "" if is_for_all else f"{memory.path} is no longer for every project"
+    notes = context.places.notes
+    is_of_project = memory.scope.startswith(f"{FOLDERS['project']}/")
+    if is_of_project and known_scope(copy.root, notes) != memory.scope:
+        return f"{copy.root} is not known to be of {memory.scope}; run `hm skill sync`"
+    return ""
+
+
 def _follow(
     context: CurationContext, index: MemoryIndex, store: SkillStore, skill: Skill
 ) -> Iterator[FailedItem]:
@@ -60,6 +83,9 @@ def _follow(
 
     for copy in skill.copies:
         if copy.is_placed is not is_away or not is_root_there(copy):
+            continue
+        if not is_away and (why := _why_elsewhere(context, skill, copy)):
+            yield FailedItem(what=skill_file(copy), why=why)
             continue
         others = [c for each in store.all() for c in each.copies]
         others = [other for other in others if other.folder != copy.folder]

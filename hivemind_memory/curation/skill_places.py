@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from hivemind_memory.access.rules import may_read
-from hivemind_memory.errors import HivemindError, UsageError
+from hivemind_memory.errors import UsageError
 from hivemind_memory.model.skills import SKILL_FOLDERS, TO_ALL
 from hivemind_memory.redaction.redact import mask
 from hivemind_memory.state.skills import SkillCopy
@@ -107,6 +107,9 @@ def why_unseen(around: SkillSurroundings, memory: StoredMemory, worktree: str) -
         around: Knows what agents see.
         memory: As it is now.
         worktree: In which the skill is read; empty: in every project.
+
+    Raises:
+        HivemindError: It is not known which project the worktree is of.
     """
     shown = f"The memory {mask(memory.key)}"
     if not worktree:
@@ -117,10 +120,9 @@ def why_unseen(around: SkillSurroundings, memory: StoredMemory, worktree: str) -
                 " project"
             )
         return ""
-    try:
-        agents = around.caller_in(worktree)
-    except HivemindError as error:
-        return error.problem.rstrip(".")
+    agents = around.caller_in(worktree)
+    if agents.project_problem:
+        raise UsageError(agents.project_problem, effect=_NOT_PROMOTED)
     if may_read(agents, memory.path) and agents.may_see(memory.visibility):
         return ""
     scope = memory.scope or "another scope"

@@ -166,11 +166,11 @@ class _SkillWork:
         if self._now.is_valid and not self._is_dry_run:
             self._save(replaced(self._now.new, copies=self._skill.copies))
         for copy in self._skill.copies:
-            why = self._why_unseen(around, copy)
             try:
+                why = self._why_unseen(around, copy)
                 outcome = self._withdrawn(copy, why) if why else self._synced(copy)
                 yield self._told(copy, outcome, why if outcome == AWAY else "")
-            except SkillNotWrittenError as error:
+            except HivemindError as error:
                 yield self._told(copy, FAILED, error.problem)
         if self._now.is_valid and not self._is_dry_run:
             yield from self._placed_here(around)
@@ -309,8 +309,11 @@ class _SkillWork:
             return
         copies = self._skill.copies
         same = [c for c in copies if c.git_folder == repository.common_dir]
-        if same and why_unseen(around, memory, repository.top):
-            return
+        try:
+            if same and why_unseen(around, memory, repository.top):
+                return
+        except HivemindError:
+            return  # the copies that are here have said why
         known = {c.folder for c in same}
         for path in sorted({os.path.relpath(c.folder, c.root) for c in same}):
             folder = os.path.join(repository.top, path)

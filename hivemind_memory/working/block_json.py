@@ -7,7 +7,7 @@ another program adds are kept as metadata.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import Field, fields
 from datetime import datetime
 from enum import Enum
 from typing import Any
@@ -59,6 +59,7 @@ def block_from_json(value: object) -> MemoryBlock:
         elif name in _MOMENTS:
             parts[name] = _moment(name, part)
         else:
+            _check_is_text(kind, known[name], part)
             parts[name] = part
     if extra:
         own = parts.get("metadata", {})
@@ -75,6 +76,17 @@ def block_from_json(value: object) -> MemoryBlock:
         raise UsageError(
             f"A field of this {kind.value} block has a value of the wrong type."
         ) from error
+
+
+def _check_is_text(kind: MemoryType, field: Field[Any], part: object) -> None:
+    """Raise unless a part is a text, where a block has one."""
+    is_optional = field.type == "str | None"
+    if field.type != "str" and not is_optional:
+        return
+    if not isinstance(part, str) and not (is_optional and part is None):
+        raise UsageError(
+            f"{field.name} of a {kind.value} block must be a text, not {part!r}."
+        )
 
 
 def _named(names: Any, field: str, value: object) -> Any:

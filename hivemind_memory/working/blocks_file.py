@@ -78,7 +78,8 @@ def block_named(name: str, **fields: Any) -> MemoryBlock:
         return block_from_json({**given, "location": name})
     path, colon, lines = name.rpartition(":")
     first, dash, last = lines.partition("-")
-    is_range = bool(colon and path) and first.isdigit() and (last.isdigit() or not dash)
+    is_range = bool(colon and path) and lines.isascii()
+    is_range = is_range and first.isdigit() and (last.isdigit() or not dash)
     if not is_range:
         return block_from_json({"type": "file", "location": name, **given})
     given |= {"start_line": int(first), "end_line": int(last or first)}

@@ -82,6 +82,9 @@ class GitView:
     new: list[str] = field(default_factory=list)
     """Those of them that git doesn't know yet."""
 
+    problem: str = ""
+    """Why git did not say which files there are; empty: it did."""
+
     is_ignored: bool = False
     """Git ignores the folder with all that is in it."""
 
@@ -114,8 +117,10 @@ def view_of(folder: str, environ: Mapping[str, str]) -> GitView:
             if diff := shown_diff(text)[:MAX_DIFF_CHARS]:
                 view.diffs.append((path, diff))
         view.commits = _commits(ask)
-    except GitError:
-        pass  # the rest of the context does without
+    except GitError as error:
+        # The rest of the context does without; what git would ignore is not read.
+        if view.files is None:
+            view.files, view.problem = [], error.problem
     return view
 
 

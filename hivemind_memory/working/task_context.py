@@ -8,8 +8,10 @@ from datetime import datetime
 
 from hivemind_memory.context.tokens import estimate_tokens
 from hivemind_memory.errors import UsageError
+from hivemind_memory.model.display import count_text
 from hivemind_memory.model.filters import DEFAULT_FILTER, SearchFilter
 from hivemind_memory.model.value import replaced
+from hivemind_memory.redaction import mask
 from hivemind_memory.working.blocks import (
     FileMemoryBlock,
     MemoryBlock,
@@ -102,7 +104,8 @@ def build_context(
     notes: list[str] = []
     if request.blocks_file:
         working.load(request.blocks_file)
-        notes += [f"{name}: {what}" for name, what in working.opened_changes.items()]
+        changes = working.opened_changes.items()
+        notes += [mask(f"{name}: {what}") for name, what in changes]
     if request.task.strip():
         weigh_messages(working, TaskWords(request.task))
         blocks, found_notes = gather(
@@ -167,6 +170,11 @@ def gather(
         ]
     # Any other task finds new files by their words.
     whole = add_new_files(view, working.loader) if asks_for_changes(task) else set()
+    unshown = len(view.changed) - len(view.diffs)
+    if unshown > 0 and asks_for_changes(task):
+        notes.append(f"changes of {count_text(unshown, 'file')} are not shown")
+    if view.problem:
+        notes.append(f"no files were read: {view.problem}")
     if view.is_ignored:
         notes.append("git ignores this folder: it was read as if it were in none")
     found = find_files(

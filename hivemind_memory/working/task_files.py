@@ -133,6 +133,11 @@ def find_files(
     )
     wanted = [path for path in ordered if not path.endswith(_NOT_TEXT)]
     texts, notes = _read(loader, wanted)
+    notes += [
+        f"{path} was not read: it is too large, or no text"
+        for path in named
+        if path not in texts
+    ]
     counts = {path: words.count(text, f"{path} ") for path, text in texts.items()}
     coverage = Coverage(words, counts.values())
     ranked = sorted(counts, key=lambda path: (-coverage.of(counts[path]), path))

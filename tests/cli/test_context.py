@@ -371,3 +371,45 @@ def test_a_secret_in_a_name_is_masked_in_every_answer(hm: Hm, project: Path) -> 
     told = [answer.out + answer.err for answer in answers]
     assert [text for text in told if token in text] == []
     assert [text for text in told if "[redacted" not in text] == []
+
+
+@pytest.mark.parametrize(
+    ("block", "field"),
+    [
+        ({"type": "task", "task_id": "T", "description": 5}, "description"),
+        ({"type": "knowledge", "topic": 5, "location": "hm:rounding"}, "topic"),
+        ({"type": "context", "context_type": "c", "summary": 5}, "summary"),
+        (
+            {"type": "history", "action_type": "ran", "action_detail": 5},
+            "action_detail",
+        ),
+    ],
+)
+def test_a_field_that_must_be_a_text_is_named(
+    hm: Hm, project: Path, block: dict[str, object], field: str
+) -> None:
+    """The block was accepted, and each later build ended in a traceback."""
+    ran = hm(
+        "context", "add", "--blocks", "b.json", "-", stdin=json.dumps(block).encode()
+    )
+
+    assert ran.code == 2
+    assert f"{field} of a {block['type']} block must be a text" in ran.err
+
+
+def test_a_reason_that_is_no_text_is_shown(hm: Hm, project: Path) -> None:
+    block = {"type": "file", "location": "cart.py", "metadata": {"why": 5}}
+    add = ("context", "add", "--blocks", "b.json", "-")
+    assert hm(*add, stdin=json.dumps(block).encode()).code == 0
+
+    ran = hm("context", "build", "--blocks", "b.json")
+
+    assert ran.code == 0
+    assert "tokens; 5)" in ran.out
+
+
+def test_a_number_in_another_script_is_no_line(hm: Hm, project: Path) -> None:
+    ran = hm("context", "add", "--blocks", "b.json", "cart.py:²-3")
+
+    assert ran.code == 2
+    assert "Nothing was added" in ran.err

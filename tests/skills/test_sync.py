@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory import opening
-from hivemind_memory.errors import SkillNotWrittenError
+from hivemind_memory.access.rules import Caller
+from hivemind_memory.errors import GitError, SkillNotWrittenError
+from hivemind_memory.inject.injector import Injector
 from hivemind_memory.model.curation import MemorySelector
 from hivemind_memory.model.skills import (
     AWAY,
@@ -399,3 +401,59 @@ def test_a_memory_that_became_private_leaves_the_home(bench: Bench) -> None:
     assert outcomes(done) == [AWAY]
     assert "is private" in done.copies[0].why
     assert not file.exists()
+
+
+def test_a_restored_memory_puts_no_skill_into_another_project(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The copies were put back where they had been, whoever works there now."""
+    bench.save(scope="project/shop")
+    bench.promote(to="claude")
+    bench.forget()
+    into_another_project(bench)
+    monkeypatch.chdir(bench.shop)
+
+    restored = bench.memory.curation.restore(MemorySelector(name="deploy-shop"))
+
+    assert "is not known to be of projects/shop" in restored.failed[0].why
+    assert not bench.file().exists()
+
+
+def test_a_restored_memory_that_became_private_stays_out_of_the_home(
+    bench: Bench,
+) -> None:
+    bench.save(scope="global")
+    bench.promote(to="claude", is_for_user=True)
+    bench.forget()
+    [note] = bench.sandbox.notes.rglob("deploy-shop*.md")
+    note.write_text(note.read_text().replace("---\n", "---\nvisibility: private\n", 1))
+
+    restored = bench.memory.curation.restore(MemorySelector(name="deploy-shop"))
+
+    assert "no longer for every project" in restored.failed[0].why
+    assert not (bench.user / FOLDERS[0] / "deploy-shop").exists()
+
+
+def test_a_git_that_fails_takes_no_skill_away(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which project a worktree is of was unknown once, and every copy was forgotten."""
+    bench.save(scope="project/shop")
+    bench.promote(to="claude")
+
+    def fail(*_: object, **__: object) -> Caller:
+        raise GitError("git did not answer.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Injector, "caller_in", fail)
+        done = bench.skills.sync()
+    assert outcomes(done) == [FAILED]
+    assert "git did not answer" in done.copies[0].why
+    with monkeypatch.context() as patched:
+        unknown = Caller(project_problem="There are two projects.")
+        patched.setattr(Injector, "caller_in", lambda *_, **__: unknown)
+        done = bench.skills.sync()
+    assert outcomes(done) == [FAILED]
+
+    assert bench.file().exists()
+    assert outcomes(bench.skills.sync()) == [UP_TO_DATE]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from hivemind_memory import NewMemory, environment
+from hivemind_memory.errors import GitError
 from hivemind_memory.memory import Memory
+from hivemind_memory.working import task_changes
 from hivemind_memory.working.blocks import FileMemoryBlock
 from hivemind_memory.working.task_context import (
     ContextRequest,
@@ -127,6 +130,43 @@ def test_a_folder_that_git_ignores_is_read_as_if_it_were_in_none(
 
     assert "file:steam.py" in priorities(found)
     assert any("git ignores this folder" in note for note in found.notes)
+
+
+def test_a_git_that_does_not_answer_shows_no_ignored_file(
+    memory: Memory, bakery: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without its list, all files were read, as if there were no repository."""
+    (bakery / ".gitignore").write_text("secret.py\n")
+    (bakery / "secret.py").write_text("def heat(oven):\n    return 'steam'\n")
+    run = task_changes.run_git
+
+    def slow(
+        folder: str, words: Sequence[str], *more: object, **named: object
+    ) -> object:
+        if "ls-files" in words:
+            raise GitError("git took too long.")
+        return run(folder, words, *more, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(task_changes, "run_git", slow)
+    found = built(memory, bakery, "heat the oven")
+
+    assert "steam" not in found.built.text
+    assert "no files were read: git took too long." in found.notes
+
+
+def test_what_is_asked_for_and_not_shown_is_said(memory: Memory, bakery: Path) -> None:
+    """A file that the task names, and changes after the first ten."""
+    (bakery / "uv.lock").write_text("oven = 1\n")
+    for number in range(12):
+        (bakery / f"shelf_{number:02}.py").write_text(f"shelf = {number}\n")
+    commit(bakery)
+    for number in range(12):
+        (bakery / f"shelf_{number:02}.py").write_text(f"shelf = -{number}\n")
+
+    found = built(memory, bakery, "review what I changed, and why uv.lock differs")
+
+    assert "changes of 2 files are not shown" in found.notes
+    assert "uv.lock was not read: it is too large, or no text" in found.notes
 
 
 def test_the_words_of_what_was_found_find_more(memory: Memory, bakery: Path) -> None:
