@@ -32,7 +32,11 @@ def is_argument_of(default: str, group: str, words: Sequence[str]) -> bool:
     if argument and argument.reads in (QUERY, TASK):
         from hivemind_memory.cli.unknown_names import nearest
 
-        return not nearest(word, seconds)
+        near = nearest(word, seconds)
+        if not near or argument.reads == QUERY:
+            return not near
+        name = f"{group} {near}"
+        return len(words) > 1 if name == default else _has_too_many(name, words[1:])
     path = os.path.expanduser(word)
     if argument is WORKTREE:
         return os.path.isdir(path)

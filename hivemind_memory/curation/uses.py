@@ -11,7 +11,7 @@ from typing import NamedTuple
 from hivemind_memory.access.read_only import check_not_read_only
 from hivemind_memory.access.rules import check_enabled
 from hivemind_memory.curation.lookup import load_memory
-from hivemind_memory.curation.skill_memory import find_typed
+from hivemind_memory.curation.skill_memory import find_typed, why_refused
 from hivemind_memory.curation.supersede import is_minor
 from hivemind_memory.errors import MemoryNotFoundError, UsageError
 from hivemind_memory.model.curation import StoredMemory
@@ -27,7 +27,6 @@ from hivemind_memory.model.uses import (
 )
 from hivemind_memory.projects.move_lock import no_moves
 from hivemind_memory.redaction.redact import mask
-from hivemind_memory.skills.package import why_no_skill
 from hivemind_memory.state.skills import SkillStore
 from hivemind_memory.state.use_log import UseLog
 
@@ -130,7 +129,7 @@ def record_use(
         outcome == APPLIED
         and not skill
         and counts.is_enough(needed)
-        and why_no_skill(memory) is None
+        and why_refused(context, context.index.fresh(is_lookup=True), memory) is None
     )
     return UseResult(
         id=memory.id,
@@ -146,9 +145,14 @@ def record_use(
 
 
 def counts_of(context: CurationContext, memory: StoredMemory) -> UseCounts:
-    """Return how often an active memory was used, minor corrections included."""
+    """Return how often an active memory was used, minor corrections included.
+
+    A session counts once, whichever of these versions it used.
+    """
     uses = UseLog(context.state()).of(memory.scope, _same_versions(context, memory))
-    return count_uses([(use.outcome, _day_of(context, use.at_s)) for use in uses])
+    newest_first = sorted(uses, key=lambda use: -use.at_s)
+    counted = {(use.session, use.outcome): use for use in newest_first}.values()
+    return count_uses([(use.outcome, _day_of(context, use.at_s)) for use in counted])
 
 
 def offered_skills(context: CurationContext, *, needed: int) -> list[OfferedSkill]:
@@ -168,8 +172,9 @@ def offered_skills(context: CurationContext, *, needed: int) -> list[OfferedSkil
             continue
         for memory in _active_of(context, index, scope, ref):
             counts = counts_of(context, memory)
-            is_possible = counts.is_enough(needed) and why_no_skill(memory) is None
-            if is_possible and not _skill_of(context, memory):
+            if not counts.is_enough(needed) or _skill_of(context, memory):
+                continue
+            if why_refused(context, index, memory) is None:
                 found[memory.path] = OfferedSkill(memory, counts)
     return list(found.values())
 

@@ -296,9 +296,7 @@ def _read(
             texts[path] = loaded.text
     if not unread:
         return texts, []
-    return texts, [
-        f"{count_text(unread, 'file')} were not looked at: there are too many"
-    ]
+    return texts, [f"{count_text(unread, 'file')} not looked at: there are too many"]
 
 
 def _candidates(

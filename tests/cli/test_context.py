@@ -267,7 +267,12 @@ def test_a_note_of_a_day_outside_the_project_is_shown_with_its_own_text(
 
 
 @pytest.mark.parametrize(
-    "task", ["add a rounding rule", "clean up the rounding", "list all rounding rules"]
+    "task",
+    [
+        *("add a rounding rule", "clean up the rounding", "list all rounding rules"),
+        *("builds need rounding", "lists of rounding", "cleaner rounding"),
+        "adds a rounding rule",
+    ],
 )
 def test_a_task_may_begin_as_a_command_does(hm: Hm, project: Path, task: str) -> None:
     """Quotes are optional, and many a task begins with one of these words."""

@@ -116,6 +116,27 @@ def test_a_minor_correction_keeps_what_was_counted(bench: Bench) -> None:
     assert bench.offers() == ["deploy-shop"]
 
 
+def test_a_session_counts_once_though_the_text_was_corrected_meanwhile(
+    bench: Bench,
+) -> None:
+    """Each version had counted it."""
+    bench.save()
+    bench.use(session="a")
+    bench.save(text=STEPS.replace("graphs", "graph"), reason="minor correction: typo")
+
+    assert bench.use(session="a").counts.applied == 1
+    assert bench.use(session="b").counts.applied == 2
+
+
+def test_what_promotion_refuses_is_not_offered(bench: Bench) -> None:
+    """Another memory says otherwise, or its day is over."""
+    bench.save()
+    bench.save("other", text=LONGER, contradicts=("deploy-shop",))
+
+    assert use_on_days(bench, 0, 1, 2) == [False] * 3
+    assert bench.offers() == []
+
+
 @pytest.mark.parametrize(
     "text", ["We deploy on Tuesdays.", "1. Run !`make`.\n2. Wait.\n"]
 )
