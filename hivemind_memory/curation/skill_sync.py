@@ -17,11 +17,13 @@ from hivemind_memory.curation.skill_memory import (
 )
 from hivemind_memory.curation.skill_places import check_free, seen_copies, why_unseen
 from hivemind_memory.errors import HivemindError, SkillNotWrittenError, UsageError
+from hivemind_memory.model.keys import operand
 from hivemind_memory.model.skills import (
     AWAY,
     CONFLICT,
     FAILED,
     GONE,
+    IN_NO_FOLDER,
     KEEP,
     KEPT,
     MERGED,
@@ -93,6 +95,9 @@ def sync_skills(
         done += [told for told in work.sync(around) if told.file not in hidden]
         if now.problem and not now.why_away:
             problems.append(f"The skill {skill.name} stays as it is: {now.problem}.")
+        elif not skill.copies:
+            command = f"`hm skill promote {operand(skill.key)}`"
+            problems.append(f"The skill {skill.name} {IN_NO_FOLDER}: {command}.")
     return SkillSync(
         copies=tuple(done), problems=tuple(problems), is_dry_run=is_dry_run
     )
@@ -215,11 +220,13 @@ class _SkillWork:
         Raises:
             SkillNotWrittenError: A person has edited it, so it stays.
         """
-        data = read_copy(copy) if copy.is_placed else copy.kept
+        data = read_copy(copy) if copy.is_placed else None
         if data is not None and data != copy.base.encode():
             raise SkillNotWrittenError(
                 f"{why}. It was edited by hand, so it stays: remove it yourself."
             )
+        if copy.kept is not None:
+            return AWAY  # a person's edits, which a demotion asks about
         if not self._is_dry_run:
             others = self._others(copy)
             remove_copy(copy, before=data, others=others, locks=self._locks)

@@ -28,6 +28,7 @@ from hivemind_memory.errors import HivemindError, SkillNotWrittenError, UsageErr
 from hivemind_memory.model.skills import (
     AWAY,
     EDITED,
+    IN_NO_FOLDER,
     MISSING,
     OUTDATED,
     UNREADABLE,
@@ -180,7 +181,9 @@ def skill_info(skill: Skill, now: SkillNow) -> SkillInfo:
     )
     states = {place.state for place in places}
     problem = now.problem
-    if not problem and any(now.is_outdated(copy) for copy in skill.copies):
+    if not problem and not skill.copies:
+        problem = f"it {IN_NO_FOLDER}"
+    elif not problem and any(now.is_outdated(copy) for copy in skill.copies):
         problem = "its memory has changed"
     elif not problem and states & {MISSING, AWAY}:
         problem = "a copy is missing"

@@ -367,7 +367,11 @@ def test_a_path_that_is_of_another_project_by_now_gets_no_skill(
     assert outcomes(done) == [AWAY]
     assert "do not see" in done.copies[0].why
     assert not bench.file().exists()
-    assert outcomes(bench.skills.sync()) == []
+    again = bench.skills.sync()
+    assert outcomes(again) == []
+    assert "`hm skill promote deploy-shop`" in again.problems[0]
+    [skill] = bench.skills.list()
+    assert skill.problem == "it is in no folder any more"
 
 
 def test_an_edited_copy_that_may_not_be_read_there_is_told(

@@ -294,11 +294,11 @@ def _after_promotion(done: PromotedSkill) -> Iterator[str]:
 def _print_sync(done: SkillSync) -> None:
     """Print what a sync did."""
     for copy in done.copies:
-        outcome = f"would be {copy.outcome}" if done.is_dry_run else copy.outcome
-        if copy.outcome == "up to date":
-            outcome = copy.outcome
+        outcome = copy.outcome
+        if done.is_dry_run and outcome in ("written", "merged", "kept", "taken away"):
+            outcome = f"would be {outcome}"
         print_line(f"{copy.file}: {outcome}{_why(copy)}", keep=[copy.file])
-    if not done.copies:
+    if not done.copies and not done.problems:
         print_notices(["no skills; `hm skill promote KEY` turns a memory into one"])
     print_notices(done.problems)
 
