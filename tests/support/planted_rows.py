@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from hivemind_memory import opening
+from hivemind_memory.model.display import hidden_in
 from hivemind_memory.model.skills import SkillRequest
 from hivemind_memory.state.activity_log import ActivityLog, ActivityRow
 from hivemind_memory.state.jobs import Jobs
@@ -29,7 +30,9 @@ def plant(number: int, name: str) -> None:
     """
     tags = (name,) if len(name) < 1_000 else ()
     known = save(f"{name[:150]} {number}", f"{name[:3_000]} first", tags=tags)
-    steps = save(f"steps-{number} {name[:150]}", STEPS.format(name[:100]))
+    hidden = hidden_in(name)  # a text with such characters is no skill
+    seen = "".join(letter for letter in name[:100] if letter not in hidden)
+    steps = save(f"steps-{number} {name[:150]}", STEPS.format(seen))
     row = ActivityRow(
         kind="post",
         agent=name,
