@@ -12,7 +12,7 @@ from hivemind_memory.errors import HivemindError, NotInjectedError, UsageError
 from hivemind_memory.files.locks import exclusive
 from hivemind_memory.files.places import worktree_lock
 from hivemind_memory.git.repository import find_repository
-from hivemind_memory.git.worktree import worktree_state
+from hivemind_memory.git.worktree import project_state, worktree_state
 from hivemind_memory.inject.active_notes import ActiveTexts, texts_today
 from hivemind_memory.inject.agent_files import KNOWN_FILES, TargetFile, choose_target
 from hivemind_memory.inject.commit_guard import CommitGuard, section_copies
@@ -24,7 +24,7 @@ from hivemind_memory.inject.injection_record import (
     readable_records,
     record_of,
 )
-from hivemind_memory.inject.place_section import place_section
+from hivemind_memory.inject.place_section import place_section, target_in
 from hivemind_memory.inject.section import plan_section, texts_kept
 from hivemind_memory.inject.section_file import (
     correct_git_status,
@@ -145,13 +145,8 @@ class Injector:
             file: The only one to write, and only if it has a section; empty: any.
             is_dry_run: Write nothing.
         """
-        found = self._looked_at.pop(worktree, None)
-        root, repository = found or self._find(worktree)
-        target = choose_target(
-            agent,
-            self._memory.settings.inject_target,
-            lambda name: os.path.lexists(os.path.join(root, *name.split("/"))),
-        )
+        root, repository = self._find(worktree)
+        target = target_in(root, agent, self._memory.settings.inject_target)
         if file not in ("", target.file):
             target = TargetFile(file=file)
         done = InjectionResult(
@@ -227,7 +222,12 @@ class Injector:
         Raises:
             HivemindError: It is no folder, or it is not known whose it is.
         """
-        return self._caller_of(worktree_state(*self._find(worktree)), is_look)
+        return self._caller_of(project_state(*self._find(worktree)), is_look)
+
+    def target_of(self, worktree: str, agent: str) -> tuple[str, str]:
+        """Return a worktree and the file that an agent reads; raises as ``root_of``."""
+        root, _ = self._looked_at[worktree] = self._find(worktree)
+        return root, target_in(root, agent, self._memory.settings.inject_target).file
 
     def eject(self, worktree: str) -> EjectionResult:
         """Restore every file byte for byte, and git's settings.
@@ -310,12 +310,11 @@ class Injector:
             doubt = f"{root} is not in a git repository"
         else:
             return ""
-        records = InjectionLog(self._memory.state()).records()
         is_wanted = any(
             record.get("worktree") == root
             and record["outcome"] in WITH_SECTION
             and self._is_there(record, root, repository)
-            for record in records
+            for record in InjectionLog(self._memory.state()).records()
         )
         return "" if is_wanted else doubt
 
@@ -364,6 +363,8 @@ class Injector:
 
     def _find(self, worktree: str) -> tuple[str, Repository | None]:
         """Return the worktree around a folder, and its repository."""
+        if found := self._looked_at.pop(worktree, None):
+            return found
         folder = os.path.realpath(os.path.expanduser(worktree))
         if not os.path.isdir(folder):
             message = f"{worktree} is not a folder."
@@ -391,9 +392,8 @@ class Injector:
         if repository is not None:
             copies = section_copies(replaced(repository, top=root))
             named = [*GitSettings(repository).files(), *copies]
-        target = self._memory.settings.inject_target
-        own = choose_target("", target, lambda _: True).file
-        return list(dict.fromkeys((*KNOWN_FILES, own, *named)))
+        own = choose_target("", self._memory.settings.inject_target, lambda _: True)
+        return list(dict.fromkeys((*KNOWN_FILES, own.file, *named)))
 
     def active_texts(self) -> ActiveTexts:
         """Return what notes say today."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+
+from hivemind_memory.inject.agent_files import choose_target
 from hivemind_memory.inject.section import section_body, section_tokens
 from hivemind_memory.inject.section_file import erase_old_section, write_section
 from hivemind_memory.model.injection_outcomes import NOTHING, WRITTEN
@@ -18,6 +21,15 @@ _LATER_REPOSITORY = (
     "this folder is in no git repository: if it becomes one, run `hm inject` again"
     " before the first commit, or that commit includes the section"
 )
+
+
+def target_in(root: str, agent: str, setting: str) -> TargetFile:
+    """Return where the section for *agent* goes; see ``choose_target``."""
+    return choose_target(
+        agent,
+        setting,
+        lambda name: os.path.lexists(os.path.join(root, *name.split("/"))),
+    )
 
 
 def place_section(

@@ -60,7 +60,8 @@ def session_start_section(
         worktree: Folder of the session.
         agent: Its name.
         log: Says for which scopes a section was made.
-        reads_files: Whether it is given the files of the worktree.
+        reads_files: Whether it is given the files of the worktree, and nothing refuses
+            an injection altogether.
         note: Takes a sentence for whoever reads the agent's log.
 
     Raises:
@@ -69,19 +70,20 @@ def session_start_section(
         UsageError: The folder does not exist.
         StateUnusableError: The injection log cannot be read.
     """
+    # Nothing has to be chosen for an agent that reads a section already.
+    found: list[str] = []
+    if reads_files:
+        root, file = injector.target_of(worktree, agent)
+        files = (*CLAUDE_FILES, file) if agent == "claude" else (file,)
+        found = [name for name in dict.fromkeys(files) if has_section(root, name)]
+    if found:
+        caller = injector.caller_in(worktree, is_look=True)
+        if not all(is_for_others(log, root, name, caller) for name in found):
+            return ""
     done = injector.inject(worktree, agent=agent, is_dry_run=True)
     if done.outcome != PLANNED or not done.planned.body:
         return ""
-    files = (*CLAUDE_FILES, done.file) if agent == "claude" else (done.file,)
-    found = [
-        file
-        for file in dict.fromkeys(files)
-        if reads_files and has_section(done.worktree, file)
-    ]
     if found:
-        caller = injector.caller_in(worktree, is_look=True)
-        if not all(is_for_others(log, done.worktree, file, caller) for file in found):
-            return ""
         note(f"{', '.join(found)}: made for another scope; `hm inject` replaces it")
     return _shortened(done.planned)
 

@@ -115,6 +115,19 @@ def test_a_section_in_a_file_is_not_paid_for_twice(
     assert said(machine, worktree, "--agent", "gemini") == ""
 
 
+def test_a_section_in_a_file_hides_no_broken_option(
+    machine: Machine, worktree: Path
+) -> None:
+    """Who may see what is unknown then, and what is in the file may be too much."""
+    machine.run("inject", str(worktree))
+    machine.put(".hivemind/config.json", "{ broken")
+
+    ran = machine.run("hook", "session-start", stdin=f'{{"cwd": "{worktree}"}}')
+
+    assert (ran.code, ran.out) == (0, "")
+    assert ran.err.startswith("hivemind: this session starts without memories: ")
+
+
 def test_off_is_off(machine: Machine, worktree: Path) -> None:
     """However the memories would come."""
     machine.run("inject", "--off", str(worktree))

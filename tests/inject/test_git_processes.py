@@ -10,7 +10,10 @@ import pytest
 from hivemind_memory.cli import main
 from hivemind_memory.inject import injector as injector_module
 from hivemind_memory.inject import section
+from hivemind_memory.inject.session_hook import session_start_section
+from hivemind_memory.opening import open_injector, open_memory
 from hivemind_memory.redaction import mask
+from hivemind_memory.state.injection_log import InjectionLog
 from tests.inject.conftest import make_home
 from tests.inject.repos import git, make_repo, status
 
@@ -66,6 +69,25 @@ def test_a_section_in_a_tracked_file_takes_seven_gits(
             *("cat-file", "check-attr", "diff-files"),
         )
     )
+
+
+def test_a_session_that_reads_a_section_takes_two_gits_and_no_search(
+    asked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It took eight, and everything was searched and masked, to say nothing."""
+    worktree = make_repo(tmp_path / "shop")
+    assert main.main(["inject", str(worktree)]) == 0
+    asked.unlink()
+    planned: list[object] = []
+    monkeypatch.setattr(injector_module, "plan_section", planned.append)
+
+    with open_memory() as memory:
+        log = InjectionLog(memory.state())
+        injector = open_injector(memory)
+        assert session_start_section(injector, str(worktree), "claude", log) == ""
+
+    assert names_of(asked) == ["config", "rev-parse"]
+    assert not planned
 
 
 def test_settings_that_are_removed_meanwhile_are_made_again(

@@ -104,12 +104,13 @@ def _ask(
         kind = _text(payload, "agent_type")
         with request.open_memory(is_reported=True) as memory:
             check_known_agent(agent, memory.settings.agents)
+            reads_files = kind not in session_hook.WITHOUT_FILES
             section = session_hook.session_start_section(
                 opening.open_injector(memory),
                 _text(payload, "cwd") or os.curdir,
                 agent,
                 InjectionLog(memory.state()),
-                reads_files=kind not in session_hook.WITHOUT_FILES,
+                reads_files=reads_files and not memory.settings.why_read_only(),
                 note=lambda text: write_stderr(f"note: {escape_line(text)}\n"),
             )
         answers.append((event if event in _EVENTS else _EVENTS[0], section))
