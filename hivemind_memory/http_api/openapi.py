@@ -29,6 +29,19 @@ _MEANINGS = {
 _ALWAYS = (400, 401, 403, 421, 429, 503)
 
 
+def _header(text: str, kind: str = "string") -> dict[str, Any]:
+    """Return how a header of an answer is documented."""
+    return {"description": text, "schema": {"type": kind}}
+
+
+_RETRY = {"Retry-After": _header("seconds after which to try again", "integer")}
+_FAILURE_HEADERS = {
+    401: {"WWW-Authenticate": _header("Bearer: a token is expected")},
+    429: _RETRY,
+    503: _RETRY,
+}
+
+
 def make_openapi(groups: Sequence[RouteGroup]) -> dict[str, Any]:
     """Return the OpenAPI 3.1 document of all routes."""
     schemas: dict[str, Any] = {}
@@ -153,15 +166,9 @@ def _responses(route: Route, schemas: dict[str, Any]) -> dict[str, Any]:
             "description": _MEANINGS[status],
             "content": {"application/json": failure},
         }
-        if status == 429:
-            text = "seconds after which to try again"
-            answer["headers"] = {"Retry-After": _header(text, "integer")}
+        if status in _FAILURE_HEADERS:
+            answer["headers"] = dict(_FAILURE_HEADERS[status])
     return answers
-
-
-def _header(text: str, kind: str = "string") -> dict[str, Any]:
-    """Return how a header of an answer is documented."""
-    return {"description": text, "schema": {"type": kind}}
 
 
 def _schema(

@@ -12,7 +12,6 @@ from hivemind_memory.mcp_server.http_sessions import Receive, Scope
 from hivemind_memory.redaction import mask_short
 
 MAX_BODY_BYTES = 1024 * 1024
-_MOST_READ_BYTES = 8 * MAX_BODY_BYTES
 
 _FORM = "application/x-www-form-urlencoded"
 _JSON_TYPES = frozenset({"", "application/json", _FORM})
@@ -30,35 +29,26 @@ async def body_of(scope: Scope, receive: Receive, error: str) -> bytes:
 
     Raises:
         ClientLeftError: It does not arrive whole.
-        Failure: It is too large, and the connection closed. Up to 8 MiB are read, for
-            a browser that is still sending shows no answer. Or it is compressed.
+        Failure: It is too large, or compressed. ``WholeRequests`` reads the rest, and
+            then the connection is closed.
     """
     too_large = Failure(413, error, headers={"connection": "close"})
-    parts: list[bytes] = []
-    size, length, waits = 0, 0, False
     for name, value in scope["headers"]:
-        if name == b"content-length":
-            length = int(value)
-        if name == b"expect":  # it sends nothing before it is told to
-            waits = True
+        if name == b"content-length" and int(value) > MAX_BODY_BYTES:
+            raise too_large
         if name == b"content-encoding" and value.strip().lower() not in _PLAIN:
             headers = {"accept-encoding": "identity", "connection": "close"}
             raise Failure(415, "compressed bodies are not read", headers=headers)
-    if length > (MAX_BODY_BYTES if waits else _MOST_READ_BYTES):
-        raise too_large
+    body = bytearray()
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
             raise ClientLeftError
-        part = message.get("body", b"")
-        size += len(part)
-        if size <= MAX_BODY_BYTES:
-            parts.append(part)
-        is_whole = not message.get("more_body", False)
-        if size > (MAX_BODY_BYTES if is_whole else _MOST_READ_BYTES):
+        body += message.get("body", b"")
+        if len(body) > MAX_BODY_BYTES:
             raise too_large
-        if is_whole:
-            return b"".join(parts)
+        if not message.get("more_body", False):
+            return bytes(body)
 
 
 def fields_in(body: bytes, media: str, fields: type[Fields]) -> Fields:

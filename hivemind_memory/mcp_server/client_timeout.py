@@ -78,7 +78,13 @@ class ClientTimeout(H11Protocol):
         self._stop_waiting()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is not HTTP, or has too long a head, as all else: in JSON."""
+        """Answer what is not HTTP, or has too long a head, as all else: in JSON.
+
+        The rest of a request that is answered already is closed without a word.
+        """
+        if self.conn.our_state not in {h11.IDLE, h11.SEND_RESPONSE}:
+            self.transport.close()
+            return
         body = json.dumps({"error": msg.removesuffix(".")}).encode()
         headers = [
             (b"content-type", b"application/json"),

@@ -10,6 +10,7 @@ import json
 from collections.abc import Awaitable, Callable
 
 from hivemind_memory.mcp_server.http_sessions import App, Message, Receive, Scope, Send
+from hivemind_memory.mcp_server.whole_requests import BODY_LENGTHS
 
 HOSTS = ("127.0.0.1", "localhost", "[::1]")
 
@@ -18,10 +19,10 @@ WRONG_ORIGIN = "Invalid Origin header"
 TWO_LENGTHS = "Transfer-Encoding and Content-Length cannot be given together"
 
 RETRY_S = 5
-"""After so long, a client that has too many requests open may try again."""
+"""After so long, a client may try again that has too many requests open, or that asked
+when the memory, or the server, could not be used."""
 
 SAFE_HEADERS = ((b"x-content-type-options", b"nosniff"),)
-_LENGTHS = frozenset({b"content-length", b"transfer-encoding"})
 
 Refuse = Callable[[Scope, Send, int, str], Awaitable[None]]
 """Answers a request with a status and a sentence."""
@@ -54,12 +55,12 @@ class LocalClients:
                     hosts.append(value.lower())
                 elif name == b"origin":
                     origins.append(value.lower())
-                elif name in _LENGTHS:
+                elif name in BODY_LENGTHS:
                     lengths.add(name)
             if len(lengths) > 1:
                 # Another program on the way may have taken the other one: what is sent
                 # next may be the rest of this body.
-                await self._refuse(scope, _closing(send), 400, TWO_LENGTHS)
+                await self._refuse(scope, closing(send), 400, TWO_LENGTHS)
                 return
             named: list[bytes] = []
             if scope["path"][:1] != "/":
@@ -88,7 +89,7 @@ def _without_authority(scope: Scope) -> tuple[Scope, list[bytes]]:
     return {**scope, **whole, "path": f"/{shown[2]}"}, [host.lower()]
 
 
-def _closing(send: Send) -> Send:
+def closing(send: Send) -> Send:
     """Return what sends an answer after which the connection is closed."""
 
     async def close(message: Message) -> None:
@@ -131,7 +132,7 @@ async def send_json(
         all_headers.append((b"cache-control", b"no-store"))
     if status == 401:
         all_headers.append((b"www-authenticate", b"Bearer"))
-    elif status == 429:
+    elif status in {429, 503}:
         all_headers.append((b"retry-after", str(RETRY_S).encode()))
     start = {"type": "http.response.start", "status": status}
     await send({**start, "headers": all_headers})

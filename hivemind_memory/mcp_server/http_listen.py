@@ -24,8 +24,10 @@ from hivemind_memory.mcp_server.client_timeout import (
     default_max_waiting,
 )
 from hivemind_memory.mcp_server.descriptor_share import descriptor_share
-from hivemind_memory.mcp_server.http_sessions import App
+from hivemind_memory.mcp_server.http_checks import Refuse, closing, refuse_plainly
+from hivemind_memory.mcp_server.http_sessions import App, Receive, Scope, Send
 from hivemind_memory.mcp_server.port_holder import find_holder
+from hivemind_memory.mcp_server.whole_requests import WholeRequests
 
 HOST = "127.0.0.1"
 ACCEPTED_AT_ONCE = 4
@@ -49,6 +51,7 @@ MAX_CONNECTIONS = 1024
 They take five eighths of the descriptors at most, of which streams and clients that
 the server waits for have two each; the tools need the others."""
 
+TOO_MANY = "the server has too many connections open; try again later"
 
 _CLOSE_S = 0.05
 
@@ -59,6 +62,7 @@ def serve_app(
     announce: Callable[[str], None],
     *,
     max_connections: int = MAX_CONNECTIONS,
+    refuse: Refuse = refuse_plainly,
     before_end: Callable[[], None] = lambda: None,
     also_on: Sequence[socket.socket] = (),
 ) -> None:
@@ -69,6 +73,7 @@ def serve_app(
         port: Port on the loopback address; 0: any free one.
         announce: Called with the address, without a path, once clients may connect.
         max_connections: Connections at once; see ``MAX_CONNECTIONS``.
+        refuse: Answers a request on one more.
         before_end: Called when the server is told to end, before it waits for answers.
         also_on: Further sockets that listen already.
 
@@ -78,7 +83,7 @@ def serve_app(
     with listen(port) as listening:
         real_port = listening.getsockname()[1]
         most = descriptor_share(max_connections, 5 / 8)
-        config = make_config(make_app(real_port), max_connections=most)
+        config = make_config(make_app(real_port), max_connections=most, refuse=refuse)
         announce(f"http://{HOST}:{real_port}")
         sys.setswitchinterval(SWITCH_S)
         # uvicorn exits at SIGTERM and then raises it again for the handler before its
@@ -124,6 +129,7 @@ def make_config(
     client_wait_s: float = CLIENT_WAIT_S,
     max_waiting: int = 0,
     max_connections: int = 0,
+    refuse: Refuse = refuse_plainly,
 ) -> uvicorn.Config:
     """Return how uvicorn serves *app*.
 
@@ -132,15 +138,31 @@ def make_config(
         client_wait_s: How long a client may keep the server waiting.
         max_waiting: Connections that may do so at once; 0: see ``MAX_WAITING``.
         max_connections: Connections at once; 0: see ``MAX_CONNECTIONS``.
+        refuse: Answers a request on one more.
     """
+
+    async def refuse_crowd(scope: Scope, _: Receive, send: Send) -> None:
+        await refuse(scope, closing(send), 503, TOO_MANY)
+
+    crowd = WholeRequests(refuse_crowd)
+    most_open = max_connections or descriptor_share(MAX_CONNECTIONS, 5 / 8)
 
     class Protocol(ClientTimeout):
         wait_s = client_wait_s
         most = max_waiting or default_max_waiting()
         waiting: ClassVar[dict[ClientTimeout, None]] = {}
 
+        def handle_events(self) -> None:
+            """Answer the requests that have arrived, if not too many clients ask.
+
+            uvicorn would refuse them with a mere phrase.
+            """
+            is_crowded = len(self.connections) >= most_open
+            self.app = crowd if is_crowded else self.config.loaded_app
+            super().handle_events()
+
     return uvicorn.Config(
-        app,
+        WholeRequests(app),
         http=Protocol,
         loop="asyncio",
         ws="none",
@@ -150,7 +172,6 @@ def make_config(
         h11_max_incomplete_event_size=MAX_HEAD_BYTES,
         timeout_graceful_shutdown=1,
         backlog=ACCEPTED_AT_ONCE,
-        limit_concurrency=max_connections or descriptor_share(MAX_CONNECTIONS, 5 / 8),
     )
 
 

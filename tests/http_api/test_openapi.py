@@ -81,7 +81,9 @@ def test_what_a_client_keeps_and_follows_is_in_the_document() -> None:
     saved = paths["/api/v1/memories"]["post"]["responses"]
     assert {*saved["201"]["headers"]} == {"ETag", "Location"}
     assert "415" in saved
-    assert "Retry-After" in saved["429"]["headers"]
+    for status in ("429", "503"):
+        assert "Retry-After" in saved[status]["headers"]
+    assert "WWW-Authenticate" in saved["401"]["headers"]
 
 
 def assert_answers(route: Route) -> None:

@@ -404,6 +404,7 @@ def test_a_memory_that_is_switched_off_is_degraded(plugin: Served) -> None:
         assert answer.status_code == 503
         assert answer.json()["status"] == "degraded"
         assert answer.json()["code"] == "unavailable"
+        assert int(answer.headers["retry-after"]) > 0
     assert plugin.process.poll() is None
 
 

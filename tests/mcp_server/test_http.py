@@ -28,6 +28,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.mcp_server import http_listen
+from hivemind_memory.mcp_server.http_checks import send_json
 from hivemind_memory.mcp_server.http_listen import listen, make_config
 from hivemind_memory.mcp_server.token_file import read_token
 from tests.mcp_server.agents import (
@@ -386,8 +387,34 @@ def test_a_request_on_a_connection_too_many_is_refused_with_a_status() -> None:
             one = stack.enter_context(socket.create_connection(address, 60))
             one.sendall(WHOLE_REQUEST)
             answers.append(one.recv(12))
+        refusal = b"".join(iter(lambda: one.recv(65536), b""))
 
     assert answers == [b"HTTP/1.1 200", b"HTTP/1.1 200", b"HTTP/1.1 503"]
+    head, _, body = refusal.partition(b"\r\n\r\n")
+    assert b"retry-after: " in head.lower()
+    assert "too many connections" in json.loads(body)["error"]
+
+
+def test_a_wrong_rest_of_a_request_that_was_answered_leaves_no_traceback(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """It was answered a second time, which its connection did not allow."""
+
+    async def refuse(_: Any, __: Any, send: Any) -> None:
+        await send_json(send, 401, b"{}")
+
+    chunked = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with (
+        serving_app(refuse) as address,
+        socket.create_connection(address, 15) as one,
+    ):
+        one.sendall(chunked)
+        answer = one.recv(12)
+        one.sendall(b"no length\r\n")
+        answer += b"".join(iter(lambda: one.recv(65536), b""))
+
+    assert answer.count(b"HTTP/1.1 ") == 1
+    assert caplog.text.count("Traceback") == 0
 
 
 def test_a_client_that_leaves_leaves_no_traceback(served: Served) -> None:

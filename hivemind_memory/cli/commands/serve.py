@@ -105,6 +105,7 @@ def serve(request: CommandRequest) -> int:
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
     require_sdk()
     from hivemind_memory.files import places
+    from hivemind_memory.http_api.app import refuse
     from hivemind_memory.mcp_server import client_memory
     from hivemind_memory.mcp_server.http_listen import serve_app
     from hivemind_memory.mcp_server.server_state import ServerState
@@ -184,6 +185,7 @@ def serve(request: CommandRequest) -> int:
                     is_public=is_public,
                 ),
                 max_connections=MAX_CONNECTIONS,
+                refuse=refuse,
                 also_on=also_on,
                 before_end=lambda: _end_streams(mounts),
             )
