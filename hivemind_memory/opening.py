@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from hivemind_memory.access.rules import Caller
     from hivemind_memory.config.settings import Settings
     from hivemind_memory.curation.skills import Skills
+    from hivemind_memory.curation.worktrees import Worktrees
     from hivemind_memory.files.places import Places
     from hivemind_memory.git.worktree import WorktreeState
     from hivemind_memory.inject.injector import Injector
     from hivemind_memory.launch.launcher import Launcher
-    from hivemind_memory.model.ports import InjectionRecords
     from hivemind_memory.model.results import Diagnosis
     from hivemind_memory.projects.folders import ProjectFolder
     from hivemind_memory.projects.lookup import ProjectLookup
@@ -91,7 +91,7 @@ def open_memory(
     if scope_request is None:
         return Memory(
             *parts,
-            open_injected=open_injection_records,
+            open_worktrees=open_worktrees,
             here=ProjectHere(
                 lambda is_write: _project_here(
                     settings, places, is_write=is_write, is_look=is_look
@@ -111,7 +111,6 @@ def open_memory(
     from hivemind_memory.access.callers import AUTO, caller_of
 
     lookup = _lookup(folder or os.getcwd(), settings, places, is_look=is_look)
-    is_auto = scope_request.project == AUTO
 
     def find_caller() -> Caller:
         return caller_of(
@@ -123,8 +122,8 @@ def open_memory(
     return Memory(
         *parts,
         caller=find_caller(),
-        here=lookup.here(find_caller) if is_auto else NO_PROJECT,
-        open_injected=open_injection_records,
+        here=lookup.here(find_caller) if scope_request.project == AUTO else NO_PROJECT,
+        open_worktrees=open_worktrees,
     )
 
 
@@ -315,16 +314,18 @@ def open_skills(memory: Memory, folder: str = "") -> Skills:
     return skills_here(memory, injector, folder=folder or os.getcwd(), user_home=home)
 
 
-def open_injection_records(memory: Memory) -> InjectionRecords:
-    """Return what worktrees were shown of a memory, so that a purge reaches it."""
+def open_worktrees(memory: Memory) -> Worktrees:
+    """Return the worktrees in which agents are shown a memory."""
     from hivemind_memory.access.callers import AUTO, ScopeRequest
+    from hivemind_memory.curation.worktrees import Worktrees
     from hivemind_memory.inject.past_injections import InjectionTraces
     from hivemind_memory.state.injection_log import InjectionLog
 
     # The scopes in this process's environment are not those of other worktrees.
     of_worktree = ScopeRequest(project=AUTO, is_agent=True)
     injector = open_injector(memory, of_worktree)
-    return InjectionTraces(InjectionLog(memory.state()), injector)
+    traces = InjectionTraces(InjectionLog(memory.state()), injector)
+    return Worktrees(injected=traces, around=lambda: open_skills(memory).around)
 
 
 def check_worktree(memory: Memory, worktree: str) -> None:
@@ -347,7 +348,7 @@ def _may_use(memory: Memory, worktree: str) -> bool:
     injector = open_injector(memory)
     if injector.root_of(worktree) == injector.root_of(os.curdir):
         return True
-    return open_injection_records(memory).is_within(worktree, scopes)
+    return open_worktrees(memory).injected.is_within(worktree, scopes)
 
 
 def check_folder(folder: str, memory_dir: str | None = None) -> None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from hivemind_memory.access.rules import Caller
+    from hivemind_memory.curation.worktrees import Worktrees
     from hivemind_memory.files.folder import NotesFolder
     from hivemind_memory.files.places import Places
     from hivemind_memory.memory.note_indexer import ChunkSettings
@@ -82,8 +83,13 @@ class CurationContext:
     find_terminal: Callable[[], str] = str
     """Returns the terminal session that the caller is in; empty: none."""
 
-    injected: Callable[[], InjectionRecords | None] = lambda: None
-    """Returns what was injected into worktrees, for whatever hides or purges."""
+    find_worktrees: Callable[[], Worktrees | None] = lambda: None
+    """Returns the worktrees in which agents are shown memories; None: no one knows."""
+
+    def injected(self) -> InjectionRecords | None:
+        """Return what was injected into worktrees, for whatever hides or purges."""
+        worktrees = self.find_worktrees()
+        return None if worktrees is None else worktrees.injected
 
     @contextmanager
     def changing(self, effect: str = "Nothing was changed") -> Iterator[None]:

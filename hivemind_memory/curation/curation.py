@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from hivemind_memory.curation.locate import NamedPlace
     from hivemind_memory.curation.projects import Projects
     from hivemind_memory.curation.read_version import ReadVersion
-    from hivemind_memory.curation.skill_memory import SkillSurroundings
     from hivemind_memory.curation.skills import Skills
     from hivemind_memory.curation.stored import StoredMemories
     from hivemind_memory.curation.uses import Uses
+    from hivemind_memory.curation.worktrees import SkillSurroundings
     from hivemind_memory.model.changes import Change, DoneResult, UndoResult
     from hivemind_memory.model.curation import (
         AffectedItem,

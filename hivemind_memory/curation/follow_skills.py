@@ -6,14 +6,12 @@ had edited in it is kept in ``state.db`` meanwhile; a purge removes that, too.
 
 from __future__ import annotations
 
-from hivemind_memory.access.visibility import PRIVATE
+from hivemind_memory.curation.away_skills import put_back, take_away
 from hivemind_memory.curation.skill_memory import SkillNow, skills_lock
-from hivemind_memory.curation.skill_sync import put_back, take_away
+from hivemind_memory.curation.skill_places import why_unseen_there
 from hivemind_memory.errors import HivemindError, SkillNotWrittenError
 from hivemind_memory.model.curation import FailedItem
-from hivemind_memory.model.scope import FOLDERS
 from hivemind_memory.model.value import replaced
-from hivemind_memory.projects.known_project import known_scope
 from hivemind_memory.skills.files import is_root_there, skill_file
 from hivemind_memory.state.skills import SkillStore
 
@@ -22,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from hivemind_memory.curation.context import CurationContext
+    from hivemind_memory.curation.worktrees import SkillSurroundings
     from hivemind_memory.model.ports import MemoryIndex
     from hivemind_memory.state.skills import Skill, SkillCopy
 
@@ -47,31 +46,12 @@ def follow_skills(context: CurationContext) -> tuple[FailedItem, ...]:
         return (FailedItem(what="skills", why=str(error)),)
 
 
-def _why_elsewhere(context: CurationContext, skill: Skill, copy: SkillCopy) -> str:
-    """Return why a copy must not be put back where it was; empty: it may.
-
-    The place may be of another project by now, or the memory private. A sync asks git
-    what agents see there, and decides what becomes of the copy.
-    """
-    index = context.index.fresh(is_lookup=True)
-    memory = SkillNow(context, index, skill).memory
-    if memory is None:
-        return ""
-    if not copy.git_folder:
-        is_for_all = not memory.scope and memory.visibility != PRIVATE
-        return "" if is_for_all else f"{memory.path} is no longer for every project"
-    notes = context.places.notes
-    is_of_project = memory.scope.startswith(f"{FOLDERS['project']}/")
-    if is_of_project and known_scope(copy.root, notes) != memory.scope:
-        return f"{copy.root} is not known to be of {memory.scope}; run `hm skill sync`"
-    return ""
-
-
 def _follow(
     context: CurationContext, index: MemoryIndex, store: SkillStore, skill: Skill
 ) -> Iterator[FailedItem]:
     """Take the copies of a skill away or put them back; yield what failed."""
-    is_away = bool(SkillNow(context, index, skill).why_away)
+    now = SkillNow(context, index, skill)
+    is_away = bool(now.why_away)
     if all(copy.is_placed is not is_away for copy in skill.copies):
         return
     locks = context.places.locks
@@ -84,15 +64,30 @@ def _follow(
     for copy in skill.copies:
         if copy.is_placed is not is_away or not is_root_there(copy):
             continue
-        if not is_away and (why := _why_elsewhere(context, skill, copy)):
-            yield FailedItem(what=skill_file(copy), why=why)
-            continue
-        others = [c for each in store.all() for c in each.copies]
-        others = [other for other in others if other.folder != copy.folder]
+        known = [c for each in store.all() for c in each.copies]
         try:
             if is_away:
+                others = [other for other in known if other.folder != copy.folder]
                 take_away(copy, save, others=others, locks=locks)
             else:
-                put_back(copy, save, locks=locks)
-        except SkillNotWrittenError as error:
+                around = _surroundings(context)
+                _check_seen(around, now, copy)
+                put_back(copy, save, around=around, known=known, locks=locks)
+        except HivemindError as error:
             yield FailedItem(what=skill_file(copy), why=error.problem)
+
+
+def _surroundings(context: CurationContext) -> SkillSurroundings:
+    """Return what knows the agents of worktrees, or raise."""
+    worktrees = context.find_worktrees()
+    if worktrees is None:
+        raise SkillNotWrittenError("It is not known whose agents read it.")
+    return worktrees.around()
+
+
+def _check_seen(around: SkillSurroundings, now: SkillNow, copy: SkillCopy) -> None:
+    """Raise if agents must not read a copy where it was."""
+    if now.memory is None:
+        raise SkillNotWrittenError(f"{now.problem}.")
+    if why := why_unseen_there(around, now.memory, copy):
+        raise SkillNotWrittenError(f"{why}.")

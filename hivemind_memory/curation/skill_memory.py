@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
 
 from hivemind_memory.curation.ambiguous_names import check_certain
 from hivemind_memory.curation.locate import find_entry
@@ -27,28 +25,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from hivemind_memory.access.rules import Caller
     from hivemind_memory.curation.context import CurationContext
-    from hivemind_memory.git.repository import Repository
     from hivemind_memory.model.curation import StoredMemory
     from hivemind_memory.model.memories import MemoryRow
     from hivemind_memory.model.ports import MemoryIndex
     from hivemind_memory.state.skills import Skill, SkillCopy
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SkillSurroundings:
-    """What making skills needs of the process."""
-
-    folder: str
-    """The folder in whose worktree skills are placed."""
-
-    user_home: str
-    repository_of: Callable[[str], Repository | None]
-    """Returns the repository around a folder; None: there is none."""
-
-    caller_in: Callable[[str], Caller]
-    """Returns what the agents of a worktree may see."""
 
 
 def skills_lock(context: CurationContext, effect: str) -> AbstractContextManager[None]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from hivemind_memory.curation.context import CurationContext
-    from hivemind_memory.curation.skill_memory import SkillSurroundings
+    from hivemind_memory.curation.worktrees import SkillSurroundings
     from hivemind_memory.model.curation import StoredMemory
     from hivemind_memory.model.skills import SkillRequest
     from hivemind_memory.state.skills import Skill
@@ -129,6 +129,13 @@ def why_unseen(around: SkillSurroundings, memory: StoredMemory, worktree: str) -
     return f"{shown} is of {scope}, which the agents of {worktree} do not see"
 
 
+def why_unseen_there(
+    around: SkillSurroundings, memory: StoredMemory, copy: SkillCopy
+) -> str:
+    """Return why a copy must not be where it is, or was; see ``why_unseen``."""
+    return why_unseen(around, memory, copy.root if copy.git_folder else "")
+
+
 def _check_scope(
     context: CurationContext,
     around: SkillSurroundings,
@@ -181,7 +188,8 @@ def check_free(
     """Raise if a person, or another program, has something of that name.
 
     A skill in the home folder hides one of the same name in a worktree, and a command
-    of Claude Code shares its name with skills.
+    of Claude Code shares its name with skills. *others* are the known copies; if the
+    copy itself is one of them, what is in its folder is not looked at.
     """
     own = {
         other.folder

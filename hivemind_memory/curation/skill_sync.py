@@ -10,12 +10,18 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
+from hivemind_memory.curation.away_skills import take_away, write_away
 from hivemind_memory.curation.skill_memory import (
     SkillNow,
     find_skill,
     visible_skills,
 )
-from hivemind_memory.curation.skill_places import check_free, seen_copies, why_unseen
+from hivemind_memory.curation.skill_places import (
+    check_free,
+    seen_copies,
+    why_unseen,
+    why_unseen_there,
+)
 from hivemind_memory.errors import HivemindError, SkillNotWrittenError, UsageError
 from hivemind_memory.model.keys import operand
 from hivemind_memory.model.skills import (
@@ -37,7 +43,6 @@ from hivemind_memory.model.value import replaced
 from hivemind_memory.skills.files import (
     hide_from_git,
     is_root_there,
-    other_files,
     read_copy,
     remove_copy,
     show_to_git,
@@ -50,10 +55,10 @@ from hivemind_memory.state.skills import SkillStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator
 
     from hivemind_memory.curation.context import CurationContext
-    from hivemind_memory.curation.skill_memory import SkillSurroundings
+    from hivemind_memory.curation.worktrees import SkillSurroundings
     from hivemind_memory.state.skills import Skill, SkillCopy
 
 
@@ -89,10 +94,12 @@ def sync_skills(
     problems: list[str] = []
     for skill in skills:
         now = SkillNow(context, index, skill)
-        work = _SkillWork(context, skill, now, edited=edited, is_dry_run=is_dry_run)
+        work = _SkillWork(
+            context, around, skill, now, edited=edited, is_dry_run=is_dry_run
+        )
         seen = seen_copies(context, around, skill.copies)
         hidden = {skill_file(copy) for copy in skill.copies if copy not in seen}
-        done += [told for told in work.sync(around) if told.file not in hidden]
+        done += [told for told in work.sync() if told.file not in hidden]
         if now.problem and not now.why_away:
             problems.append(f"The skill {skill.name} stays as it is: {now.problem}.")
         elif not skill.copies:
@@ -103,56 +110,13 @@ def sync_skills(
     )
 
 
-def take_away(
-    copy: SkillCopy,
-    save: Callable[[SkillCopy], None],
-    *,
-    others: Sequence[SkillCopy],
-    locks: str,
-) -> None:
-    """Remove a copy whose memory does not count; what was edited in it is kept.
-
-    Raises:
-        SkillNotWrittenError: It is still there.
-    """
-    data = read_copy(copy)
-    # A killed process has kept it, and removed the file.
-    edited = copy.kept if data is None else data
-    kept = replaced(copy, kept=None if edited == copy.base.encode() else edited)
-    save(kept)  # before the edits are gone from the disk
-    remove_copy(copy, before=data, others=others, locks=locks)
-    save(replaced(kept, is_placed=False))
-
-
-def put_back(copy: SkillCopy, save: Callable[[SkillCopy], None], *, locks: str) -> None:
-    """Place a copy again that was taken away, as it was.
-
-    Raises:
-        SkillNotWrittenError: It is not there, as when something else is.
-    """
-    data = copy.base.encode() if copy.kept is None else copy.kept
-    _write_away(copy, data, locks=locks)
-    save(replaced(copy, is_placed=True, kept=None))
-
-
-def _write_away(copy: SkillCopy, data: bytes, *, locks: str) -> None:
-    """Write a copy that is not placed, unless something else is there by now."""
-    found = read_copy(copy) if os.path.lexists(copy.folder) else None
-    if found == data:
-        return  # a killed process has written it
-    if found is not None or other_files(copy):
-        raise SkillNotWrittenError(
-            f"{copy.folder} already exists, and hm did not create it."
-        )
-    write_copy(copy, data, before=None, locks=locks)
-
-
 class _SkillWork:
     """The work on one skill."""
 
     def __init__(
         self,
         context: CurationContext,
+        around: SkillSurroundings,
         skill: Skill,
         now: SkillNow,
         *,
@@ -160,35 +124,35 @@ class _SkillWork:
         is_dry_run: bool,
     ) -> None:
         self._store = SkillStore(context.state())
+        self._around = around
         self._locks = context.places.locks
         self._skill = skill
         self._now = now
         self._edited = edited
         self._is_dry_run = is_dry_run
 
-    def sync(self, around: SkillSurroundings) -> Iterator[SyncedCopy]:
+    def sync(self) -> Iterator[SyncedCopy]:
         """Bring all copies up to date, and yield what was done with each."""
         if self._now.is_valid and not self._is_dry_run:
             self._save(replaced(self._now.new, copies=self._skill.copies))
         for copy in self._skill.copies:
             try:
-                why = self._why_unseen(around, copy)
+                why = self._why_unseen(copy)
                 outcome = self._withdrawn(copy, why) if why else self._synced(copy)
                 yield self._told(copy, outcome, why if outcome == AWAY else "")
             except HivemindError as error:
                 yield self._told(copy, FAILED, error.problem)
         if self._now.is_valid and not self._is_dry_run:
-            yield from self._placed_here(around)
+            yield from self._placed_here()
 
-    def _why_unseen(self, around: SkillSurroundings, copy: SkillCopy) -> str:
+    def _why_unseen(self, copy: SkillCopy) -> str:
         """Return why agents must not read a copy where it is; empty: they may.
 
         A path may be of another repository now, or the memory may have become private.
         """
         if self._now.memory is None or not is_root_there(copy):
             return ""
-        worktree = copy.root if copy.git_folder else ""
-        return why_unseen(around, self._now.memory, worktree)
+        return why_unseen_there(self._around, self._now.memory, copy)
 
     def _save(self, skill: Skill) -> None:
         """Save the skill as it is now."""
@@ -277,7 +241,13 @@ class _SkillWork:
         if not copy.is_placed:
             text = data if decided.data is None else decided.data
             if text is not None:
-                _write_away(copy, text, locks=self._locks)
+                write_away(
+                    copy,
+                    text,
+                    around=self._around,
+                    known=self._known(),
+                    locks=self._locks,
+                )
         elif decided.data is not None:
             write_copy(copy, decided.data, before=data, locks=self._locks)
         else:
@@ -299,19 +269,18 @@ class _SkillWork:
         copies = [c for c in self._skill.copies if c.folder != copy.folder]
         self._save(replaced(self._skill, copies=tuple(copies)))
 
+    def _known(self) -> list[SkillCopy]:
+        """Return all copies of all skills."""
+        return [copy for skill in self._store.all() for copy in skill.copies]
+
     def _others(self, copy: SkillCopy) -> list[SkillCopy]:
         """Return all other copies of all skills."""
-        return [
-            other
-            for skill in self._store.all()
-            for other in skill.copies
-            if other.folder != copy.folder
-        ]
+        return [other for other in self._known() if other.folder != copy.folder]
 
-    def _placed_here(self, around: SkillSurroundings) -> Iterator[SyncedCopy]:
+    def _placed_here(self) -> Iterator[SyncedCopy]:
         """Place the skill in this worktree if another one of its repository has it."""
+        around, memory = self._around, self._now.memory
         repository = around.repository_of(around.folder)
-        memory = self._now.memory
         if repository is None or memory is None:
             return
         copies = self._skill.copies
@@ -326,7 +295,7 @@ class _SkillWork:
             folder = os.path.join(repository.top, path)
             if folder in known:
                 continue
-            others = [c for each in self._store.all() for c in each.copies]
+            others = self._known()
             copy = replaced(same[0], folder=folder, root=repository.top)
             copy = replaced(copy, kept=None, is_placed=True)
             copy = replaced(

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hivemind_memory.curation.context import CurationContext
-    from hivemind_memory.curation.skill_memory import SkillSurroundings
+    from hivemind_memory.curation.worktrees import SkillSurroundings
     from hivemind_memory.model.curation import StoredMemory
     from hivemind_memory.model.ports import MemoryIndex
     from hivemind_memory.model.skills import SkillRequest, SkillSync
@@ -78,7 +78,7 @@ class Skills:
     ) -> None:
         """Take the caller's context, and where skills are placed."""
         self._context = context
-        self._around = surroundings
+        self.around = surroundings
 
     def promote(self, request: SkillRequest) -> PromotedSkill:
         """Make a memory a skill, or place one in further folders.
@@ -98,7 +98,7 @@ class Skills:
             skills_lock(context, _NOT_PROMOTED),
         ):
             memory = memory_to_promote(context, request.ref, scope)
-            return _promote(context, self._around, request, memory)
+            return _promote(context, self.around, request, memory)
 
     def list(self) -> list[SkillInfo]:
         """Return the skills, by name.
@@ -130,10 +130,10 @@ class Skills:
 
     def _info(self, skill: Skill, index: MemoryIndex) -> SkillInfo:
         """Return a skill with the copies that the caller may know of."""
-        copies = seen_copies(self._context, self._around, skill.copies)
+        copies = seen_copies(self._context, self.around, skill.copies)
         seen = replaced(skill, copies=copies)
         info = skill_info(seen, SkillNow(self._context, index, seen))
-        if not info.problem and is_missing_here(self._around, skill.copies):
+        if not info.problem and is_missing_here(self.around, skill.copies):
             return replaced(info, problem=NOT_HERE)
         return info
 
@@ -148,7 +148,7 @@ class Skills:
             check_person(context.caller, "Updating skills")
         with context.changing(), skills_lock(context, "Nothing was changed"):
             return sync_skills(
-                context, self._around, name, edited=edited, is_dry_run=is_dry_run
+                context, self.around, name, edited=edited, is_dry_run=is_dry_run
             )
 
     def demote(

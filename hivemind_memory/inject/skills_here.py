@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from hivemind_memory.curation.skill_memory import SkillSurroundings
+from hivemind_memory.curation.worktrees import SkillSurroundings
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.model.display import count_text
 from hivemind_memory.model.results import Finding

@@ -101,5 +101,4 @@ def open_visitor_memory(memory_dir: str | None = None) -> Memory:
 def _as_seen_by(memory: Memory, caller: Caller) -> Memory:
     """Return the same memory for a caller that is in no folder."""
     parts = (memory.places, memory.settings, memory.provider, memory.clocks)
-    injected = opening.open_injection_records
-    return Memory(*parts, caller=caller, open_injected=injected)
+    return Memory(*parts, caller=caller, open_worktrees=opening.open_worktrees)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from hivemind_memory.config.settings import Settings
     from hivemind_memory.curation.curation import Curation
+    from hivemind_memory.curation.worktrees import Worktrees
     from hivemind_memory.files.places import Places
     from hivemind_memory.memory.embed import EmbeddingService
     from hivemind_memory.memory.lists import MemoryLists
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from hivemind_memory.model.filters import SearchFilter
     from hivemind_memory.model.matches import QueryVector
     from hivemind_memory.model.memories import MemoryRow
-    from hivemind_memory.model.ports import InjectionRecords
     from hivemind_memory.model.query import Query, SearchAnswer
     from hivemind_memory.model.results import (
         Diagnosis,
@@ -59,7 +59,7 @@ class Memory:
         *,
         caller: rules.Caller = rules.OWNER,
         here: rules.ProjectHere = rules.NO_PROJECT,
-        open_injected: Callable[[Memory], InjectionRecords | None],
+        open_worktrees: Callable[[Memory], Worktrees | None],
     ) -> None:
         """Take the parts; nothing is opened before its first use.
 
@@ -70,7 +70,7 @@ class Memory:
             clocks: Tell the time.
             caller: Who asks.
             here: The project that the process is in.
-            open_injected: Returns what worktrees were shown of it.
+            open_worktrees: Returns the worktrees in which agents are shown it.
         """
         self.places, self.settings = places, settings
         self.caller = caller
@@ -79,7 +79,7 @@ class Memory:
         self.find_terminal: Callable[[], str] = str
         """Returns the terminal session that the caller is in; empty: none."""
         self.here = here
-        self._open_injected = open_injected
+        self._open_worktrees = open_worktrees
         self.access = rules.access_of(caller, settings.private_scopes())
         self.provider = provider
         self.clocks = clocks
@@ -116,8 +116,8 @@ class Memory:
     def as_caller(self, caller: rules.Caller) -> Memory:
         """Return the same memory as another caller sees it, to be closed by itself."""
         parts = (self.places, self.settings, self.provider, self.clocks)
-        injected = self._open_injected
-        return Memory(*parts, caller=caller, here=self.here, open_injected=injected)
+        here, find = self.here, self._open_worktrees
+        return Memory(*parts, caller=caller, here=here, open_worktrees=find)
 
     def current(self) -> Memory:
         """Return it as its caller sees it now: projects are renamed, namespaces end."""
@@ -288,7 +288,7 @@ class Memory:
             why_read_only=self.settings.why_read_only(),
             actor=actor_of(self.caller, self.origin),
             find_terminal=self.find_terminal,
-            injected=lambda: self._open_injected(self),
+            find_worktrees=lambda: self._open_worktrees(self),
         )
         return Curation(context, find_similar=self._find_similar)
 

@@ -38,7 +38,7 @@ WRITTEN, MERGED, KEPT, CONFLICT, GONE, FAILED = (
 """What a sync did with a copy, besides leaving it ``UP_TO_DATE`` or taking it
 ``AWAY``. Gone: its worktree is not there any more."""
 
-IN_NO_FOLDER = "is in no folder any more"
+IN_NO_FOLDER = "is no longer in any folder"
 """What is wrong with a skill that was removed wherever it was."""
 
 KEEP, REPLACE = "keep", "replace"

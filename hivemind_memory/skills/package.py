@@ -109,7 +109,7 @@ def _why_no_steps(text: str) -> SkillRefusal | None:
         return secret
     if unseen := hidden_in(text.replace("\r\n", "\n")):
         return SkillRefusal(
-            f"has characters that are not seen, such as U+{ord(unseen[0]):04X}",
+            f"has invisible characters, such as U+{ord(unseen[0]):04X}",
             "An agent would follow what you cannot read. Remove them.",
         )
     if line := _line_that_runs(text):

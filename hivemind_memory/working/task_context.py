@@ -176,7 +176,7 @@ def gather(
     if view.problem:
         notes.append(f"no files were read: {view.problem}")
     if view.is_ignored:
-        notes.append("git ignores this folder: it was read as if it were in none")
+        notes.append("git ignores this folder, so it was read as a folder outside git")
     found = find_files(
         working.loader,
         words,

@@ -371,7 +371,7 @@ def test_a_path_that_is_of_another_project_by_now_gets_no_skill(
     assert outcomes(again) == []
     assert "`hm skill promote deploy-shop`" in again.problems[0]
     [skill] = bench.skills.list()
-    assert skill.problem == "it is in no folder any more"
+    assert skill.problem == "it is no longer in any folder"
 
 
 def test_an_edited_copy_that_may_not_be_read_there_is_told(
@@ -419,7 +419,7 @@ def test_a_restored_memory_puts_no_skill_into_another_project(
 
     restored = bench.memory.curation.restore(MemorySelector(name="deploy-shop"))
 
-    assert "is not known to be of projects/shop" in restored.failed[0].why
+    assert "do not see" in restored.failed[0].why
     assert not bench.file().exists()
 
 
@@ -434,8 +434,43 @@ def test_a_restored_memory_that_became_private_stays_out_of_the_home(
 
     restored = bench.memory.curation.restore(MemorySelector(name="deploy-shop"))
 
-    assert "no longer for every project" in restored.failed[0].why
+    assert "is private" in restored.failed[0].why
     assert not (bench.user / FOLDERS[0] / "deploy-shop").exists()
+
+
+def test_a_restored_skill_of_a_team_that_is_unknown_there_stays_away(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only projects were asked for; a sync took it away again."""
+    monkeypatch.setenv("HIVEMIND_TEAM", "ops")
+    bench.save(scope="team/ops")
+    bench.promote(to="claude")
+    bench.forget()
+    monkeypatch.delenv("HIVEMIND_TEAM")
+
+    restored = bench.memory.curation.restore(MemorySelector(name="deploy-shop"))
+
+    assert "do not see" in restored.failed[0].why
+    assert not bench.file().exists()
+
+
+@pytest.mark.parametrize("is_restored", [False, True], ids=["sync", "restore"])
+def test_a_skill_that_comes_back_hides_none_of_a_person(
+    bench: Bench, *, is_restored: bool
+) -> None:
+    """Promotion refuses a name that the home has; what was away was not asked."""
+    bench.save()
+    bench.promote(to="claude")
+    bench.forget()
+    own = bench.user / FOLDERS[0] / "deploy-shop/SKILL.md"
+    own.parent.mkdir(parents=True)
+    own.write_text("mine")
+
+    restored = bench.memory.curation.restore(MemorySelector(name="deploy-shop"))
+    why = restored.failed[0].why if is_restored else bench.skills.sync().copies[0].why
+
+    assert why == f"{own.parent} already exists, and hm did not create it."
+    assert not bench.file().exists()
 
 
 def test_a_git_that_fails_takes_no_skill_away(

@@ -17,6 +17,7 @@ from hivemind_memory.curation.context import CurationContext
 from hivemind_memory.curation.forget import forget, restore
 from hivemind_memory.curation.purge import purge
 from hivemind_memory.curation.save import save
+from hivemind_memory.curation.worktrees import SkillSurroundings, Worktrees
 from hivemind_memory.index.sqlite.vector_blocks import quantize
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.curation import (
@@ -56,8 +57,17 @@ class Bench:
             index=self.memory.index_handle,
             find_scope=lambda name: scope_named(caller, name) if name else "",
             state=lambda: self.state,
-            injected=lambda: self.injected,
+            find_worktrees=self._worktrees,
         )
+
+    def _worktrees(self) -> Worktrees | None:
+        if self.injected is None:
+            return None
+
+        def surroundings() -> SkillSurroundings:
+            raise NotImplementedError
+
+        return Worktrees(injected=self.injected, around=surroundings)
 
     def save(self, key: str, content: str, **more: object) -> SaveResult:
         return save(self.context(), NewMemory(key=key, content=content, **more))  # type: ignore[arg-type]

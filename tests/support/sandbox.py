@@ -18,7 +18,7 @@ from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.clocks import Clocks
 from hivemind_memory.model.query import Query, SearchAnswer
-from hivemind_memory.opening import open_injection_records
+from hivemind_memory.opening import open_worktrees
 from hivemind_memory.providers.provider import Provider
 
 Rows = list[tuple[Any, ...]]
@@ -97,7 +97,7 @@ class Sandbox:
             settings, stopwatch=self.stopwatch, sleep=time.sleep
         )
         parts = (places or self.places, settings, provider, clocks)
-        return Memory(*parts, open_injected=open_injection_records)
+        return Memory(*parts, open_worktrees=open_worktrees)
 
     @contextmanager
     def fresh(self, **flags: object) -> Iterator[Memory]:
