@@ -92,11 +92,9 @@ def find_briefing(memory: Memory, name: str = "") -> Briefing:
 def find_own_briefing(memory: Memory) -> Briefing | None:
     """Return what the language model wrote of the caller's own scope, for a section.
 
-    The global one if it has none of its own. None: the option ``inject_bulletin`` is
-    off, or none holds. A composed one repeats what a section shows anyway.
+    The global one if it has none of its own. None: none holds. A composed one repeats
+    what a section shows anyway.
     """
-    if not memory.settings.inject_bulletin:
-        return None
     for scope in dict.fromkeys((find_scope(memory, ""), GLOBAL)):
         with memory.index_handle.lock:
             told = told_in(memory, scope)

@@ -74,6 +74,7 @@ class Candidates:
 
 def find_candidates(memory: Memory, facets: Sequence[Facet]) -> Candidates:
     """Return the memories that a section for these facets may show."""
+    memory.index_handle.expect_more()
     origins = Origins(memory)
     typed = _TypedMemories(memory, origins)
     preferences = typed.preferences()

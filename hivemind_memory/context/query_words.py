@@ -12,7 +12,7 @@ from hivemind_memory.model.terms import query_terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
 _CHANGES = """
 add added adds adding allow apply backport better big bugfix bump change changed
@@ -66,7 +66,7 @@ def shared_words(wanted: Iterable[str], text: str) -> int:
     2
     """
     folded = text.casefold()
-    words = words_of(text)
+    words = f" {' '.join(words_of(text))} "
     return sum(1 for word in wanted if _has(words, folded, word))
 
 
@@ -75,11 +75,19 @@ def words_of(text: str) -> list[str]:
     return re.findall(r"[^\W_]+", text.casefold())
 
 
-def _has(words: Sequence[str], folded: str, wanted: str) -> bool:
-    """Return whether a text has a word, or one with its beginning."""
+def _has(words: str, folded: str, wanted: str) -> bool:
+    """Return whether a text has a word, or one with its beginning.
+
+    Args:
+        words: All its words, each with a blank on both sides.
+        folded: The text, in small letters.
+        wanted: The word.
+    """
     if not wanted.isascii():
         return wanted in folded  # a script without blanks has no words to compare
     stem = wanted[: max(_MIN_STEM, len(wanted) - _MAX_ENDING)]
+    if not wanted or " " in wanted:
+        return False  # no single word
     if len(stem) < _MIN_STEM:
-        return wanted in words
-    return any(word.startswith(stem) for word in words)
+        return f" {wanted} " in words
+    return f" {stem}" in words

@@ -54,8 +54,8 @@ def estimate_tokens(text: str) -> int:
     for piece in _PIECE.finditer(text):
         kind = piece.lastgroup or ""
         if kind == "word":
-            extra = max(0, len(piece[0]) - _LONG_FROM)
-            total += _WORD + _PER_LETTER_MORE * extra
+            extra = len(piece[0]) - _LONG_FROM
+            total += _WORD + _PER_LETTER_MORE * extra if extra > 0 else _WORD
         elif kind == "number":
             total += _PER_THREE_DIGITS * math.ceil(len(piece[0]) / 3)
         elif kind == "foreign":

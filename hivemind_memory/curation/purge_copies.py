@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 
 from hivemind_memory.access.rules import may_read
-from hivemind_memory.errors import NoteUnreadableError
+from hivemind_memory.errors import HivemindError, NoteUnreadableError
 from hivemind_memory.files.descriptors import open_regular
 from hivemind_memory.files.errors import cause_of
 from hivemind_memory.files.paths import SUFFIX
 from hivemind_memory.model.curation import FailedItem
 from hivemind_memory.model.snapshot import SkippedNote
+from hivemind_memory.redaction.clean_texts import forget_clean_texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,10 +26,11 @@ if TYPE_CHECKING:
 _BLOCK_BYTES = 1024 * 1024
 
 
-def remove_section_vectors(places: Places) -> Iterator[tuple[str, str]]:
-    """Remove the vectors of sections of files; yield those that cannot be, and why.
+def remove_derived(places: Places) -> Iterator[tuple[str, str]]:
+    """Remove what is made again when it is wanted; yield what cannot be, and why.
 
-    A section may be a copy of the text. All are made again when they are wanted.
+    A section of a file, whose vector is kept, may be a copy of the text. Who has the
+    hash of a text without secrets, and its key, can check a guess.
     """
     for path in places.all_section_vectors():
         try:
@@ -37,6 +39,12 @@ def remove_section_vectors(places: Places) -> Iterator[tuple[str, str]]:
             continue
         except OSError as error:
             yield os.path.basename(path), cause_of(error)[0]
+    try:
+        forget_clean_texts(places.clean_texts)
+    except OSError as error:
+        yield os.path.basename(places.clean_texts), cause_of(error)[0]
+    except HivemindError as error:
+        yield os.path.basename(places.clean_texts), str(error)
 
 
 def editor_copies(

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from hivemind_memory.access.rules import may_read, may_write
 from hivemind_memory.config import CONFIG_NAME
 from hivemind_memory.curation.purge_activity import clean_activity, count_activity
-from hivemind_memory.curation.purge_copies import remove_section_vectors
+from hivemind_memory.curation.purge_copies import remove_derived
 from hivemind_memory.curation.purge_injections import (
     erase_copies,
     find_injections,
@@ -52,7 +52,6 @@ if TYPE_CHECKING:
 
     from hivemind_memory.curation.purge_report import PurgeReport
     from hivemind_memory.index.port import IndexCounts
-
 
 _AGAIN = "purge again to finish"
 
@@ -114,7 +113,7 @@ def clean_index(report: PurgeReport) -> None:
     else:
         if not is_updated:
             report.fail("index", "the changed notes could not be indexed now")
-    for file, why in (*result.problems, *remove_section_vectors(context.places)):
+    for file, why in (*result.problems, *remove_derived(context.places)):
         report.fail(file, f"{why}; {_AGAIN}")
     removed = report.index_counts._replace(
         vectors=result.vectors, free_pages=result.free_pages
@@ -352,6 +351,7 @@ STORES = (
     Store(
         (
             *("memory/.index/memory.db*", "memory/.index/sections-*.vec"),
+            "memory/.index/clean-texts",
             *("memory/.index/rebuild.db", "memory/.index/rebuild.db-*"),
         ),
         count_index,

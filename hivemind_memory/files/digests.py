@@ -39,13 +39,13 @@ def blake2b_hex(data: bytes) -> str:
     return blake2b_digest(data, 20).hex()
 
 
-def blake2b_digest(data: bytes, size: int) -> bytes:
-    """Return a BLAKE2b digest of some bytes, *size* of them."""
+def blake2b_digest(data: bytes, size: int, key: bytes = b"") -> bytes:
+    """Return a BLAKE2b digest of some bytes, *size* of them; empty: without a key."""
     try:
         from _blake2 import blake2b
     except ImportError:
         from hashlib import blake2b
-    return blake2b(data, digest_size=size).digest()
+    return blake2b(data, digest_size=size, key=key).digest()
 
 
 def _sha256(data: bytes) -> Any:

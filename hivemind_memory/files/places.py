@@ -94,6 +94,11 @@ class Places:
         ]
 
     @property
+    def clean_texts(self) -> str:
+        """Hashes of texts that have no secret."""
+        return os.path.join(self.index, "clean-texts")
+
+    @property
     def leader_lock(self) -> str:
         """Held by the process that leads."""
         return os.path.join(self.index, "leader.lock")

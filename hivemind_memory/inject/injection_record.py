@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-from hivemind_memory.context.briefing import is_kept
 from hivemind_memory.context.facets import FOLDER, PROJECT
 from hivemind_memory.context.tokens import estimate_tokens
 from hivemind_memory.errors import StateUnusableError
@@ -236,7 +235,11 @@ def quotes_hold(memory: Memory, plan: SectionPlan) -> bool:
     quoted: list[Excerpt | BriefingSource] = [*plan.choice.excerpts, *sources_of(plan)]
     if not _are_there(memory.places.notes, quoted):
         return False
-    return plan.briefing is None or is_kept(memory, plan.briefing)
+    if plan.briefing is None:
+        return True
+    from hivemind_memory.context.briefing import is_kept
+
+    return is_kept(memory, plan.briefing)
 
 
 def _are_there(notes: str, memories: Iterable[Excerpt | BriefingSource]) -> bool:

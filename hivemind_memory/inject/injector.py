@@ -24,8 +24,9 @@ from hivemind_memory.inject.injection_record import (
     readable_records,
     record_of,
 )
+from hivemind_memory.inject.kept_texts import texts_kept
 from hivemind_memory.inject.place_section import place_section, target_in
-from hivemind_memory.inject.section import plan_section, texts_kept
+from hivemind_memory.inject.section import plan_section
 from hivemind_memory.inject.section_file import (
     correct_git_status,
     erase_section,
@@ -124,7 +125,7 @@ class Injector:
     ) -> InjectionResult:
         """Plan a section and write it, as often as that takes; see ``_inject``."""
         attempts = 1
-        with texts_kept():
+        with texts_kept(self._memory):
             while not (
                 done := self._inject(
                     worktree, agent, attempts, file=file, is_dry_run=is_dry_run
@@ -304,10 +305,9 @@ class Injector:
         root, repository = self._looked_at[worktree] = self._find(worktree)
         home = self._environ.get("HOME", "")
         if home and root == os.path.realpath(home):
-            doubt = f"{root} is your home folder, and agents read it in every folder"
-            doubt = f"{doubt} below"
+            doubt = "is your home folder, and agents read it in every folder below"
         elif repository is None:
-            doubt = f"{root} is not in a git repository"
+            doubt = "is not in a git repository"
         else:
             return ""
         is_wanted = any(
@@ -316,7 +316,7 @@ class Injector:
             and self._is_there(record, root, repository)
             for record in InjectionLog(self._memory.state()).records()
         )
-        return "" if is_wanted else doubt
+        return "" if is_wanted else f"{root} {doubt}"
 
     def locked(self, worktree: str) -> AbstractContextManager[None]:
         """Be the only process that injects there; raises as ``root_of`` does."""

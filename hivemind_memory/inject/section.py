@@ -7,9 +7,6 @@ The same memories give the same text, without a time or a score. Writes nothing.
 
 from __future__ import annotations
 
-from contextvars import ContextVar
-
-from hivemind_memory.context.briefing import find_own_briefing
 from hivemind_memory.context.candidates import find_candidates, is_empty
 from hivemind_memory.context.facets import facets_of
 from hivemind_memory.context.memory_selection import ALWAYS_CAP, select_excerpts
@@ -22,6 +19,7 @@ from hivemind_memory.files.marked_section import (
     SECTION_MARKS,
     put_section,
 )
+from hivemind_memory.inject.kept_texts import shown_texts
 from hivemind_memory.markdown.text import without_comments
 from hivemind_memory.model.display import escape_text
 from hivemind_memory.model.injection import SectionPlan
@@ -140,7 +138,7 @@ def plan_section(
         why = "there are no memories for this project yet"
         return SectionPlan(body="", why_empty=why, facets=facets)
     spare = budget - _frame_tokens(has_tools=has_tools)
-    briefing = find_own_briefing(memory) if has_briefing else None
+    briefing = _find_briefing(memory) if has_briefing else None
     too_long: tuple[str, ...] = ()
     if briefing is not None and (cost := _briefing_tokens(briefing)) > spare // 2:
         too_long = (_TOO_LONG % cost,)
@@ -178,6 +176,15 @@ def plan_section(
         *_warnings(choice, tokens, 0 if is_tight else budget),
     )
     return replaced(planned, body=body, tokens=tokens, warnings=warnings)
+
+
+def _find_briefing(memory: Memory) -> Briefing | None:
+    """Return the briefing that a section begins with, if the options want one."""
+    if not memory.settings.inject_bulletin:
+        return None
+    from hivemind_memory.context.briefing import find_own_briefing
+
+    return find_own_briefing(memory)
 
 
 def section_body(planned: SectionPlan, *, is_ours: bool = False) -> str:
@@ -319,32 +326,9 @@ def excerpt_texts(excerpts: Iterable[Excerpt]) -> list[str]:
     return [_inert_text(excerpt) for excerpt in excerpts]
 
 
-class texts_kept:  # noqa: N801 - a context manager reads like a word
-    """Keep what a section shows of each text, until one injection is over.
-
-    A memory is rendered to be weighed, to be written, to be hashed and for two records.
-    Values of the vault are looked up each time: with others, it is masked again.
-    """
-
-    __slots__ = ("_token",)
-
-    def __enter__(self) -> None:
-        """Begin with none."""
-        self._token = _kept_texts.set({})
-
-    def __exit__(self, *_: object) -> None:
-        """Forget them: what is purged later is kept nowhere."""
-        _kept_texts.reset(self._token)
-
-
-_kept_texts: ContextVar[dict[tuple[str, object], str] | None] = ContextVar(
-    "kept_texts", default=None
-)
-
-
 def _inert_text(excerpt: Excerpt) -> str:
     """Return the text of a memory as a section shows it."""
-    found = _kept_texts.get()
+    found = shown_texts.get()
     kept = {} if found is None else found
     key = excerpt.text, secret_values()
     if key not in kept:

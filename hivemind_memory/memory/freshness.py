@@ -68,6 +68,15 @@ class FreshnessCheck:
         self._behind: frozenset[str] = frozenset()
         self._last = Freshness()
         self._refused: tuple[float, Freshness] | None = None
+        self._expects_more = False
+
+    def expect_more(self) -> None:
+        """Have the kernel watch from the first comparison on, so that it is the last.
+
+        Else it watches from the second answer within a moment on: to begin costs as
+        much as a comparison of few notes, which is for nothing if no answer follows.
+        """
+        self._expects_more = True
 
     def close(self) -> None:
         """Stop watching."""
@@ -130,7 +139,7 @@ class FreshnessCheck:
             if is_quiet and is_recent and is_same:
                 return self._last
             self._looked_vault = vault
-            if is_recent:
+            if is_recent or self._expects_more:
                 # Before the scan, so that no change during it is missed.
                 self._proof.watch()
             origin = (index, *self._syncer.origin_of(index))

@@ -94,6 +94,10 @@ class KeptIndex(ABC):
         self._refuse_copy()
         return opened
 
+    def expect_more(self) -> None:
+        """Prepare for many answers in a row; see ``FreshnessCheck.expect_more``."""
+        self.freshness_check().expect_more()
+
     def ensure_fresh(
         self,
         opened: OpenIndex,

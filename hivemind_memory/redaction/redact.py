@@ -13,6 +13,7 @@ from itertools import accumulate
 from hivemind_memory.errors import UsageError
 from hivemind_memory.model.display import shorten
 from hivemind_memory.model.value import value
+from hivemind_memory.redaction.clean_texts import known_clean
 from hivemind_memory.redaction.detection import (
     Secret,
     find_secrets,
@@ -24,7 +25,7 @@ from hivemind_memory.vault.opened import secret_values, why_locked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 MAX_ROUNDS = 20  # a safeguard; two are the most that any test has needed
@@ -83,9 +84,17 @@ def scrub(text: str, known: Iterable[str] = ()) -> RedactedText:
     return RedactedText(text=text, found=tuple(kinds))
 
 
-def mask(text: str, known: Iterable[str] = ()) -> str:
+def mask(text: str, known: Sequence[str] = ()) -> str:
     """Return a text as it may be shown or sent: without its secrets."""
-    return scrub(text, known).text
+    clean = known_clean.get()
+    if clean is None or known or secret_values():
+        return scrub(text, known).text
+    if clean.has(text):
+        return text
+    shown = scrub(text).text
+    if shown == text:
+        clean.add(text)
+    return shown
 
 
 def mask_short(text: str, limit_chars: int) -> str:

@@ -11,7 +11,7 @@ from hivemind_memory.model.late_typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import TypeAlias
 
     from hivemind_memory.model.matches import ChunkLocation
@@ -171,15 +171,15 @@ def _newest_first(
     well, and is none, comes before it.
     """
     weights = [candidate.weight for candidate in ranked]
+    looks = [_Look(each.place.day, _found(each), each.raw_score) for each in ranked]
     moved = 0
     left = dict(enumerate(ranked))
     while left:
         at, candidate = next(iter(left.items()))
         copies = {
-            each: other
-            for each, other in left.items()
-            if _may_be_copy(candidate, other)
-            and texts.similarity(candidate, other) >= NEAR_COPY
+            each: left[each]
+            for each in _alike(looks, at, left)
+            if texts.similarity(candidate, left[each]) >= NEAR_COPY
         }
         newest = at
         for each, other in copies.items():
@@ -200,13 +200,26 @@ def _newest_first(
     ], moved
 
 
-def _may_be_copy(one: RankedChunk, other: RankedChunk) -> bool:
-    """Return whether *other* matches the query as *one* does, on another day."""
-    return (
-        (_is_newer(one, other) or _is_newer(other, one))
-        and _found(one) == _found(other)
-        and other.raw_score >= CLOSE_RAW_SCORE * one.raw_score > 0  # a list has none
-    )
+class _Look(NamedTuple):
+    """What tells whether two candidates can be copies, without their texts."""
+
+    day: int | None
+    found: int
+    raw_score: float
+
+
+def _alike(looks: Sequence[_Look], at: int, left: Iterable[int]) -> list[int]:
+    """Return those that match the query as one does, on another day."""
+    day, found, raw_score = looks[at]
+    least = CLOSE_RAW_SCORE * raw_score
+    if day is None or least <= 0:  # a list has no score
+        return []
+    alike = []
+    for each in left:
+        other, words, score = looks[each]
+        if other != day and other is not None and words == found and score >= least:
+            alike.append(each)
+    return alike
 
 
 def _found(candidate: RankedChunk) -> int:

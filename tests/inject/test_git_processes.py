@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,8 +12,9 @@ from hivemind_memory.cli import main
 from hivemind_memory.inject import injector as injector_module
 from hivemind_memory.inject import section
 from hivemind_memory.inject.session_hook import session_start_section
+from hivemind_memory.memory.freshness import FreshnessCheck
 from hivemind_memory.opening import open_injector, open_memory
-from hivemind_memory.redaction import mask
+from hivemind_memory.redaction import mask, redact
 from hivemind_memory.state.injection_log import InjectionLog
 from tests.inject.conftest import make_home
 from tests.inject.repos import git, make_repo, status
@@ -135,6 +137,26 @@ def test_whatever_git_takes_for_false_switches_injection_off(
     assert not (worktree / "CLAUDE.md").exists()
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="no other kernel is asked")
+def test_an_injection_compares_the_notes_once(
+    asked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It asks a dozen times; the kernel watched only from the second answer on."""
+    worktree = make_repo(tmp_path / "shop")
+    assert main.main(["inject", str(worktree)]) == 0
+    compared: list[object] = []
+    real = FreshnessCheck._compare
+
+    def compare(self: FreshnessCheck, *arguments: Any, **options: Any) -> Any:
+        compared.append(self)
+        return real(self, *arguments, **options)
+
+    monkeypatch.setattr(FreshnessCheck, "_compare", compare)
+    assert main.main(["inject", str(worktree)]) == 0
+
+    assert len(compared) == 1
+
+
 def test_an_injection_masks_each_text_once(
     asked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,3 +173,47 @@ def test_an_injection_masks_each_text_once(
 
     assert texts
     assert len(texts) == len(set(texts))
+
+
+def test_a_text_that_had_no_secret_is_not_searched_again_and_a_purge_forgets(
+    asked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To look for secrets in what the last section quoted took a fifth of the time."""
+    worktree = make_repo(tmp_path / "shop")
+    sections: list[bytes] = []
+    counts: list[int] = []
+    searched: list[str] = []
+    real = redact.scrub
+
+    def scrub(text: str, known: tuple[str, ...] = ()) -> redact.RedactedText:
+        searched.append(text)
+        return real(text, known)
+
+    monkeypatch.setattr(redact, "scrub", scrub)
+
+    def inject() -> None:
+        searched.clear()
+        assert main.main(["inject", str(worktree)]) == 0
+        counts.append(len(searched))
+        sections.append((worktree / "CLAUDE.md").read_bytes())
+
+    assert (
+        main.main(["save", "--type", "lesson", "zanzibar", "The word is Zanzibarquux."])
+        == 0
+    )
+    inject()
+    inject()
+    before = (tmp_path / "home" / "memory" / ".index" / "clean-texts").read_bytes()
+    assert main.main(["forget", "zanzibar", "--purge", "--yes"]) == 0
+    inject()
+    after = (tmp_path / "home" / "memory" / ".index" / "clean-texts").read_bytes()
+
+    assert counts[0] > counts[1] == 0
+    hashes = [
+        {data[at : at + 16] for at in range(39, len(data), 16)}
+        for data in (before, after)
+    ]
+    assert hashes[0].isdisjoint(hashes[1])
+    assert sections[0] == sections[1]
+    assert b"quux" in sections[1]
+    assert b"quux" not in sections[2]
