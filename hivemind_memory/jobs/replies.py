@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 from hivemind_memory.errors import ChatReplyError
+from hivemind_memory.providers.errors import useless_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,5 +55,5 @@ def read_from(chat: Chat) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        message = f"{chat.name} replied, but {error}."
+        message = useless_text(chat.name, str(error))
         raise ChatReplyError(message) from None

@@ -17,12 +17,15 @@ from hivemind_memory.model.embedding_providers import provider_named
 from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.providers.chat_reply import is_object
 from hivemind_memory.providers.errors import (
-    CODE,
-    PASSING,
-    QUOTA_CODES,
+    CHECK_BILLING,
     TOO_LONG,
+    is_passing,
+    passing_text,
     read_retry_after,
-    seconds_text,
+    refusal,
+    timeout_text,
+    unreachable_text,
+    useless_text,
 )
 
 TYPE_CHECKING = False
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hivemind_memory.providers.chat_target import ChatTarget
+    from hivemind_memory.providers.errors import Cause
 
 _MAY_BE_FORM = frozenset((400, 415, 422, 501))
 """How servers refuse a form of reply; some say 500 and name it."""
@@ -83,23 +87,25 @@ def explain_chat_status(
     if is_form and not is_simplest:
         message = f"{target.who} does not support this reply format ({status})."
         return ChatFormError(message, hint="A simpler format is tried.")
-    is_quota = code in QUOTA_CODES
-    if (status in PASSING or status >= 500) and not is_quota:
-        return _passing(target, status, headers or {})
-    known = f"{status}, {code}" if CODE.fullmatch(code) else str(status)
-    what, hint = _refusal(target, meant, is_quota=is_quota)
-    return ChatRefusedError(f"{target.who} {what} ({known}).", hint=hint)
+    if is_passing(status, code):
+        wait_s = read_retry_after(headers or {})
+        message = passing_text(target.who, status, wait_s, longest_s=LONGEST_REST_S)
+        return ChatError(message, hint=_LATER, retry_after_s=wait_s)
+    message, cause = refusal(
+        target.who, status, code=code, model=target.model, meant=meant
+    )
+    return ChatRefusedError(message, hint=_hint(target, cause))
 
 
 def explain_no_chat(target: ChatTarget) -> ChatError:
     """Return the error for a server that could not be reached or broke off."""
-    message = f"{target.who} cannot be reached, or closed the connection early."
+    message = unreachable_text(target.who)
     return ChatError(message, hint=f"Check llm_base_url and the server. {_LATER}")
 
 
 def explain_chat_timeout(target: ChatTarget, timeout_s: float) -> ChatError:
     """Return the error for a reply that took longer than *timeout_s* seconds."""
-    message = f"{target.who} did not reply within {seconds_text(timeout_s)}."
+    message = timeout_text(target.who, timeout_s)
     return ChatError(message, hint=f"llm_timeout_s can be raised. {_LATER}")
 
 
@@ -110,7 +116,7 @@ def explain_bad_reply(target: ChatTarget, what: str) -> ChatReplyError:
         target: Who was asked.
         what: What is wrong with it, as the end of a sentence.
     """
-    message = f"{target.who} replied, but {what}."
+    message = useless_text(target.who, what)
     return ChatReplyError(message, hint="Another model may follow the format better.")
 
 
@@ -143,34 +149,17 @@ def _meant_by(status: int, said: str) -> int:
     return status
 
 
-def _passing(target: ChatTarget, status: int, headers: Mapping[str, str]) -> ChatError:
-    """Return the error for what may go well a little later."""
-    wait_s = read_retry_after(headers)
-    if status == 429:
-        wait = "" if wait_s is None else f" and asks to wait {seconds_text(wait_s)}"
-        if wait_s is not None and wait_s > LONGEST_REST_S:
-            wait += f"; it is left alone for {seconds_text(LONGEST_REST_S)}"
-        message = f"{target.who} received too many requests (429){wait}."
-    else:
-        message = f"{target.who} returned a server error ({status})."
-    return ChatError(message, hint=_LATER, retry_after_s=wait_s)
-
-
-def _refusal(target: ChatTarget, status: int, *, is_quota: bool) -> tuple[str, str]:
-    """Return what a refusal says, and what to do about it."""
-    if is_quota:
-        return "says that the quota is exhausted", "Check the billing of that account."
-    if status == 401:
-        return "did not accept the key", "Check llm_api_key in config.json."
-    if status == 403:
-        return "does not let this key use the model", "Check the account."
-    if status == 404:
-        row = provider_named(target.provider)
-        hint = row.if_no_model.format(model=target.model)
-        if not row.has_tags:
-            hint = "Check llm_model and llm_base_url (most end in /v1)."
-        return f"has no model {target.model}, or nothing at that address", hint
-    if 300 <= status < 400:
-        # Following would send notes to an address that was not chosen.
-        return "points to another address", "Set llm_base_url to the final address."
-    return "did not accept the request", "Check llm_model and llm_base_url."
+def _hint(target: ChatTarget, cause: Cause) -> str:
+    """Return what to do about a refusal."""
+    row = provider_named(target.provider)
+    if cause == "model" and row.has_tags:
+        return row.if_no_model.format(model=target.model)
+    hints: dict[Cause, str] = {
+        "quota": CHECK_BILLING,
+        "key": "Check llm_api_key in config.json.",
+        "account": "Check the account.",
+        "model": "Check llm_model and llm_base_url (most end in /v1).",
+        "address": "Set llm_base_url to the final address.",
+        "request": "Check llm_model and llm_base_url.",
+    }
+    return hints[cause]

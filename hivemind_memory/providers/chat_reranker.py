@@ -121,7 +121,7 @@ class ChatReranker:
         try:
             status, body = run_within(limit_s, ask)
         except TimeoutError:
-            raise RerankError(f"{who} did not reply within {limit_s:.1f} s") from None
+            raise RerankError(f"{who} did not answer within {limit_s:.1f} s") from None
         except AnswerTooLongError:
             raise RerankError(f"{who} {_NO_SCORES}") from None
         except (OSError, HTTPException, ValueError):

@@ -21,9 +21,11 @@ from hivemind_memory.patterns.lazy_pattern import lazy_re
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Literal
 
     from hivemind_memory.providers.fingerprint import VectorSpace
 
+    Cause = Literal["quota", "key", "account", "model", "address", "request"]
 
 _OFFLINE_HINT = "Until it answers, searches are by keyword."
 
@@ -48,6 +50,17 @@ PASSING = frozenset((408, 425, 429))
 CODE = lazy_re(r"[a-z][a-z_]{2,40}")
 """A code of an error that can be shown."""
 
+CHECK_BILLING = "Check the billing of that account."
+
+_REFUSED: dict[int, tuple[str, Cause]] = {
+    401: ("did not accept the key", "key"),
+    403: ("does not let this key use the model", "account"),
+    404: ("has no model {model}, or nothing at that address", "model"),
+}
+"""What a status says, and what is to blame."""
+
+_OTHERWISE: tuple[str, Cause] = ("did not accept the request", "request")
+
 
 def explain_status(
     space: VectorSpace,
@@ -70,12 +83,13 @@ def explain_status(
         message = f"{space.who} says that a text is too long for {space.model}."
         hint = "Reduce chunk_chars to make texts shorter."
         return EmbeddingTooLongError(message, hint=hint)
-    is_quota = code in QUOTA_CODES
-    if (status in PASSING or status >= 500) and not is_quota:
-        return _passing(space, status, headers or {})
-    known = f"{status}, {code}" if CODE.fullmatch(code) else str(status)
-    what, hint = _refusal(space, status, is_quota=is_quota)
-    return EmbeddingRefusedError(f"{space.who} {what} ({known}).", hint=hint)
+    if is_passing(status, code):
+        wait_s = read_retry_after(headers or {})
+        message = passing_text(space.who, status, wait_s)
+        hint = "`hm` tries again later; until then, searches are by keyword."
+        return EmbeddingError(message, hint=hint, retry_after_s=wait_s)
+    message, cause = refusal(space.who, status, code=code, model=space.model)
+    return EmbeddingRefusedError(message, hint=_hint(space, cause))
 
 
 def explain_no_address(space: VectorSpace) -> EmbeddingRefusedError:
@@ -88,7 +102,7 @@ def explain_no_address(space: VectorSpace) -> EmbeddingRefusedError:
 
 def explain_no_answer(space: VectorSpace) -> EmbeddingError:
     """Return the error for a server that could not be reached or broke off."""
-    message = f"{space.who} cannot be reached, or closed the connection early."
+    message = unreachable_text(space.who)
     hint = provider_named(space.provider).if_not_running or (
         f"Check the network and {_address_option(space)}. {_OFFLINE_HINT}"
     )
@@ -97,7 +111,7 @@ def explain_no_answer(space: VectorSpace) -> EmbeddingError:
 
 def explain_timeout(space: VectorSpace, timeout_s: float) -> EmbeddingError:
     """Return the error for a server that took longer than *timeout_s* seconds."""
-    message = f"{space.who} did not answer within {seconds_text(timeout_s)}."
+    message = timeout_text(space.who, timeout_s)
     return EmbeddingError(message, hint=_OFFLINE_HINT)
 
 
@@ -108,7 +122,7 @@ def explain_bad_answer(space: VectorSpace, what: str) -> EmbeddingInvalidError:
         space: Whom we asked for what.
         what: What is wrong with it, as the end of a sentence.
     """
-    message = f"{space.who} answered, but {what}."
+    message = useless_text(space.who, what)
     hint = f"Check that {_address_option(space)} is the address of an embedding server."
     return EmbeddingInvalidError(message, hint=hint)
 
@@ -136,43 +150,88 @@ def read_retry_after(headers: Mapping[str, str]) -> float | None:
         return None
 
 
-def _passing(
-    space: VectorSpace, status: int, headers: Mapping[str, str]
-) -> EmbeddingError:
-    """Return the error for what may go well a little later."""
-    wait_s = read_retry_after(headers)
-    if status == 429:
-        wait = "" if wait_s is None else f" and asks to wait {seconds_text(wait_s)}"
-        message = f"{space.who} received too many requests (429){wait}."
-    else:
-        message = f"{space.who} returned a server error ({status})."
-    hint = "`hm` tries again later; until then, searches are by keyword."
-    return EmbeddingError(message, hint=hint, retry_after_s=wait_s)
+def unreachable_text(who: str) -> str:
+    """Return what to say of a server that could not be reached or broke off."""
+    return f"{who} cannot be reached, or closed the connection early."
 
 
-def _refusal(space: VectorSpace, status: int, *, is_quota: bool) -> tuple[str, str]:
-    """Return what a refusal says, and what to do about it."""
-    option = _address_option(space)
-    if is_quota:
-        return "says that the quota is exhausted", "Check the billing of that account."
-    if status == 401:
-        return "did not accept the key", provider_named(space.provider).key_hint
-    if status == 403:
-        return "does not let this key use the model", f"Check the account and {option}."
-    if status == 404:
-        hint = provider_named(space.provider).if_no_model.format(model=space.model)
-        return f"has no model {space.model}, or nothing at that address", hint
-    if 300 <= status < 400:
+def timeout_text(who: str, timeout_s: float) -> str:
+    """Return what to say of a server that took longer than *timeout_s* seconds."""
+    return f"{who} did not answer within {seconds_text(timeout_s)}."
+
+
+def useless_text(who: str, what: str) -> str:
+    """Return what to say of an answer; *what* is wrong with it, as a clause."""
+    return f"{who} answered, but {what}."
+
+
+def is_passing(status: int, code: str) -> bool:
+    """Whether what a server answers may go well a little later."""
+    return (status in PASSING or status >= 500) and code not in QUOTA_CODES
+
+
+def passing_text(
+    who: str, status: int, wait_s: float | None, *, longest_s: float | None = None
+) -> str:
+    """Return what to say of a failure that passes.
+
+    Args:
+        who: The server, as the subject of a sentence.
+        status: HTTP status.
+        wait_s: For how many seconds it asks to be left alone; None: it does not ask.
+        longest_s: For how long it is left alone at most; None: as long as it asks.
+    """
+    if status != 429:
+        return f"{who} returned a server error ({status})."
+    wait = "" if wait_s is None else f" and asks to wait {seconds_text(wait_s)}"
+    if wait_s is not None and longest_s is not None and wait_s > longest_s:
+        wait += f"; it is left alone for {seconds_text(longest_s)}"
+    return f"{who} received too many requests (429){wait}."
+
+
+def refusal(
+    who: str, status: int, *, code: str, model: str, meant: int | None = None
+) -> tuple[str, Cause]:
+    """Return what to say of a request that was refused, and what is to blame.
+
+    Args:
+        who: The server, as the subject of a sentence.
+        status: HTTP status.
+        code: Error code of the answer, such as ``insufficient_quota``.
+        model: Model that was asked for.
+        meant: The status that says what the server means; None: the one it sent.
+    """
+    known = f"{status}, {code}" if CODE.fullmatch(code) else str(status)
+    status = status if meant is None else meant
+    what, cause = _OTHERWISE
+    if code in QUOTA_CODES:
+        what, cause = "says that the quota is exhausted", "quota"
+    elif status in _REFUSED:
+        what, cause = _REFUSED[status]
+    elif 300 <= status < 400:
         # Following would send notes to an address that was not chosen.
-        return "points to another address", f"Set {option} to the final address."
-    hint = f"Check that the model is one for embeddings, and {option}."
-    return "did not accept the request", hint
+        what, cause = "points to another address", "address"
+    return f"{who} {what.format(model=model)} ({known}).", cause
 
 
 def seconds_text(duration_s: float) -> str:
     """Return a duration for a person."""
     digits = 0 if duration_s >= 10 else 1
     return f"{duration_s:.{digits}f} s"
+
+
+def _hint(space: VectorSpace, cause: Cause) -> str:
+    """Return what to do about a refusal."""
+    option, row = _address_option(space), provider_named(space.provider)
+    hints: dict[Cause, str] = {
+        "quota": CHECK_BILLING,
+        "key": row.key_hint,
+        "account": f"Check the account and {option}.",
+        "model": row.if_no_model.format(model=space.model),
+        "address": f"Set {option} to the final address.",
+        "request": f"Check that the model is one for embeddings, and {option}.",
+    }
+    return hints[cause]
 
 
 def _address_option(space: VectorSpace) -> str:

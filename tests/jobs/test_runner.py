@@ -86,7 +86,7 @@ def test_what_fails_is_tried_again_ever_later_and_given_up(model: ModelHome) -> 
 def test_a_reply_of_no_use_is_asked_for_twice(model: ModelHome) -> None:
     """It costs as much as a good one."""
     model.save("deploy-time", NEW)
-    model.chat.failure = ChatReplyError("It replied, but not with JSON.")
+    model.chat.failure = ChatReplyError("It answered, but not with JSON.")
 
     for _ in range(4):
         model.run()
@@ -111,7 +111,7 @@ def test_a_reply_without_a_list_leaves_the_memory_to_be_compared(
 def test_a_failure_of_the_network_is_no_reply_of_no_use(model: ModelHome) -> None:
     """The job was given up at the first bad reply if a server had been down before."""
     model.save("deploy-time", NEW)
-    replies = ChatReplyError("It replied, but not with JSON.")
+    replies = ChatReplyError("It answered, but not with JSON.")
     down = ChatError("The server is down.")
     for failure in (down, replies, down, None):
         model.chat.failure = failure

@@ -22,8 +22,18 @@ from hivemind_memory.model.chat import SYSTEM, USER, ChatMessage
 from hivemind_memory.model.ports import Chat
 from hivemind_memory.providers.breaker import load_breaker_state
 from hivemind_memory.providers.chat import RemoteChat, connect_chat
-from hivemind_memory.providers.chat_errors import explain_chat_status
+from hivemind_memory.providers.chat_errors import (
+    explain_bad_reply,
+    explain_chat_status,
+    explain_chat_timeout,
+)
 from hivemind_memory.providers.chat_target import ChatTarget, find_chat_target
+from hivemind_memory.providers.errors import (
+    explain_bad_answer,
+    explain_status,
+    explain_timeout,
+)
+from hivemind_memory.providers.fingerprint import VectorSpace
 from hivemind_memory.testing import FakeChat
 from tests.providers.conftest import KEY, SECRET_TEXT, Hours
 from tests.support.chat_server import (
@@ -598,3 +608,40 @@ def test_a_keyword_search_loads_nothing_of_it(tmp_path: Path) -> None:
 
     assert "a.md" in ran.stdout
     assert ran.stderr.strip().endswith("[]")
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [
+        *((status, "") for status in (308, 401, 403, 404, 429, 503)),
+        (418, "odd"),
+        (429, "insufficient_quota"),
+    ],
+)
+def test_a_failure_is_told_alike_of_a_model_that_writes_and_that_embeds(
+    status: int, code: str
+) -> None:
+    url = "https://models.example/v1"
+    chat = ChatTarget(provider="openai", base_url=url, model="m")
+    space = VectorSpace(provider="openai", base_url=url, model="m")
+
+    chatted = str(explain_chat_status(chat, status, code=code))
+    embedded = str(explain_status(space, status, code=code))
+
+    assert chatted.removeprefix(chat.who) == embedded.removeprefix(space.who)
+
+
+def test_a_useless_or_late_answer_is_told_alike_of_both_kinds_of_model() -> None:
+    url = "https://models.example/v1"
+    chat = ChatTarget(provider="openai", base_url=url, model="m")
+    space = VectorSpace(provider="openai", base_url=url, model="m")
+
+    late = (explain_chat_timeout(chat, 3), explain_timeout(space, 3))
+    useless = (
+        explain_bad_reply(chat, "not JSON"),
+        explain_bad_answer(space, "not JSON"),
+    )
+
+    for chatted, embedded in (late, useless):
+        told = str(chatted).removeprefix(chat.who)
+        assert told == str(embedded).removeprefix(space.who)
