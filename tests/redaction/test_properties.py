@@ -25,7 +25,7 @@ PIECES = (
     "[redacted:", "[redacted:password]", "://", "@", "a:b", "Bearer ", "aB3xK9q2LmZ8",
     "q7#", "sk-", "-----BEGIN ", "PRIVATE " + "KEY-----", "-----END ", "discord", "\0",
     "%3D", "\\n", "密码", "是", "curl -u ", "cookie:", "login", "--", "|", "`", "**",
-    "2", "İ", "\u2028",
+    "2", "İ", "\u2028", "login=64", "):",
 )  # fmt: skip
 EDGE = "-" * 5
 BLOCK = "PRIVATE " + "KEY"
@@ -50,6 +50,16 @@ def test_scrubbing_twice_is_scrubbing_once(parts: list[str]) -> None:
     assert scrub(once.text).text == once.text
     assert once.text.count("\n") == text.count("\n")
     assert find_secrets(once.text) == ()
+
+
+@pytest.mark.parametrize("name", ["login", "auth", "creds", "userpass"])
+@pytest.mark.parametrize("value", ["6476):", "me:", ":", "me::", "a:b:"])
+def test_a_name_of_a_login_with_a_colon_at_the_end_is_read(
+    name: str, value: str
+) -> None:
+    """``def search(*, login=6476):`` once made every sync of the notes fail."""
+    for text in (f"def search(*, {name}={value}", f"{name}={value}\nnext"):
+        assert scrub(text).text.count("\n") == text.count("\n")
 
 
 @given(st.integers(0, 10_000), st.lists(st.sampled_from(PIECES), max_size=6))

@@ -130,7 +130,7 @@ def tokens_of(line: str) -> list[Token]:
             is_quoted = _quote(tokens, line, start)
             continue
         named = None if _SIGNS.isdisjoint(whole) else _NAMED.match(whole)
-        if named and _NAMES_LOGIN.search(named["name"]) and ":" in named["value"]:
+        if named and ":" in named["value"][:-1] and _NAMES_LOGIN.search(named["name"]):
             owner, _, value = named["value"].partition(":")
             at = start + named.start("value") + len(owner) + 1
             tokens.append(_token(value, at, is_quoted=is_quoted))
