@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hivemind_memory.errors import (
+    HivemindError,
     NoteForbiddenError,
     NoteNotFoundError,
     NotePathError,
@@ -14,7 +15,7 @@ from hivemind_memory.model.snapshot import SkippedNote, is_of_same_day, is_settl
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from hivemind_memory.files.folder import NotesFolder
     from hivemind_memory.files.reader import NoteReader, ReadNote
@@ -46,6 +47,9 @@ BATCH_BYTES = 500_000
 LARGE_NOTE_BYTES = 100_000
 """A note with more that is new to this process may take longer to index than a search
 may wait: up to 2 s for 1 MB."""
+
+_IS_A_BUG = "this is a bug in hm"
+_KNOWN_ERRORS = (HivemindError, OSError, MemoryError)
 
 
 class ChunkSettings:
@@ -129,28 +133,35 @@ class NoteIndexer:
                     batch.append(found)
                     batch_bytes += len(found[1].data)
             if len(batch) >= BATCH_NOTES or batch_bytes >= BATCH_BYTES:
-                self._write(index, batch, work)
+                self._write(index, batch, work, gone)
                 batch, batch_bytes = [], 0
-        self._write(index, batch, work)
+        self._write(index, batch, work, gone)
         work.record_same()
         if progress is not None:
             progress("indexing", total, total)
         return gone
 
-    def _write(self, index: Index, found: Sequence[_ReadNote], work: SyncRound) -> None:
-        """Index some notes that were read."""
+    def _write(
+        self,
+        index: Index,
+        found: Sequence[_ReadNote],
+        work: SyncRound,
+        gone: list[NotePath],
+    ) -> None:
+        """Index some notes that were read; those that cannot be are *gone* then."""
         if not found:
             return
-        blocks = self._blocks()
-        whole = iter(
-            blocks.read_all(
-                [(path, read.data) for path, read, _, grown in found if grown is None]
-            )
+        notes = self._cut(
+            [(path, read.data) for path, read, _, grown in found if grown is None],
+            work,
         )
         batch: list[tuple[Note, FileRecord]] = []
         batch_chunks = 0
-        for _, read, settled, grown in found:
-            note = next(whole) if grown is None else grown
+        for path, read, settled, grown in found:
+            note = notes.get(path) if grown is None else grown
+            if note is None:
+                gone.append(path)
+                continue
             batch.append((note, self._record(note, read, is_settled=settled)))
             batch_chunks += len(note.chunks)
             if batch_chunks >= BATCH_CHUNKS:
@@ -158,6 +169,36 @@ class NoteIndexer:
                 batch, batch_chunks = [], 0
         if batch:
             work.chunks += index.replace(batch, work.may_replace)
+
+    def _cut(
+        self, noted: Sequence[tuple[NotePath, bytes]], work: SyncRound
+    ) -> dict[NotePath, Note]:
+        """Return the notes that some bytes are, without those that a rule fails on.
+
+        A rule that fails is a defect of the program, and no reason to hide all others.
+        """
+        blocks = self._blocks()
+        try:
+            return dict(
+                zip((path for path, _ in noted), blocks.read_all(noted), strict=True)
+            )
+        except _KNOWN_ERRORS:
+            raise
+        except Exception:  # noqa: BLE001 - which note it was is found below
+            return dict(self._cut_each(noted, work))
+
+    def _cut_each(
+        self, noted: Sequence[tuple[NotePath, bytes]], work: SyncRound
+    ) -> Iterator[tuple[NotePath, Note]]:
+        """Yield the notes that can be read; report the others as skipped."""
+        for path, data in noted:
+            try:
+                yield path, self._blocks().read(path, data)
+            except _KNOWN_ERRORS:
+                raise
+            except Exception as error:  # noqa: BLE001 - told as the reason
+                reason = f"cannot be indexed ({type(error).__name__}): {_IS_A_BUG}"
+                work.skipped.append(SkippedNote(path=path, reason=reason))
 
     def _read(
         self,
@@ -221,7 +262,12 @@ class NoteIndexer:
         growth = growth_of(read.data, size=size, digest=known.digest)
         if growth is None:
             return None
-        note = self._blocks().read_grown(path, read.data, growth)
+        try:
+            note = self._blocks().read_grown(path, read.data, growth)
+        except _KNOWN_ERRORS:
+            raise
+        except Exception:  # noqa: BLE001 - the whole note is read, and may be skipped
+            return None
         return None if _has_lost_link(growth, note) else note
 
     def _record(self, note: Note, read: ReadNote, *, is_settled: bool) -> FileRecord:

@@ -26,6 +26,7 @@ from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model import snapshot
 from hivemind_memory.model.note_path import NotePath
+from hivemind_memory.redaction import redact
 from tests.support.sandbox import Sandbox, ask, difference_from_fresh, paths
 
 OLD = "# Title\n\nthe old text\n"
@@ -384,6 +385,35 @@ def test_a_note_that_cannot_be_read_hides_no_other(
         ("bad.md", True)
     ]
     assert sorted(paths(ask(asked, "old"))) == ["bad.md", "note.md"]
+
+
+@pytest.mark.parametrize("old", ["", "The first line.\n"], ids=["new", "grown"])
+def test_a_note_that_a_rule_fails_on_hides_no_other(
+    sandbox: Sandbox, asked: Memory, old: str
+) -> None:
+    """A rule that failed on one line of one note once ended every sync."""
+    if old:
+        sandbox.save("bad.md", old)
+    ask(asked, "old")
+    sandbox.save("bad.md", f"{old}An old line that breaks a rule.\n")
+    sandbox.save("new.md", "old and new\n")
+    original = redact.scrub
+
+    def scrub(text: str, known: tuple[str, ...] = ()) -> redact.RedactedText:
+        if "breaks a rule" in text:
+            raise IndexError("string index out of range")
+        return original(text, known)
+
+    with mock.patch.object(redact, "scrub", scrub):
+        answer = ask(asked, "old")
+        skipped = asked.sync().skipped
+
+    assert paths(answer) == ["new.md", "note.md"]
+    assert answer.report.skipped_notes == 1
+    assert [(note.path, "a bug in hm" in note.reason) for note in skipped] == [
+        ("bad.md", True)
+    ]
+    assert paths(ask(asked, "breaks")) == ["bad.md"]
 
 
 @pytest.mark.parametrize("number", [24, 23, 5, 116, 12], ids=os.strerror)
