@@ -117,7 +117,8 @@ def command_text(command: Command, width: int) -> str:
     """Return the help of one command."""
     parts = [fill(summary_of(command.name), width)]
     if command.description:
-        parts.append(fill(command.description, width))
+        paragraphs = command.description.split("\n\n")
+        parts += [fill(paragraph, width) for paragraph in paragraphs]
     parts.append(_usage_line(usage(command), width))
     if short := _short_names(command.name):
         parts.append(f"Short: {', '.join(f'hm {name}' for name in short)}")

@@ -54,7 +54,7 @@ _FILES = (
         CURATE,
         "show",
         {
-            "show": "Show a memory with everything that is known about it.",
+            "show": "Show a memory and its metadata.",
             "history": "Show the versions of a memory and why each was replaced.",
         },
     ),
@@ -141,7 +141,7 @@ _FILES = (
         AGENTS,
         "context",
         {
-            "context build": "Print the context of a task, within a token budget.",
+            "context build": "Print the context for a task, within a token budget.",
             "context add": "Add a file, lines of it or a memory to a file of blocks.",
             "context list": "List the blocks of a file.",
             "context clean": "Remove the blocks that no longer matter.",
@@ -152,7 +152,7 @@ _FILES = (
         "project",
         {
             "project show": "Show which project a folder belongs to, and why.",
-            "project list": "List all projects, with orphans and likely twins.",
+            "project list": "List all projects, with orphans and likely duplicates.",
             "project adopt": "Make a folder's repository part of a project.",
             "project rename": "Give a project another name.",
             "project merge": "Move the notes of a project into another one.",

@@ -61,7 +61,7 @@ def explain(chosen: SelectedHit) -> tuple[ScorePart, ...]:
         change = reranked - ranked.relevance
         parts.append(ScorePart(name="reranker", value=change, note=ranked.reranker))
     if ranked.age != 1:
-        note = f"keeps {ranked.age:.3f} of its raw_score"
+        note = f"keeps {ranked.age:.3f} of its raw score"
         aged = score_of(ranked.reranked_raw_score * ranked.age)
         parts.append(ScorePart(name="age", value=aged - reranked, note=note))
     parts += _parts_of_a_memory(ranked)

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
         Flag(
             ("--refresh",),
             "flag",
-            "Have the language model write it anew now, even if nothing changed; for"
-            " the owner only.",
+            "Have the language model write a new one now, even if nothing has changed."
+            " Owner only.",
         ),
         JSON,
     ),

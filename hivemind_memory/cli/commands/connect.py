@@ -44,6 +44,11 @@ _PROJECT = Flag(
     "Write to this repository's settings files, which can be committed, instead of"
     " your own.",
 )
+_FROM_PROJECT = Flag(
+    ("--project",),
+    "flag",
+    "Remove it from this repository's settings files instead of your own.",
+)
 
 
 @command(
@@ -141,7 +146,7 @@ def connect(request: CommandRequest) -> int:
     return code
 
 
-@command("disconnect", arguments=(_WHO,), flags=(_PROJECT, DRY_RUN, YES, JSON))
+@command("disconnect", arguments=(_WHO,), flags=(_FROM_PROJECT, DRY_RUN, YES, JSON))
 def disconnect(request: CommandRequest) -> int:
     """Undo what connect did."""
     from hivemind_memory.cli.connect_plans import PlanRunner

@@ -115,7 +115,7 @@ def _propose(request: CommandRequest, memory: Memory) -> int:
             print_line(f"{cluster[0].type}, {scope_text(cluster[0].scope)}: {keys}")
     print_notices(refused)
     if not clusters:
-        print_notices(["no memories say nearly the same"])
+        print_notices(["no near copies"])
     elif not is_asked:
         count = count_text(len(clusters), "request")
         print_notices([f"the language model would be asked in {count}"])

@@ -59,10 +59,11 @@ _BLOCKS = Flag(
     description=(
         "Given a task, collects matching memories, files that it names or shares words"
         " with, and recent git changes. The blocks of --blocks are candidates, too."
-        " Prints what fits into the budget, each with its cost and its reason, and what"
-        " was left out. Only files below --root are read; links are not followed, and"
-        " secrets are masked. In a repository, the memories are those of its project"
-        " and global ones; --scope names others. `hm context WHAT` is the short form."
+        " Prints the pieces that fit into the budget, each with its cost and the reason"
+        " it was chosen, and what was left out. Only files below --root are read; links"
+        " are not followed, and secrets are masked. In a repository, the memories are"
+        " those of its project and global ones; --scope names others. `hm context WHAT`"
+        " is the short form."
     ),
     arguments=(
         Argument(
@@ -176,7 +177,7 @@ def build(request: CommandRequest) -> int:
             ("--confidence",),
             "float",
             "How sure you are that it matters (1).",
-            metavar="SHARE",
+            metavar="X",
             low=0,
             high=1,
         ),

@@ -49,8 +49,7 @@ _NEXT_COLUMNS = 70
     description=(
         "Existing files are left as they are. On a terminal it offers to connect the"
         " agents that are installed, as hm connect does; with --yes it connects them"
-        " without asking. It also offers a model for searches by meaning, and downloads"
-        " it only if you agree."
+        " without asking. It also offers to download a model for semantic search."
     ),
     flags=(YES,),
 )

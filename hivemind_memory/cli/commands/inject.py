@@ -163,7 +163,8 @@ def _git_additions() -> Iterable[str]:
         Flag(
             ("--all",),
             "flag",
-            "Remove every section that hm has injected, before you uninstall it.",
+            "Remove every section that hm has injected. Run this before you uninstall"
+            " hm.",
         ),
         JSON,
     ),

@@ -39,7 +39,7 @@ _WORKSPACE = Flag(
 @command(
     "kv get",
     description=(
-        "A text is printed as it is, anything else as JSON. Exits with 1 if there is no"
+        "Text is printed as is, anything else as JSON. Exits with 1 if there is no"
         " such key, or if it has expired."
     ),
     arguments=(_KEY,),

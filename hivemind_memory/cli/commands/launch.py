@@ -154,12 +154,12 @@ def launch(request: CommandRequest) -> int:
 @command(
     "exec",
     description=(
-        "For other launchers. The agent is recognized by the name of its program, and"
-        " it starts even if the injection fails, in the same process and terminal;"
-        " standard output belongs to it. Everything after the first word is passed on"
-        " unchanged. Outside a git repository and in your home folder nothing is"
-        " injected, unless hm inject has injected there. Exits with 127 if there is no"
-        " such program, and with 126 if it cannot be run."
+        "Use it from another launcher. hm recognizes the agent by its program name and"
+        " starts it even if the injection fails, in the same process and terminal;"
+        " standard output belongs to the agent. Everything after the first word is"
+        " passed on unchanged. Outside a git repository and in your home folder nothing"
+        " is injected, unless hm inject has injected there. Exits with 127 if there is"
+        " no such program, and with 126 if it cannot be run."
     ),
     arguments=(Argument("command", "The command to run.", reads=VERBATIM),),
     flags=(

@@ -49,7 +49,8 @@ def link(request: CommandRequest) -> int:
     "unlink",
     description=(
         "Without --kind, removes all links between them, whichever of the two they"
-        " start at. A link that stays is named, with what removes it."
+        " start at. If a link"
+        " cannot be removed this way, the output says how to remove it."
     ),
     arguments=(
         Argument("from", "Key, id or path of a memory.", completes="keys"),

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
         "Lists entries and typed memories, newest first: time, writer, location and"
         " text. Forgotten items are left out; hm list --forgotten lists them. --changes"
         " lists changes instead, for hm undo and hm restore: time, id, kind, notes and"
-        " how the text begins, even if it is hidden, or what was linked. An edit or a"
-        f" purge can't be undone. {RULE}"
+        " the start of the text, even if it is hidden, or the linked memories. An edit"
+        f" or a purge can't be undone. {RULE}"
     ),
     flags=(
         Flag(("--changes",), "flag", "List changes with their ids instead."),

@@ -32,10 +32,9 @@ _OLD = Argument("name", "Name of a project, as in projects/NAME.", completes="pr
 @command(
     "project show",
     description=(
-        "All worktrees of a repository are one project. Its memory is in a folder of"
-        " projects/ that carries the repository's name; the file .project in it names"
-        " the repository. It stays the same when the folder is moved or the origin"
-        " changes."
+        "All worktrees of a repository are one project. Its memory is in projects/NAME,"
+        " named after the repository, which the file .project there identifies. The"
+        " project stays the same when the repository is moved or its origin changes."
     ),
     arguments=(WORKTREE,),
     flags=(JSON,),
@@ -68,8 +67,8 @@ def show(request: CommandRequest) -> int:
 @command(
     "project list",
     description=(
-        "Prints name, number of notes, day of the last change, and identity. An"
-        " orphan no longer has a repository; twins are probably the same project."
+        "Prints name, number of notes, day of the last change, and identity."
+        " orphan marks a project whose repository is gone. Likely duplicates are named."
     ),
     flags=(JSON,),
 )

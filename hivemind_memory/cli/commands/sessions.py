@@ -66,7 +66,8 @@ def sessions(request: CommandRequest) -> int:
     ),
     arguments=(
         _session_argument(
-            "Name of the session or its beginning, or its agent (the only one).",
+            "Session name or a prefix of it, or an agent; optional if there is one"
+            " session.",
             is_required=False,
         ),
     ),
@@ -86,7 +87,7 @@ def attach(request: CommandRequest) -> int:
     ),
     arguments=(
         _session_argument(
-            "Name of the session or its beginning, or its agent.",
+            "Session name or a prefix of it, or an agent.",
             is_required=True,
         ),
     ),

@@ -39,8 +39,8 @@ _INDEX_KEPT = (
 @command(
     "sync",
     description=(
-        "Searches update the index too. This shows progress after a large change, and"
-        " also computes missing vectors and reads new lines of transcripts."
+        "Searches update the index, too; hm sync also shows progress, computes missing"
+        " vectors and reads new lines of transcripts."
     ),
     flags=(JSON,),
 )

@@ -22,7 +22,7 @@ OUTCOMES = ("applied", "ignored", "contradicted", "corrected")
     description=(
         "applied: you followed it and it worked. ignored: it did not matter."
         " contradicted: it turned out to be wrong. corrected: it was right only after a"
-        " change. A session counts once; without --session, a day does. A memory with"
+        " change. Each session counts once; without --session, each day. A memory with"
         " numbered steps that was applied in three sessions, on two days, is offered as"
         " a skill: hm skill promote."
     ),

@@ -133,11 +133,7 @@ def get(request: CommandRequest) -> int:
     return 0
 
 
-@command(
-    "vault list",
-    description="Values are never listed.",
-    flags=(JSON,),
-)
+@command("vault list", flags=(JSON,))
 def list_(request: CommandRequest) -> int:
     """List the keys."""
     from hivemind_memory.curation.vault_access import open_vault
