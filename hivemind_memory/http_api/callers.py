@@ -6,6 +6,7 @@ path may name a workspace; neither widens what the token may see.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,6 +25,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.memory import Memory
     from hivemind_memory.state.tokens import Token
+
+READ_AT_ONCE = 2
+"""Memories of one client that answer at once, for each takes one question after the
+other. With a third, they mostly wait for Python's lock."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +94,35 @@ class CallerMemories:
         """
         self._state = server_state
         self._memory_dir = memory_dir
+        self._lock = threading.Lock()
+        self._readers: dict[Client, list[int]] = {}
+        """How many requests each of a client's memories answers now."""
+
+    @contextmanager
+    def lend_to_read(self, client: Client) -> Iterator[Memory]:
+        """Lend a memory for one request that changes nothing.
+
+        It is the one that fewest others read; those who ask alone share the usual one.
+
+        Raises:
+            Failure: The workspace in the path is not the caller's.
+            HivemindError: It cannot be opened now.
+        """
+        if client.workspace:
+            client = _in_workspace(client)
+        with self._lock:
+            counts = self._readers.setdefault(client, [0] * READ_AT_ONCE)
+            place = counts.index(min(counts))
+            counts[place] += 1
+        key = (client, place) if place else client
+        try:
+            with self._state.lend(key, lambda: self._open(client)) as memory:
+                yield memory
+        finally:
+            with self._lock:
+                counts[place] -= 1
+                if not any(counts):
+                    del self._readers[client]
 
     @contextmanager
     def lend(self, client: Client) -> Iterator[Memory]:

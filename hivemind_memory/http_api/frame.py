@@ -149,9 +149,12 @@ class Frame:
                 media = _headers_of(scope).get("content-type", "")
                 given["body"] = fields_in(body, media, route.body)
 
+        memories = self._memories
+        lend = memories.lend if route.is_change else memories.lend_to_read
+
         def work() -> _Reply:
             self._check()
-            with self._memories.lend(client) as memory:
+            with lend(client) as memory:
                 call = Call(
                     memory=memory,
                     by=client.name,

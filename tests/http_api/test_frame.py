@@ -16,6 +16,7 @@ import anyio
 import httpx
 import pytest
 
+from hivemind_memory import opening
 from hivemind_memory.http_api.callers import CallerMemories, Client
 from hivemind_memory.http_api.failures import (
     Failure,
@@ -25,6 +26,7 @@ from hivemind_memory.http_api.failures import (
 from hivemind_memory.http_api.frame import Frame
 from hivemind_memory.http_api.route_groups import all_groups
 from hivemind_memory.http_api.routes import Call, RouteGroup
+from hivemind_memory.mcp_server.server_state import ServerState
 from tests.http_api.served import Served, add_token, save, serving
 from tests.support.forked import HM, finish
 
@@ -426,7 +428,7 @@ class NoMemories:
     is_there: bool
 
     @contextmanager
-    def lend(self, client: Client) -> Iterator[None]:
+    def lend_to_read(self, client: Client) -> Iterator[None]:
         if not self.is_there:
             raise NoWorkspaceFailure
         yield None
@@ -452,3 +454,21 @@ def test_only_a_workspace_that_is_not_there_has_nothing_in_it(
             return await client.get("http://127.0.0.1/office/rows")
 
     assert anyio.run(ask).status_code == status
+
+
+def test_a_request_that_reads_waits_for_no_other_that_reads(home: Path) -> None:
+    """A memory takes one question after the other: one processor answered them all."""
+    assert home.is_dir()
+    state = ServerState(opening.open_memory)
+    memories, owner = CallerMemories(state, None), Client()
+    with memories.lend(owner) as usual:
+        with memories.lend_to_read(owner) as first:
+            with memories.lend_to_read(owner) as second:
+                with memories.lend_to_read(owner) as third:
+                    assert third is first
+                assert second is not first
+                assert second.caller == first.caller
+            with memories.lend_to_read(Client(is_visitor=True)) as other:
+                assert other.caller != first.caller
+        assert first is usual
+    state.close(30)
