@@ -3,18 +3,24 @@
 A message is found if it holds every word of the question, in any form that the engine
 takes for the same. If none does, the newest that hold the most of them are found, and
 the answer says so.
+
+What counts is the text that is shown: the vault may have got a value since a message
+was kept, and whoever finds a message by a word of it learns what the value is made of.
 """
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import NamedTuple
 
 from hivemind_memory.model.activity import first_id_at
 from hivemind_memory.model.terms import query_terms
+from hivemind_memory.redaction import mask
+from hivemind_memory.transcripts.shown_texts import ShownTexts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import apsw
 
@@ -86,23 +92,31 @@ def make_text_test(question: str) -> Callable[[str], bool]:
 def find_messages(
     connection: apsw.Connection, query: ActivityQuery, visible: VisibleActivity
 ) -> tuple[list[FoundMessage], bool]:
-    """Return messages, newest first, and whether they hold some of the words only."""
+    """Return messages, newest first, and whether they hold some of the words only.
+
+    Their secrets are masked.
+    """
     where, values = _condition(query, visible)
     first = first_id_at(query.since_s)
     terms = _words(query.text)
     if not terms:
         if query.text.strip():
             return [], False  # nothing but signs
-        rows = (first, *values, query.max_results)
-        return _rows(connection, _NEWEST.format(where=where), rows), False
+        rows = _rows(
+            connection, _NEWEST.format(where=where), (first, *values, query.max_results)
+        )
+        return [_masked(message) for message in rows], False
     sql = _BY_WORDS.format(where=where)
+    most = query.max_results + _CANDIDATES
     every = " AND ".join(map(_quoted, terms))
-    found = _rows(connection, sql, (every, first, *values, query.max_results))
+    rows = _rows(connection, sql, (every, first, *values, most))
+    found = list(islice(_shown(rows, every), query.max_results))
     if found or len(terms) == 1:
         return found, False
     some = " OR ".join(map(_quoted, terms))
-    found = _rows(connection, sql, (some, first, *values, _CANDIDATES))
-    return _fullest(found, terms)[: query.max_results], bool(found)
+    rows = _rows(connection, sql, (some, first, *values, _CANDIDATES))
+    found = _fullest(list(rows), terms, some, query.max_results)
+    return found, bool(found)
 
 
 def messages_holding(connection: apsw.Connection, text: str) -> list[int]:
@@ -123,7 +137,7 @@ def find_message(
         f"SELECT {_COLUMNS} FROM messages JOIN files ON files.id = messages.file"
         " WHERE messages.id = ?"
     )
-    found = next(iter(_rows(connection, sql, (number,))), None)
+    found = next(_rows(connection, sql, (number,)), None)
     return found if found is not None and visible.has(found.scope, "") else None
 
 
@@ -137,8 +151,8 @@ def messages_around(
         " ORDER BY messages.id {1} LIMIT ?"
     )
     values = (found.file, found.id, count)
-    before = _rows(connection, sql.format("<", "DESC"), values)
-    return before[::-1], _rows(connection, sql.format(">", "ASC"), values)
+    before = list(_rows(connection, sql.format("<", "DESC"), values))
+    return before[::-1], list(_rows(connection, sql.format(">", "ASC"), values))
 
 
 def _words(text: str) -> list[QueryTerm]:
@@ -176,17 +190,53 @@ def _condition(
     return "".join(f" AND {clause}" for clause in clauses), tuple(values)
 
 
+def _masked(message: FoundMessage) -> FoundMessage:
+    """Return a message as it is shown."""
+    return message._replace(text=mask(message.text))
+
+
+def _shown(messages: Iterable[FoundMessage], match: str) -> Iterator[FoundMessage]:
+    """Yield, masked, the messages that are found by what is shown of them, too."""
+    texts = ShownTexts()
+    for message in messages:
+        shown = _masked(message)
+        if shown.text == message.text or texts.has_match(shown.text, match):
+            yield shown
+
+
 def _fullest(
-    found: Sequence[FoundMessage], terms: Sequence[QueryTerm]
+    found: Sequence[FoundMessage], terms: Sequence[QueryTerm], match: str, limit: int
 ) -> list[FoundMessage]:
-    """Return those with the most words, newest first."""
+    """Return those that show the most words, newest first, masked.
+
+    Args:
+        found: Newest first.
+        terms: Of the question.
+        match: What they were found by.
+        limit: How many are returned.
+    """
 
     def count(message: FoundMessage) -> int:
         folded = message.text.casefold()
         return sum(any(form in folded for form in _forms(term)) for term in terms)
 
-    most = max(map(count, found), default=0)
-    return [message for message in found if count(message) == most]
+    levels: dict[int, list[FoundMessage]] = {}
+    for message in found:
+        levels.setdefault(count(message), []).append(message)
+    # Masking takes long, and only ever removes words.
+    for words in range(len(terms), -1, -1):
+        fullest: list[FoundMessage] = []
+        for message in sorted(levels.get(words, ()), key=lambda it: -it.id):
+            for shown in _shown((message,), match):
+                if count(shown) >= words:
+                    fullest.append(shown)
+                else:
+                    levels.setdefault(count(shown), []).append(message)
+            if len(fullest) == limit:
+                break
+        if fullest:
+            return fullest
+    return []
 
 
 def _forms(term: QueryTerm) -> tuple[str, ...]:
@@ -196,7 +246,7 @@ def _forms(term: QueryTerm) -> tuple[str, ...]:
 
 def _rows(
     connection: apsw.Connection, sql: str, values: tuple[object, ...]
-) -> list[FoundMessage]:
-    """Return the messages that a query selects."""
-    rows = connection.execute(sql, values)
-    return [FoundMessage(*row) for row in rows]
+) -> Iterator[FoundMessage]:
+    """Yield the messages that a query selects, read as they are asked for."""
+    for row in connection.execute(sql, values):
+        yield FoundMessage(*row)

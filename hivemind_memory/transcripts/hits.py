@@ -19,24 +19,6 @@ if TYPE_CHECKING:
     from hivemind_memory.transcripts.find import FoundMessage
 
 
-def tells_a_secret(text: str, shown: str, words: Sequence[str]) -> bool:
-    """Return whether a word is found only in what is masked of a text.
-
-    To return it would say what the secret is made of, word by word.
-
-    Args:
-        text: As it is kept.
-        shown: The same with its secrets masked.
-        words: Of the query.
-    """
-    if shown == text:
-        return False
-    folded, seen = text.casefold(), shown.casefold()
-    return any(
-        word.casefold() in folded and word.casefold() not in seen for word in words
-    )
-
-
 class HitMaker:
     """Makes hits whose times are in the user's time zone.
 

@@ -9,6 +9,7 @@ import pytest
 from hivemind_memory.access.rules import OWNER, Caller
 from hivemind_memory.errors import MemoryNotFoundError
 from hivemind_memory.model.activity import MAX_CONTENT_CHARS, ActivityQuery
+from hivemind_memory.redaction import detection, redact
 from hivemind_memory.transcripts.rows import call_row, posted_row
 from tests.support.sandbox import Sandbox
 from tests.transcripts.places import (
@@ -129,6 +130,43 @@ def test_no_half_of_a_secret_is_kept_of_a_long_row(start: int) -> None:
     row = posted_row(workspace="workspaces/web", label="d", content=f"{begin} {token}")
 
     assert "ghp_" not in row.content
+
+
+@pytest.mark.parametrize(
+    ("word", "guess"),
+    [
+        ("zanzibar", "zanzibar"),
+        ("zanzibar", "zánzibar"),  # another accent
+        ("Krähennest", "krahennest"),  # none
+        ("crowing", "crowed"),  # another ending
+        ("teapots", "gauge teapots"),  # with a word that is shown
+        ("teapots", "gauge tea cups téapots"),  # with some that nothing has
+    ],
+)
+def test_a_word_that_is_masked_finds_no_more_than_a_wrong_guess(
+    sandbox: Sandbox,
+    user: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    word: str,
+    guess: str,
+) -> None:
+    """In any form: each right guess would tell a word of the secret."""
+    secret = f"{word} velvet trombone"
+    put_claude(user, [claude_line("gauge"), claude_line(f"gauge {secret}", second=1)])
+    wrong = " ".join([*guess.split()[:-1], "guppies"])
+    assert find(sandbox, user, "trombone") == [f"gauge {secret}"]
+    with activity_over(sandbox, user, session_days=DAYS) as activity:
+        activity.add(posted_row(workspace="workspaces/web", label="d", content=secret))
+    for module in (redact, detection):
+        monkeypatch.setattr(module, "secret_values", lambda: (secret,), raising=False)
+
+    shown = find(sandbox, user, "gauge")
+
+    assert shown == ["gauge [redacted:vault-value]", "gauge"]
+    assert find(sandbox, user, guess) == find(sandbox, user, wrong)
+    assert find(sandbox, user, guess, max_results=1) == find(
+        sandbox, user, wrong, max_results=1
+    )
 
 
 @pytest.mark.parametrize(
