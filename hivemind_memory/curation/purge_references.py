@@ -20,6 +20,7 @@ from hivemind_memory.notes.edge import (
     FIELDS,
     links_in,
     names_of_note,
+    references_in_broken,
     replace_references,
     targets,
 )
@@ -166,8 +167,8 @@ def _clean(
     """
     front = split_front_matter(text)
     if front.is_broken:
-        head = text.partition("\n---")[0].casefold()
-        if not any(name in head for name in finder.names):
+        head, near = text.partition("\n---")[0], scope_of(path)
+        if not any(finder.find(item, near) for item in references_in_broken(head)):
             return 0
         if is_dry_run:
             return 1

@@ -34,6 +34,12 @@ _NAMES = ("id", "key", "path")
 _WIKI_LINK = lazy_re(
     r"!?\[\[([^\s\[\]|#][^\[\]|#\n]{0,200})(?:[#|][^\[\]\n]{0,200})?\]\]"
 )
+_REFERRING = {*FIELDS.values(), "superseded_by"}
+_FIELD_LINE = lazy_re(r"([\w-]+):(?=\s|$)")
+_COMMENT = lazy_re(r"(?:^|\s)#.*")
+_BETWEEN_ITEMS = lazy_re(
+    r"""[\[\],{}"'|]|^\s*(?:-\s+)+|(?:^|(?<=[\s{,]))(?:id|key|path|weight|by):\s"""
+)
 
 
 def references(value: object) -> Iterator[tuple[str, float]]:
@@ -93,6 +99,24 @@ def edges_of(
             break
         found.setdefault((kind, target), weight)
     return [(kind, target, weight) for (kind, target), weight in found.items()]
+
+
+def references_in_broken(head: str) -> Iterator[str]:
+    r"""Yield what the lines of a front matter that does not parse refer to.
+
+    >>> list(references_in_broken("title: a: b\nrelated:\n- shop # too\n- {key: k}"))
+    ['shop', 'k']
+    """
+    is_inside = False
+    for line in head.splitlines():
+        field = _FIELD_LINE.match(line)
+        if field:
+            is_inside = field[1] in _REFERRING
+        if is_inside:
+            items = _COMMENT.sub("", line[field.end() :] if field else line)
+            yield from links_in(items)
+            pieces = _BETWEEN_ITEMS.split(items)
+            yield from (piece.strip() for piece in pieces if piece.strip())
 
 
 def links_in(text: str) -> Iterator[str]:

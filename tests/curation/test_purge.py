@@ -538,6 +538,41 @@ def test_a_purge_reaches_every_form_of_a_reference(
     assert receipt.is_complete
 
 
+BROKEN = "title: How we deploy: the long story"
+
+
+@pytest.mark.parametrize(
+    ("front", "is_reference"),
+    [
+        ("related: other # no vault", False),
+        ("related: [other, vaults]\ntags: [vault]", False),
+        ("key: vault-door\n# related: vault", False),
+        ("related: [other]\nreading:\n- vault", False),
+        ("related: vault", True),
+        ('related: ["[[vault|the safe]]", other]', True),
+        ("contradicts: {key: vault, weight: 0.5}", True),
+        ("supersedes:\n  - other\n  - path: vault.md # too", True),
+        ("related:\n- other\n- key: vault", True),
+        ("superseded_by: ID", True),
+        ("related: [vault", True),
+    ],
+)
+def test_a_note_that_does_not_parse_holds_up_a_purge_only_if_it_refers_to_it(
+    bench: Bench, front: str, is_reference: bool
+) -> None:
+    """The name is a whole item of a field that refers, and not a part of a word."""
+    saved = bench.save("vault", SECRET)
+    bench.save("other", OTHER)
+    note = f"---\n{BROKEN}\n{front.replace('ID', saved.id)}\n---\nKnows of it.\n"
+    (bench.sandbox.notes / "story.md").write_text(note)
+
+    planned = bench.purge("vault", is_dry_run=True)
+    receipt = bench.purge("vault")
+
+    assert count(planned, "references") == is_reference
+    assert [item.what for item in receipt.left] == ["story.md"] * is_reference
+
+
 def test_a_reference_to_a_memory_that_stays_is_kept(bench: Bench) -> None:
     """The key of a purged version is the key of the one in its place."""
     old = bench.save("vault", SECRET)
