@@ -40,7 +40,7 @@ MAX_LOOKED_THROUGH = 5_000  # notes, in about 3 s; more are read in the backgrou
 BODY_VERSION = "bodies 7"
 """Version of the rules for terms and searched text; a new name rereads all notes."""
 
-REDACTION_VERSION = "secrets 20"
+REDACTION_VERSION = "secrets 21"
 """Which rules hide secrets from the index; with others every note is read again."""
 
 QUICK_NOTES = 16

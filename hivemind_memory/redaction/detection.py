@@ -153,7 +153,7 @@ def find_secrets_in_part(text: str, known: Iterable[str] = ()) -> tuple[Secret, 
         from hivemind_memory.redaction.in_code.literals import joined
 
         spans += joined(hidden, lambda whole: _spans(whole, values, is_code=True))
-    if "\\u00" in hidden or "&" in hidden:
+    if "\\u00" in hidden or "&" in hidden:  # before the import; see has_escape
         from hivemind_memory.redaction.in_formats.escapes import has_escape, in_escaped
 
         if has_escape(hidden):

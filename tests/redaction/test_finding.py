@@ -18,6 +18,12 @@ LABEL = "RSA PRIVATE " + "KEY"
 KEY = f"{EDGE}BEGIN {LABEL}{EDGE}\n{BODY}\n{EDGE}END {LABEL}{EDGE}"
 
 
+@pytest.mark.parametrize("escape", ["&amp;", "&lt;", "&gt;", "&#62;", "\\u003e"])
+def test_a_secret_with_any_escaped_character_is_replaced(escape: str) -> None:
+    """Each escape that is read is one of those that are looked for."""
+    assert scrub(f"token v4CHG{escape}AuBm9").text == "token [redacted:password]"
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

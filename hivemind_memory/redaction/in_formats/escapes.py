@@ -19,31 +19,31 @@ _ESCAPE = lazy_re(
     r"|&(?P<name>amp|lt|gt|quot|apos);|&#(?P<code>3[3-9]|4\d|6[0-4]|9[1-6]|12[3-6]);"
 )
 _NAMED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
+MAX_LINE_CHARS = 2_000
+"""Longer lines are not searched for escapes: most of them are data."""
+
 _BESIDE = lazy_re(r"(?i)pass|pw|secret|token|key|cred|psk|auth")
 
 
 def has_escape(text: str) -> bool:
-    """Return whether a text may have an escaped sign."""
-    return "\\u00" in text or "&amp;" in text or "&#" in text or "&lt;" in text
+    """Return whether a text has an escaped character."""
+    return ("\\u00" in text or "&" in text) and _ESCAPE.search(text) is not None
 
 
 def in_escaped(text: str, find: Callable[[str], list[TextSpan]]) -> list[TextSpan]:
-    """Return what *find* finds in values once their escaped signs are written out."""
+    """Return what *find* finds in values once their escapes are written out."""
     spans: list[TextSpan] = []
     start = 0
     for line in text.split("\n"):
         at, start = start, start + len(line) + 1
-        found = list(_ESCAPE.finditer(line)) if has_escape(line) else []
-        if not found or len(line) > _LONGEST or not _BESIDE.search(line):
+        found = list(_ESCAPE.finditer(line)) if "\\u00" in line or "&" in line else []
+        if not found or len(line) > MAX_LINE_CHARS or not _BESIDE.search(line):
             continue
         spans += [
             (at + first, at + last, kind)
             for first, last, kind in _in_line(line, [e.span() for e in found], find)
         ]
     return spans
-
-
-_LONGEST = 2_000
 
 
 def _in_line(
@@ -55,7 +55,7 @@ def _in_line(
     pieces: list[str] = []
     done = 0
     for start, end in places:
-        pieces += [*line[done:start], _ESCAPE.sub(_sign, line[start:end])]
+        pieces += [*line[done:start], _ESCAPE.sub(_unescaped, line[start:end])]
         done = end
     pieces += line[done:]
     widths = [1] * len(pieces)
@@ -75,8 +75,8 @@ def _in_line(
     ]
 
 
-def _sign(found: re.Match[str]) -> str:
-    """Return the sign that an escape stands for."""
+def _unescaped(found: re.Match[str]) -> str:
+    """Return the character that an escape stands for."""
     if found["hex"]:
         return chr(int(found["hex"], 16))
     return chr(int(found["code"])) if found["code"] else _NAMED[found["name"]]

@@ -20,9 +20,6 @@ from hivemind_memory.redaction.in_prose.handing_evidence import (
     weight,
 )
 from hivemind_memory.redaction.in_prose.handing_labels import (
-    ANY_CODES,
-    CODE_STEMS,
-    LOCKS,
     Label,
 )
 from hivemind_memory.redaction.in_prose.handing_rows import Rows
@@ -49,23 +46,12 @@ if TYPE_CHECKING:
 ENOUGH = 6.0
 """What must speak for a value, of some nine points at most."""
 
-_MOST_ROWS_BELOW = 2
-_SHORT_LINE = 110
 _LONG_LINE = 400
-_SHORT_ROW = 9
-_SHORT_LABEL = 40
-_LONGEST_PIECE = 200
-_GROUP = 4
-_LEAST_LOOKS, _LEAST_BESIDE_A_PLACE, _CHOSEN = 2.0, 2.5, 3.0
-_AROUND = "\"'`„“”«»「」『』()[]{}*_#.,;:!?。、"
-_QUOTES = "\"'`„“”«»「」『』()[]{}*_#.,;:。、"
-_JOINTS = lazy_re(r"[\"'`„“”«»「」『』()\[\]{}*,;:=。、<>|\u3040-\uffef]+|[.!?]+$")
+_CHOSEN = 3.0
 _PUBLIC_KEY = lazy_re(
     r"(?i)public_?key[\"'`]{0,1}[ \t]{0,4}[:=][ \t]{0,4}[\"'`]{0,1}\Z"
 )
 _SPELLED = frozenset((Label.PASSWORD, Label.CODE, Label.ANY_CODE))
-_SHORT_HEAD = 60
-_LONGEST_LIST = 10
 _SIGNED = lazy_re(
     r"(?=.*\d)(?=.*[A-Za-z]{3})(?:\w[\w.-]{3,30}[!?#$%*]{1,3}|\w{2,20}[!?#$%*]\w{2,20})"
 )
@@ -74,15 +60,8 @@ _ROW = lazy_re(
     r"[ \t>]{0,20}[-*•–+][ \t]{1,4}[^\W\d_][\w .-]{1,24}[:–—]"
     r"[ \t]{1,4}\S{7,40}[ \t\r]{0,4}"
 )
-_SPOKEN_CODES = frozenset(("code", "codes", "kod", "código", "codice"))
-_LEAST_SPOKEN = 4
 _CODE_HEADS = ("code", "kod", "código", "codice", "код")
 _LOGIN_HEADS = ("login", "cred", "zugang", "access")
-_NUMBER_WORDS = ANY_CODES | LOCKS | frozenset(CODE_STEMS)
-_NUMBER = lazy_re(
-    r"(?<![A-Za-z0-9_./:-])(?:\d{3,8}|\d{3}-\d{3}|\d\d?(?:-\d\d?){2,7})"
-    r"(?![A-Za-z0-9_/:-])"
-)
 
 
 def handed_over(there: LineWords) -> Iterator[TextSpan]:
