@@ -258,6 +258,23 @@ def test_a_library_has_one_home() -> None:
     assert strays == []
 
 
+def test_what_the_system_says_is_put_into_words_in_one_place() -> None:
+    """One failure is told in the same words by every command."""
+    readers = {
+        name_of(module)
+        for module in MODULES
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8")))
+        if (
+            isinstance(node, ast.Attribute)
+            and node.attr == "strerror"
+            and not (isinstance(node.value, ast.Name) and node.value.id == "os")
+        )
+        or (isinstance(node, ast.Constant) and node.value == "strerror")
+    }
+
+    assert readers == {"files/errors.py"}
+
+
 def test_imports_go_downward_only() -> None:
     """A reader can understand a file without opening those above it."""
     upward = [

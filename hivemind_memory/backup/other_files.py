@@ -11,6 +11,7 @@ import stat
 
 from hivemind_memory.errors import NotePathError
 from hivemind_memory.files.descriptors import open_regular
+from hivemind_memory.files.errors import reason_of
 from hivemind_memory.files.paths import parse_note_path
 from hivemind_memory.files.places import INDEX_FOLDER
 from hivemind_memory.model.note_path import NotePath
@@ -106,7 +107,7 @@ def _read(path: str, stage: Stage) -> tuple[str, Staged | None, int]:
         with open(path, "rb", opener=open_regular) as file:
             data, _ = stage.hold_file(file.fileno(), max_bytes=MAX_FILE_BYTES)
     except OSError as error:
-        return f"it cannot be read: {error.strerror}", None, 0
+        return f"it cannot be read: {reason_of(error)}", None, 0
     if data.size > MAX_FILE_BYTES:
         return _TOO_LARGE, None, 0
     return "", data, info.st_mtime_ns

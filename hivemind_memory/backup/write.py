@@ -32,7 +32,7 @@ from hivemind_memory.errors import (
 )
 from hivemind_memory.files.atomic import PartialFile, remove_partial_copies
 from hivemind_memory.files.descriptors import OpenFolder, open_regular
-from hivemind_memory.files.errors import cause_of
+from hivemind_memory.files.errors import cause_of, reason_of
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.files.paths import PARTIAL_PREFIX
 from hivemind_memory.files.places import JOURNAL_FILE, vault_file
@@ -270,7 +270,7 @@ class _Archive:
             except FileNotFoundError:
                 continue
             except OSError as error:
-                reason = f"it cannot be read: {error.strerror}"
+                reason = f"it cannot be read: {reason_of(error)}"
                 self.skipped += (SkippedNote(path=record, reason=reason),)
             else:
                 self._members.add(NOTES + record, data)

@@ -34,6 +34,7 @@ def become(
 
     If that fails, print why and return the exit code that a shell would.
     """
+    from hivemind_memory.files.errors import reason_of
     from hivemind_memory.launch.agents import (
         NOT_RUNNABLE,
         exec_process,
@@ -46,13 +47,13 @@ def become(
         try:
             os.chdir(folder)
         except OSError as error:
-            why = error.strerror
+            why = reason_of(error)
             _report(f"The folder {folder} cannot be opened: {why}.")
             return NOT_RUNNABLE
     try:
         exec_process(words, environ)
     except OSError as error:
-        why = error.strerror
+        why = reason_of(error)
         if isinstance(error, FileNotFoundError):
             why = "the program that its first line names is missing"
         _report(f"{words[0]} cannot be run: {why}.")

@@ -209,9 +209,12 @@ def _report_unexpected(error: Exception) -> int:
     if isinstance(error, MemoryError):
         hint = "Close some programs, or raise the limit (ulimit -v), and try again."
         return _report("There is not enough memory.", hint, EXIT_ERROR)
-    if isinstance(error, OSError) and error.strerror:
+    if isinstance(error, OSError) and error.errno:
         place = f": {error.filename}" if error.filename else ""
-        return _report(f"{error.strerror}{place}.", "", EXIT_ERROR)
+        from hivemind_memory.files.errors import cause_of
+
+        cause, hint = cause_of(error)
+        return _report(f"{cause[0].upper()}{cause[1:]}{place}.", hint, EXIT_ERROR)
     message = f"Unexpected {type(error).__name__}: {error}"
     hint = "This is a bug; HIVEMIND_DEBUG=1 shows where it happened."
     return _report(message, hint, EXIT_ERROR)

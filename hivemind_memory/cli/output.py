@@ -241,7 +241,9 @@ def _write_stdout(text: str) -> None:
     except BrokenPipeError as error:
         raise OutputClosedError from error
     except OSError as error:
-        raise OutputError(error.strerror) from error
+        from hivemind_memory.files.errors import reason_of
+
+        raise OutputError(reason_of(error)) from error
 
 
 def write_stderr(text: str) -> None:

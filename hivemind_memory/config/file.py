@@ -10,6 +10,7 @@ import os
 
 from hivemind_memory.errors import ConfigError, NotSavedError
 from hivemind_memory.files.descriptors import IrregularFileError, open_regular
+from hivemind_memory.files.errors import reason_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,10 +61,10 @@ def read_config(path: str) -> ConfigFile:
     except (FileNotFoundError, NotADirectoryError):
         return ConfigFile(path, {}, {})
     except IrregularFileError as error:
-        message = f"{path} cannot be read: {error.strerror}."
+        message = f"{path} cannot be read: {reason_of(error)}."
         raise ConfigError(message, hint="Move it away.") from error
     except OSError as error:
-        message = f"{path} cannot be read: {error.strerror}."
+        message = f"{path} cannot be read: {reason_of(error)}."
         raise ConfigError(message, hint="Check its permissions (chmod 600).") from error
     document = _parse(path, data)
     if not isinstance(document, dict):
@@ -196,5 +197,5 @@ def _write(path: str, document: Mapping[str, object]) -> None:
         make_private_folder(os.path.dirname(real))
         write_file(real, text.encode("utf-8", "surrogatepass"))
     except OSError as error:
-        message = f"{path} could not be written: {error.strerror}."
+        message = f"{path} could not be written: {reason_of(error)}."
         raise NotSavedError(message, hint="The file is unchanged.") from error

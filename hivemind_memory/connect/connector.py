@@ -53,6 +53,7 @@ from hivemind_memory.connect.settings_file import (
     write_connection_records,
 )
 from hivemind_memory.errors import HivemindError, NotConnectedError
+from hivemind_memory.files.errors import reason_of
 from hivemind_memory.files.locks import exclusive
 from hivemind_memory.files.places import locks_folder
 from hivemind_memory.model.value import replaced
@@ -290,7 +291,7 @@ class Connector:
         try:
             write_connection_records(self._around.home, records)
         except OSError as error:
-            message = f"{self._around.home} cannot be written: {error.strerror}."
+            message = f"{self._around.home} cannot be written: {reason_of(error)}."
             raise NotConnectedError(message) from error
 
 

@@ -20,6 +20,7 @@ from hivemind_memory.errors import NotConnectedError
 from hivemind_memory.files import descriptors
 from hivemind_memory.files.atomic import PartialFile, write_file
 from hivemind_memory.files.descriptors import open_regular
+from hivemind_memory.files.errors import reason_of
 from hivemind_memory.model.snapshot import FileSignature
 from hivemind_memory.model.value import NO_ITEMS, value
 
@@ -68,7 +69,9 @@ def read_client_file(path: str) -> ClientFile:
     except (FileNotFoundError, NotADirectoryError):
         return ClientFile(path=path, real=real, text=None)
     except OSError as error:
-        raise NotConnectedError(f"{path} cannot be read: {error.strerror}.") from error
+        raise NotConnectedError(
+            f"{path} cannot be read: {reason_of(error)}."
+        ) from error
     found = descriptors.read_regular(fd, _MAX_BYTES)
     if found is None:
         raise NotConnectedError(f"{path} is not a settings file.")
@@ -125,7 +128,7 @@ def write_client_file(old: ClientFile, text: str) -> None:
             _refuse_changed(old)
             written.replace(name)
     except OSError as error:
-        message = f"{old.path} cannot be written: {error.strerror}."
+        message = f"{old.path} cannot be written: {reason_of(error)}."
         raise NotConnectedError(message) from error
 
 
@@ -142,7 +145,7 @@ def delete_client_file(old: ClientFile, folders: tuple[str, ...]) -> None:
             if os.path.isdir(folder) and not os.listdir(folder):
                 os.rmdir(folder)
     except OSError as error:
-        message = f"{old.path} cannot be deleted: {error.strerror}."
+        message = f"{old.path} cannot be deleted: {reason_of(error)}."
         raise NotConnectedError(message) from error
 
 

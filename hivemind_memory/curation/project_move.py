@@ -31,6 +31,7 @@ from hivemind_memory.files.descriptors import (
     make_private_folder,
     open_regular,
 )
+from hivemind_memory.files.errors import reason_of
 from hivemind_memory.files.folder import NotesFolder
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import FOLDERS, make_scope
@@ -144,8 +145,9 @@ def finish_move(places: Places, folder: NotesFolder) -> ProjectMove | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        reason = reason_of(error) if isinstance(error, OSError) else error
         raise NotSavedError(
-            f"{plan} cannot be read: {getattr(error, 'strerror', None) or error}.",
+            f"{plan} cannot be read: {reason}.",
             hint="Remove it, then look at `hm project list`.",
         ) from error
     return _finish(places, folder, move)

@@ -79,6 +79,13 @@ def cause_of(error: OSError) -> tuple[str, str]:
     return reason.lower(), "Try again; `hm doctor` checks for problems."
 
 
+def reason_of(error: OSError) -> str:
+    """Return why the system refused, as a clause of a sentence that names the file."""
+    if isinstance(error, IrregularFileError | FileInTheWayError):
+        return str(error.strerror)  # says "it"
+    return cause_of(error)[0]
+
+
 def read_error(path: NotePath, error: OSError) -> HivemindError:
     """Return the error to raise when a note could not be opened or read."""
     if isinstance(error, FileNotFoundError):

@@ -11,7 +11,7 @@ import marshal
 from operator import attrgetter
 
 from hivemind_memory.files.digests import blake2b_hex
-from hivemind_memory.files.errors import is_gone, is_in_the_way
+from hivemind_memory.files.errors import is_gone, is_in_the_way, reason_of
 from hivemind_memory.files.paths import (
     DEVICE_STARTS,
     MAX_PARTS,
@@ -259,7 +259,7 @@ class _Pass:
         if is_gone(error):
             return  # deleted, or swapped for a link, meanwhile
         what = "the folder cannot be listed" if path[-1] == "/" else "it cannot be read"
-        self.skipped[path] = f"{what}: {error.strerror}"
+        self.skipped[path] = f"{what}: {reason_of(error)}"
         if not isinstance(error, PermissionError):
             self.unlisted.append(path)
 
@@ -274,7 +274,7 @@ class _Pass:
         try:
             child = self._follow(path) if self._follow else None
         except OSError as error:
-            self.skipped[path] = f"the link is not followed: {error.strerror}"
+            self.skipped[path] = f"the link is not followed: {reason_of(error)}"
             if not (
                 is_gone(error)
                 or is_in_the_way(error)
@@ -290,7 +290,7 @@ class _Pass:
             with child:
                 self.scan(child, f"{path}/", depth + 1)
         except OSError as error:
-            self.skipped[path] = f"the folder cannot be listed: {error.strerror}"
+            self.skipped[path] = f"the folder cannot be listed: {reason_of(error)}"
             if not isinstance(error, PermissionError):
                 self.unlisted.append(f"{path}/")
         finally:

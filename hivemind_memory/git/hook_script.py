@@ -11,6 +11,7 @@ import os
 from hivemind_memory.errors import HookNotChangedError, NotInjectedError
 from hivemind_memory.files.atomic import write_file
 from hivemind_memory.files.descriptors import open_regular
+from hivemind_memory.files.errors import reason_of
 from hivemind_memory.files.marked_section import (
     SETTINGS_MARKS,
     body_of,
@@ -138,5 +139,5 @@ def _replace(path: str, data: bytes) -> None:
 def _unchanged(path: str, error: OSError) -> HookNotChangedError:
     """Return the error for a hook that cannot be changed."""
     return HookNotChangedError(
-        f"{path}: {error.strerror}.", effect="The hook was not changed"
+        f"{path}: {reason_of(error)}.", effect="The hook was not changed"
     )

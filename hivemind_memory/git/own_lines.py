@@ -13,6 +13,7 @@ from contextlib import suppress
 from hivemind_memory.errors import NotInjectedError
 from hivemind_memory.files.atomic import write_file
 from hivemind_memory.files.descriptors import open_regular
+from hivemind_memory.files.errors import reason_of
 from hivemind_memory.files.marked_section import body_of, put_section, remove_section
 
 TYPE_CHECKING = False
@@ -105,5 +106,5 @@ def replace_small(path: str, data: bytes) -> None:
         mode = stat.S_IMODE(os.stat(path).st_mode) if os.path.exists(path) else 0o644
         write_file(path, data, mode=mode)
     except OSError as error:
-        message = f"git's settings cannot be changed: {error.strerror}: {path}"
+        message = f"{path} cannot be changed: {reason_of(error)}"
         raise NotInjectedError(message) from error

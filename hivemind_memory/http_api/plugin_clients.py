@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from hivemind_memory.errors import HivemindError
+from hivemind_memory.files.errors import reason_of
 from hivemind_memory.mcp_server.http_checks import Refuse
 from hivemind_memory.mcp_server.http_sessions import App, Receive, Scope, Send
 
@@ -90,7 +91,7 @@ def unix_socket(path: str) -> Iterator[socket.socket]:
         listening.bind(path)
     except OSError as error:
         listening.close()
-        raise _cannot_listen(path, error.strerror or str(error)) from error
+        raise _cannot_listen(path, reason_of(error)) from error
     finally:
         os.umask(before)
     try:
@@ -123,7 +124,7 @@ def _remove_stale(path: str) -> None:
             os.unlink(path)
             return
         except OSError as error:
-            raise _cannot_listen(path, error.strerror or str(error)) from error
+            raise _cannot_listen(path, reason_of(error)) from error
     raise _cannot_listen(path, "another server listens there")
 
 

@@ -15,6 +15,7 @@ from hivemind_memory.errors import GitError, NotInjectedError
 from hivemind_memory.files import descriptors
 from hivemind_memory.files.atomic import PartialFile, remove_free_partial_files
 from hivemind_memory.files.descriptors import OpenFolder
+from hivemind_memory.files.errors import reason_of
 from hivemind_memory.git.index_copy import clear_index_copies
 from hivemind_memory.inject.agent_files import KNOWN_FILES
 from hivemind_memory.model.value import value
@@ -94,7 +95,7 @@ def read_file(root: str, file: str, *, forbidden: tuple[str, ...] = ()) -> Workt
             mode=descriptors.PRIVATE_FILE,
         )
     except OSError as error:
-        raise UnusableFileError(f"{file} cannot be read: {error.strerror}") from error
+        raise UnusableFileError(f"{file} cannot be read: {reason_of(error)}") from error
     found = descriptors.read_regular(fd, _MAX_BYTES)
     if found is None:
         raise UnusableFileError(f"{file} is not a text file of reasonable size")
@@ -181,7 +182,7 @@ def write_file(old: WorktreeFile, data: bytes, *, beside: str = "") -> None:
                 raise
             _write_by_way_of(folder, old, data)
     except OSError as error:
-        message = f"{old.file} cannot be written: {error.strerror}"
+        message = f"{old.file} cannot be written: {reason_of(error)}"
         raise NotInjectedError(message) from error
 
 
@@ -195,7 +196,7 @@ def delete_file(old: WorktreeFile) -> None:
             os.rmdir(folder)
             folder = os.path.dirname(folder)
     except OSError as error:
-        message = f"{old.file} cannot be deleted: {error.strerror}"
+        message = f"{old.file} cannot be deleted: {reason_of(error)}"
         raise NotInjectedError(message) from error
 
 

@@ -18,6 +18,7 @@ from urllib.parse import quote, unquote_to_bytes
 
 from hivemind_memory.access.rules import AGENT_VARIABLES
 from hivemind_memory.errors import NotLaunchedError
+from hivemind_memory.files.errors import reason_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -193,7 +194,7 @@ class Tmux:
             message = f"tmux did not answer within {_TIMEOUT_S:g} s."
             raise NotLaunchedError(message) from error
         except OSError as error:
-            message = f"tmux cannot be run: {error.strerror}."
+            message = f"tmux cannot be run: {reason_of(error)}."
             raise NotLaunchedError(message) from error
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import os
 import signal
 import socket
 import sys
@@ -18,6 +17,7 @@ from typing import ClassVar
 import uvicorn
 
 from hivemind_memory.errors import HivemindError
+from hivemind_memory.files.errors import reason_of
 from hivemind_memory.mcp_server.client_timeout import (
     CLIENT_WAIT_S,
     ClientTimeout,
@@ -207,7 +207,7 @@ class _Listening(socket.socket):
 
 def _why(error: OSError, port: int) -> str:
     """Return why the system refuses the port, and which process has it if it tells."""
-    reason = os.strerror(error.errno or 0)
+    reason = reason_of(error)
     if error.errno == errno.EADDRINUSE and (holder := find_holder(port)):
         return f"{reason} by {holder}"
     return reason

@@ -14,6 +14,7 @@ from hivemind_memory.files.descriptors import (
     open_regular,
     set_mode,
 )
+from hivemind_memory.files.errors import reason_of
 
 _MIN_CHARS = 16
 
@@ -38,7 +39,7 @@ def read_token(path: str, make_token: Callable[[], str] = _new_token) -> str:
             _write_new(path, make_token())
         token = _read(path)
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not text"
+        reason = reason_of(error) if isinstance(error, OSError) else "it is not text"
         raise HivemindError(
             f"Cannot read the token from {path}: {reason}.",
             hint="Check who owns the file, or choose another with --token-file.",

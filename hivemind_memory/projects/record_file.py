@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from hivemind_memory.files.errors import reason_of
 from hivemind_memory.files.scope_folders import SEEN_FOLDER
 from hivemind_memory.projects.identity import KnownFolder, ProjectRecord
 from hivemind_memory.projects.known_project import (
@@ -48,7 +49,7 @@ def read_record(above: str, slug: str) -> ProjectRecord:
     except FileNotFoundError:
         return ProjectRecord(slug=slug)
     except OSError as error:
-        return ProjectRecord(slug=slug, problem=error.strerror or str(error))
+        return ProjectRecord(slug=slug, problem=reason_of(error))
     if len(data) > MAX_RECORD_BYTES:
         why = f"it is larger than {MAX_RECORD_BYTES // 1024} kB"
         return ProjectRecord(slug=slug, problem=why)

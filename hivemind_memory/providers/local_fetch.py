@@ -21,6 +21,7 @@ from hivemind_memory.files.descriptors import (
     sync_file,
     write_all,
 )
+from hivemind_memory.files.errors import reason_of
 from hivemind_memory.files.own_files import open_own
 from hivemind_memory.version import __version__
 
@@ -100,7 +101,7 @@ def fetch_model(
     except OSError as error:
         if isinstance(error, URLError) or error.errno is None:
             raise _no_answer(server, error) from error
-        message = f"{model.name} could not be stored: {error.strerror}."
+        message = f"{model.name} could not be stored: {reason_of(error)}."
         raise EmbeddingError(message, hint=f"It needs {folder}.") from error
     return folder
 

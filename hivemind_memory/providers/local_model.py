@@ -24,6 +24,7 @@ from hivemind_memory.errors import (
     EmbeddingInvalidError,
     EmbeddingRefusedError,
 )
+from hivemind_memory.files.errors import reason_of
 from hivemind_memory.providers.local_weights import (
     TOKENIZER_FILE,
     Measured,
@@ -195,7 +196,7 @@ def measure(weights: Weights, models: str) -> Measured:
     try:
         digest = digest_of(weights)
     except OSError as error:
-        raise _unusable(weights, error.strerror or "unreadable") from error
+        raise _unusable(weights, reason_of(error)) from error
     start_s = time.perf_counter()
     load_model(weights, digest).embed("ready?")
     measured = Measured(digest, round(time.perf_counter() - start_s, 3))

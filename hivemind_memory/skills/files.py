@@ -16,6 +16,7 @@ from hivemind_memory.errors import NotInjectedError, SkillNotWrittenError
 from hivemind_memory.files import descriptors
 from hivemind_memory.files.atomic import PARTIAL_FILE, PartialFile
 from hivemind_memory.files.descriptors import OpenFolder
+from hivemind_memory.files.errors import reason_of
 from hivemind_memory.files.locks import LOCK_WAIT_S, exclusive
 from hivemind_memory.files.marked_section import SectionMarks
 from hivemind_memory.files.places import worktree_lock
@@ -289,5 +290,4 @@ def _failed(copy: SkillCopy, what: str, error: OSError) -> SkillNotWrittenError:
             f"{skill_file(copy)} {what}: part of its path is a link, or not a folder.",
             hint="Skills are only written through plain folders.",
         )
-    why = error.strerror or type(error).__name__
-    return SkillNotWrittenError(f"{skill_file(copy)} {what}: {why}.")
+    return SkillNotWrittenError(f"{skill_file(copy)} {what}: {reason_of(error)}.")

@@ -17,6 +17,7 @@ from hivemind_memory.files.descriptors import (
     identity_at,
     set_mode,
 )
+from hivemind_memory.files.errors import reason_of
 from hivemind_memory.files.own_files import open_own, refuse_links
 from hivemind_memory.sqlite.full_disk import is_full, why_unwritable
 from hivemind_memory.sqlite.writer_lock import WriterConnection
@@ -127,7 +128,7 @@ def _check_files(path: str) -> None:
         refuse_links(path, SQLITE_FILES)
         check_regular(path, SQLITE_FILES)
     except IrregularFileError as error:
-        message = f"{error.filename} cannot be used: {error.strerror}"
+        message = f"{error.filename} cannot be used: {reason_of(error)}"
         raise IndexUnusableError(message, hint="move it away") from error
 
 

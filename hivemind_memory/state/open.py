@@ -175,6 +175,8 @@ def mark_purged(path: str) -> None:
 
 def state_error(path: str, error: Exception) -> StateUnusableError:
     """Return our error for one of SQLite's or the system's."""
+    from hivemind_memory.files.errors import cause_of, reason_of
+
     if isinstance(error, apsw.BusyError | apsw.LockedError):
         message = f"another process keeps {path} locked"
         return StateUnusableError(message, hint="try again")
@@ -182,17 +184,15 @@ def state_error(path: str, error: Exception) -> StateUnusableError:
         message = f"the disk is full: {os.path.basename(path)} was not changed"
         return StateUnusableError(message, hint="free some space and try again")
     if isinstance(error, IrregularFileError):
-        message = f"{error.filename} cannot be used: {error.strerror}"
+        message = f"{error.filename} cannot be used: {reason_of(error)}"
         return StateUnusableError(message, hint="move it away")
     if isinstance(error, apsw.CantOpenError | apsw.ReadOnlyError):
         error = why_unwritable(path) or error  # SQLite does not say why
     if isinstance(error, OSError) and error.errno in _OF_THE_DISK:
-        from hivemind_memory.files.errors import cause_of
-
         cause, hint = cause_of(error)
         message = f"{cause}: {os.path.basename(path)} was not changed"
         return StateUnusableError(message, hint=hint)
-    reason = (isinstance(error, OSError) and error.strerror) or str(error)
+    reason = reason_of(error) if isinstance(error, OSError) else str(error)
     return StateUnusableError(
         f"{path} cannot be used: {reason}", hint="run `hm doctor`"
     )

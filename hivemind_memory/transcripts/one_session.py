@@ -13,6 +13,7 @@ from itertools import islice
 
 from hivemind_memory.errors import MemoryNotFoundError, UsageError
 from hivemind_memory.files.descriptors import open_regular
+from hivemind_memory.files.errors import reason_of
 from hivemind_memory.files.places import find_above
 from hivemind_memory.model.capture import SessionLine, SessionTranscript
 from hivemind_memory.model.value import value
@@ -220,7 +221,7 @@ class SessionReader:
                         lines.append(SessionLine(number, message.role, text))
         except OSError as error:
             raise MemoryNotFoundError(
-                f"{found.path} cannot be read: {error.strerror or error}."
+                f"{found.path} cannot be read: {reason_of(error)}."
             ) from error
         return SessionTranscript(
             agent=source.name,

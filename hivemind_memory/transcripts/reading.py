@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from hivemind_memory.errors import HivemindError, IndexUnusableError
 from hivemind_memory.files.descriptors import make_private_folder, open_regular
+from hivemind_memory.files.errors import reason_of
 from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.model.activity import ReadReport
 from hivemind_memory.model.clocks import SECONDS_PER_DAY
@@ -132,8 +133,7 @@ def _read_source(
         try:
             _read_file(target, connection, source, file, before)
         except OSError as error:
-            reason = error.strerror or type(error).__name__
-            target.problems.append(f"{file.path} cannot be read: {reason}.")
+            target.problems.append(f"{file.path} cannot be read: {reason_of(error)}.")
     if os.path.isdir(source.folder):  # else it may be on a drive that is not there
         _forget(connection, [file.row for file in known.values()])
 

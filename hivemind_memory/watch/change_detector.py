@@ -20,6 +20,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from hivemind_memory.files.errors import reason_of
 from hivemind_memory.files.mounts import shared_type
 from hivemind_memory.watch.events import WatchState
 from hivemind_memory.watch.observer import EventSource, Listener, OpenSource
@@ -187,4 +188,4 @@ def _reason(error: OSError) -> str:
         return "no file watches left (raise fs.inotify.max_user_watches)"
     if error.errno == errno.EMFILE:
         return "no watch instances left (raise fs.inotify.max_user_instances)"
-    return f"file events are not available: {error.strerror or type(error).__name__}"
+    return f"file events are not available: {reason_of(error)}"

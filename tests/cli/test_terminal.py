@@ -91,7 +91,7 @@ def test_output_that_could_not_be_written_is_an_error(
 
     assert ran.returncode == 1
     assert ran.stderr.startswith(b"error: ")
-    assert b"No space left" in ran.stderr
+    assert b"the disk is full" in ran.stderr
     assert b"Traceback" not in ran.stderr
 
 

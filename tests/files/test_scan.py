@@ -237,7 +237,7 @@ def test_a_folder_below_with_a_disk_error_is_skipped_with_a_reason(
 
     assert len(seen.signatures) == 2
     assert [note.reason for note in seen.skipped] == [
-        "the folder cannot be listed: Input/output error"
+        "the folder cannot be listed: the disk reported an error"
     ]
 
 

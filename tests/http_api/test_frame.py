@@ -263,7 +263,7 @@ def test_a_port_that_is_taken_names_its_process(served: Served) -> None:
 
     assert done.returncode == 1
     first = done.stderr.decode().splitlines()[0]
-    assert f"Address already in use by process {served.process.pid} (" in first
+    assert f"address already in use by process {served.process.pid} (" in first
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0", "::", "192.168.1.7", "example.org"])

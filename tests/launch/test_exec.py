@@ -183,7 +183,7 @@ def test_a_folder_that_is_gone_is_named_and_not_the_program(tmp_path) -> None:
     )
 
     assert ran.returncode == 126
-    sentence = f"The folder {gone} cannot be opened: No such file or directory."
+    sentence = f"The folder {gone} cannot be opened: there is no such file or folder."
     assert ran.stderr == f"error: {sentence}\n"
 
 

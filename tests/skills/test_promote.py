@@ -275,7 +275,7 @@ def test_if_one_copy_cannot_be_written_none_is(bench: Bench) -> None:
     with (
         mock.patch.object(PartialFile, "create", fail_once),
         pytest.raises(
-            SkillNotWrittenError, match=r"No space left.*Nothing was promoted"
+            SkillNotWrittenError, match=r"the disk is full.*Nothing was promoted"
         ),
     ):
         bench.promote()

@@ -20,6 +20,7 @@ from hivemind_memory.errors import (
     NoteNotFoundError,
     NoteUnreadableError,
 )
+from hivemind_memory.files.errors import reason_of
 from hivemind_memory.model.changes import EDIT
 from hivemind_memory.model.note_path import GLOBAL_NOTE
 
@@ -77,7 +78,7 @@ def edit_note(request: CommandRequest, name: str) -> int:
             words = [*editor, *_line_option(editor[0], line), file]
             done = subprocess.run(words, check=False, umask=mask)
         except OSError as error:
-            message = f"The editor {editor[0]} did not start: {error.strerror}."
+            message = f"The editor {editor[0]} did not start: {reason_of(error)}."
             raise HivemindError(message, hint="Set VISUAL or EDITOR.") from error
         with stop_notice(SYNC_KEPT), ProgressDisplay() as progress:
             result = memory.sync(progress, keeps_rebuild=True)

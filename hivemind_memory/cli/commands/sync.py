@@ -14,7 +14,7 @@ from hivemind_memory.cli.output import (
     print_notices,
     print_sync,
 )
-from hivemind_memory.files.errors import cause_of
+from hivemind_memory.files.errors import reason_of
 from hivemind_memory.model.display import count_text
 
 TYPE_CHECKING = False
@@ -80,8 +80,7 @@ def rebuild(request: CommandRequest) -> int:
 def _code_of(result: SyncResult) -> int:
     """Return 1 if notes were not read for want of descriptors: the next try may."""
     lack = OSError(errno.EMFILE, os.strerror(errno.EMFILE))
-    causes = (cause_of(lack)[0], str(lack.strerror))
-    is_short = any(cause in note.reason for note in result.skipped for cause in causes)
+    is_short = any(reason_of(lack) in note.reason for note in result.skipped)
     return 1 if is_short else 0
 
 

@@ -10,6 +10,7 @@ import os
 from math import inf
 
 from hivemind_memory.errors import IndexDamagedError
+from hivemind_memory.files.errors import reason_of
 from hivemind_memory.index.sqlite.index import SqliteIndex
 from hivemind_memory.sqlite.connection import IN_MEMORY, unwritable
 
@@ -175,7 +176,7 @@ class SqliteEngine:
                 why = f"{holder} is rebuilding the index from notes as they were"
                 return VacuumResult(problems=((path, why),))
         except OSError as error:
-            return VacuumResult(problems=((lock.path, str(error.strerror)),))
+            return VacuumResult(problems=((lock.path, reason_of(error)),))
         try:
             refresh()
             files, problems = remove_set_aside(path, rebuild_file)

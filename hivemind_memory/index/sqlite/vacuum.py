@@ -14,6 +14,7 @@ import os
 import apsw
 
 from hivemind_memory.errors import IndexUnusableError
+from hivemind_memory.files.errors import reason_of
 from hivemind_memory.index.port import IndexCounts, VacuumResult
 from hivemind_memory.index.sqlite.lock import index_lock
 from hivemind_memory.index.sqlite.notes import sweep_unfinished
@@ -177,7 +178,7 @@ def remove_set_aside(path: str, rebuild_file: str) -> tuple[int, list[tuple[str,
             os.unlink(file)
             removed += 1
         except OSError as error:
-            problems.append((file, str(error.strerror)))
+            problems.append((file, reason_of(error)))
     return removed, problems
 
 
