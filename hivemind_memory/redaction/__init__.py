@@ -7,7 +7,6 @@ one way of finding each, and are loaded only for a text with a word of some rule
 
 from __future__ import annotations
 
-from hivemind_memory.redaction.detection import Secret, find_secrets
 from hivemind_memory.redaction.redact import (
     RedactedText,
     holds_known,
@@ -15,6 +14,10 @@ from hivemind_memory.redaction.redact import (
     mask_short,
     scrub,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hivemind_memory.redaction.detection import Secret, find_secrets
 
 __all__ = [
     "RedactedText",
@@ -25,3 +28,13 @@ __all__ = [
     "mask_short",
     "scrub",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Load what finds secrets when it is asked for: most short commands never do."""
+    if name not in ("Secret", "find_secrets"):
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
+    from hivemind_memory.redaction import detection
+
+    return getattr(detection, name)

@@ -14,11 +14,6 @@ from hivemind_memory.errors import UsageError
 from hivemind_memory.model.display import shorten
 from hivemind_memory.model.value import value
 from hivemind_memory.redaction.clean_texts import known_clean
-from hivemind_memory.redaction.detection import (
-    Secret,
-    find_secrets,
-    find_secrets_in_part,
-)
 from hivemind_memory.redaction.judgments import forget_all
 from hivemind_memory.redaction.spans import mark
 from hivemind_memory.vault.opened import secret_values, why_locked
@@ -26,6 +21,8 @@ from hivemind_memory.vault.opened import secret_values, why_locked
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from hivemind_memory.redaction.detection import Secret
 
 LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 MAX_ROUNDS = 20  # a safeguard; two are the most that any test has needed
@@ -109,6 +106,9 @@ def _found(
     text: str, near: list[tuple[int, int]] | None, known: tuple[str, ...]
 ) -> list[Secret]:
     """Return the secrets in a text, or those in some parts of it, in order."""
+    # Not loaded where all texts are known to have none.
+    from hivemind_memory.redaction.detection import Secret, find_secrets_in_part
+
     return [
         Secret(kind=secret.kind, start=start + secret.start, end=start + secret.end)
         for start, end in ([(0, len(text))] if near is None else near)
@@ -157,6 +157,8 @@ def scrubbed(*texts: str) -> tuple[list[str], tuple[str, ...]]:
     Raises:
         UsageError: There are too many secrets in them.
     """
+    from hivemind_memory.redaction.detection import find_secrets
+
     for text in texts:
         if len(text) > _FIRST_CHARS:
             _refuse_more_than_most(len(find_secrets(text[:_FIRST_CHARS])))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     SameText: TypeAlias = Callable[
         [Sequence["SelectedHit"]], Sequence[tuple[ChunkLocation, ChunkLocation]]
     ]
+    _Look: TypeAlias = tuple[int | None, int, float]
 
 
 NEAR_COPY = 0.5
@@ -171,7 +172,7 @@ def _newest_first(
     well, and is none, comes before it.
     """
     weights = [candidate.weight for candidate in ranked]
-    looks = [_Look(each.place.day, _found(each), each.raw_score) for each in ranked]
+    looks = [(each.place.day, _found(each), each.raw_score) for each in ranked]
     moved = 0
     left = dict(enumerate(ranked))
     while left:
@@ -200,16 +201,15 @@ def _newest_first(
     ], moved
 
 
-class _Look(NamedTuple):
-    """What tells whether two candidates can be copies, without their texts."""
-
-    day: int | None
-    found: int
-    raw_score: float
-
-
 def _alike(looks: Sequence[_Look], at: int, left: Iterable[int]) -> list[int]:
-    """Return those that match the query as one does, on another day."""
+    """Return those that match the query as one does, on another day.
+
+    Args:
+        looks: Of each candidate its day, how many words of the query it holds, and its
+            raw score.
+        at: Which one.
+        left: Which others.
+    """
     day, found, raw_score = looks[at]
     least = CLOSE_RAW_SCORE * raw_score
     if day is None or least <= 0:  # a list has no score

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hivemind_memory.redaction import find_secrets, judgments, redact, scrub
+from hivemind_memory.redaction import detection, find_secrets, judgments, scrub
 from hivemind_memory.redaction.line_words import LineWords
 from hivemind_memory.redaction.redact import LINE_ENDS, MAX_ROUNDS
 from hivemind_memory.redaction.spans import mark
@@ -110,13 +110,13 @@ def test_later_rounds_read_only_what_is_near_their_last_marks(
 ) -> None:
     """A list of ids takes a dozen rounds, each for the neighbor of one line."""
     read: list[int] = []
-    find = redact.find_secrets_in_part
+    find = detection.find_secrets_in_part
 
     def counted(text: str, known: Iterable[str] = ()) -> tuple[Secret, ...]:
         read.append(len(text))
         return find(text, known)
 
-    monkeypatch.setattr(redact, "find_secrets_in_part", counted)
+    monkeypatch.setattr(detection, "find_secrets_in_part", counted)
     text = random_ids(random.Random(12), 9_000)
 
     scrub(text)
