@@ -158,7 +158,7 @@ def find_secrets_in_part(text: str, known: Iterable[str] = ()) -> tuple[Secret, 
 
         if has_escape(hidden):
             spans += in_escaped(hidden, lambda line: _spans(line, values))
-    if any(word in hidden for word in ("powershell", "pwsh", "base64")):
+    if "base64" in hidden or "powershell" in hidden or "pwsh" in hidden:
         from hivemind_memory.redaction.in_code import encoded_commands as encoded
 
         spans += encoded.encoded_commands(hidden, lambda said: _spans(said, values))
@@ -196,7 +196,7 @@ def _spans(text: str, known: Iterable[str], *, is_code: bool = False) -> list[Te
         from hivemind_memory.redaction.known_values import known_values
 
         spans += known_values(text, values)
-    if any(word in text for word in ("PRIVATE KEY", "Private-Lines:", "Static key V")):
+    if "PRIVATE KEY" in text or "Private-Lines:" in text or "Static key V" in text:
         from hivemind_memory.redaction.tokens.private_keys import private_keys
 
         spans += private_keys(text)
@@ -211,7 +211,7 @@ def _spans(text: str, known: Iterable[str], *, is_code: bool = False) -> list[Te
         from hivemind_memory.redaction.tokens.token_scan import by_tokens
 
         blocks = there.blocks(sorted(set().union(*there.tokens.values())))
-        spans += [*by_tokens(text, low, blocks), *beside_names(text, blocks)]
+        spans += [*by_tokens(text, low, blocks, there), *beside_names(there, blocks)]
     if "@" in text and any(
         "@" in part and ("://" in part or "@tcp(" in part) for part in text.split()
     ):

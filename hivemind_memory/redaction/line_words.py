@@ -28,7 +28,7 @@ class LineWords:
 
     __slots__ = (
         *("_rows", "doubtful", "lines", "low", "odd", "starts", "telling", "text"),
-        *("_asked", "tokens"),
+        *("_asked", "knows_all", "tokens"),
     )
 
     def __init__(self, text: str, low: str, lines: list[str]) -> None:
@@ -52,6 +52,9 @@ class LineWords:
 
         self.tokens: dict[str, list[int]] = {}
         """Pieces that may be a token -> the numbers of their lines."""
+
+        self.knows_all = False
+        """Whether the gate has looked for the words of every form."""
 
         self._rows: dict[str, list[int]] = {}
         self._asked: dict[str, int] = {}

@@ -88,6 +88,7 @@ class WordGate:
             # Another thread may still read with what is forgotten here.
             plain, told = self._memory = (set(), {})
         there = LineWords(text, lowered(text), text.split("\n"))
+        there.knows_all = self._look is not None
         odd = [
             (row, pieces)
             for row, line in enumerate(there.lines)

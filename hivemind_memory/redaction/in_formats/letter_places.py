@@ -142,8 +142,9 @@ def in_letter_places(there: LineWords) -> list[TextSpan]:
         spans += _stated(there)
         spans += inserted(there)
         spans += columns(there, words=NAME_WORDS, chosen=held)
-    for word, pattern in (*FORMS, *PLAIN_FORMS):
-        if word in there:
+    commands = there.words(_COMMANDS)
+    for word, pattern in _ALL_FORMS if commands else ():
+        if word in commands:
             ends_line = word in _IN_SENTENCES
             places = there.near(pattern, (word,), below=_BELOW_COMMAND)
             spans += _given(places, ends_line=ends_line)
@@ -390,11 +391,7 @@ _IN_SENTENCES = frozenset(("username ", "enable "))
 
 _BELOW_COMMAND = 6
 _NAME_WORDS = frozenset(NAME_WORDS)
-WORDS = frozenset(
-    (
-        *NAME_WORDS,
-        *(word for word, _ in (*FORMS, *PLAIN_FORMS)),
-        *(word for _, words in (*_TAKEN, *_BESIDE) for word in words),
-    )
-)
+_ALL_FORMS = (*FORMS, *PLAIN_FORMS)
+_COMMANDS = frozenset(word for word, _ in _ALL_FORMS)
+WORDS = _COMMANDS.union(NAME_WORDS, *(words for _, words in (*_TAKEN, *_BESIDE)))
 """Words that the gate looks for before ``in_letter_places`` is asked, in lower case."""

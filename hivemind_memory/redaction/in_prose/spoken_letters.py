@@ -298,9 +298,16 @@ def _shared(places: Iterable[re.Match[str]]) -> Iterator[TextSpan]:
 
 def _made(there: LineWords) -> Iterator[TextSpan]:
     """Yield the random values that a sentence calls a token or a key."""
-    if _LONG_RUN.search(there.text) is None:
+    rows = there.rows(_MADE_WORDS)
+    if there.text.isascii():
+        # The gate has seen the pieces. It doesn't count the digits of other scripts.
+        runs = [on for piece, on in there.tokens.items() if _may_be_made(piece)]
+        if not runs:
+            return
+        rows = sorted(set().union(*runs).intersection(rows))
+    elif _LONG_RUN.search(there.text) is None:
         return
-    for found in there.near(_MADE, _MADE_WORDS):
+    for found in there.on(_MADE, rows):
         value = found["value"]
         is_mixed = re.search(r"\d.*\d.*\d", value) is not None
         if (
@@ -309,6 +316,13 @@ def _made(there: LineWords) -> Iterator[TextSpan]:
             and looks_random(value)
         ):
             yield (*found.span("value"), "secret")
+
+
+def _may_be_made(piece: str) -> bool:
+    """Whether a text without blanks holds what ``_made`` takes for a value."""
+    return len(piece) >= _RUN and any(
+        len(_DIGIT.findall(run)) >= _DIGITS for run in _LONG_RUN.findall(piece)
+    )
 
 
 def _pins(there: LineWords) -> Iterator[TextSpan]:
@@ -326,7 +340,10 @@ def is_pin(value: str) -> bool:
 _HOST_KEY = lazy_re(
     r"(?i)\bhost[ -]?key[ \t]{0,3}(?:[:=]|is)?[ \t]{0,3}(?P<value>\d{6})(?!\w)"
 )
-_LONG_RUN = lazy_re(r"(?<![\w/-])[\w-]{24,80}(?![\w/-])")
+_RUN = 24
+_DIGITS = 3  # that a value has at least
+_DIGIT = lazy_re("[0-9]")
+_LONG_RUN = lazy_re(rf"(?<![\w/-])[\w-]{{{_RUN},80}}(?![\w/-])")
 _MADE_WORDS = frozenset((
     "token", "key", "secret", "cookie", "session", "jeton", "schlüssel", "chave",
     "clave", "clé", "chiave", "klucz", "ключ", "токен",

@@ -25,6 +25,7 @@ from hivemind_memory.redaction.in_prose.seeds import SEED_WORDS
 from hivemind_memory.redaction.in_prose.statement_words import CHANGED_WORDS
 from hivemind_memory.redaction.prose_words import STATED_WORDS
 from hivemind_memory.redaction.suspects import lines
+from hivemind_memory.redaction.tokens import token_scan
 
 FORM_WORDS = layouts.WORDS.union(
     sentences.WORDS,
@@ -42,5 +43,6 @@ FORM_WORDS = layouts.WORDS.union(
     CHANGED_WORDS,
     SEED_WORDS,
     STATED_WORDS,
+    token_scan.WORDS,
 )
 """In lower case."""

@@ -26,6 +26,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from hivemind_memory.redaction.line_words import LineWords
+
 NAMES = frozenset(
     (
         "openweather", "openweathermap", "newsapi", "tmdb", "omdb", "trakt",
@@ -104,13 +106,20 @@ _PREFIX = lazy_re("(?!sk_|key_|tok_)[a-z]{2,6}_")  # a customer's, a payment's
 _HEX = lazy_re("[0-9a-fA-F]{24,128}")
 
 
-def beside_names(text: str, blocks: Iterable[tuple[int, int]]) -> Iterator[TextSpan]:
+def beside_names(
+    there: LineWords, blocks: Iterable[tuple[int, int]]
+) -> Iterator[TextSpan]:
     """Yield the keys beside the names of services, and beside words for a key.
 
     Args:
-        text: The text.
+        there: The text.
         blocks: Where the lines begin and end that have a piece that may be a token.
     """
+    # A value has no blank in it, so it is one in the pieces if it is one in the text.
+    pieces = "\n".join(there.tokens)
+    if not any(_is_key(found[0]) for found in _VALUE.finditer(pieces)):
+        return
+    text = there.text
     for found in found_in(_VALUE, text, blocks):
         value = found[0]
         if not _is_key(value):

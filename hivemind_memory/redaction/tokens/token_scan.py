@@ -10,9 +10,11 @@ from hivemind_memory.redaction.word_gate import may_be_token
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from hivemind_memory.redaction.line_words import LineWords
 
+_LEAST_OF_WORD = 4
 _BASE58 = "1-9A-HJ-NP-Za-km-z"
 _WIF = lazy_re(
     rf"(?<![\w/+-])(?:5[HJK][{_BASE58}]{{49}}|[KLc][{_BASE58}]{{51}})(?![\w/+=-])"
@@ -20,23 +22,58 @@ _WIF = lazy_re(
 _BASE64_RUN = lazy_re(r"(?<![\w+/-])[A-Za-z0-9+/_-]{24,4000}={0,2}(?![\w+/-])")
 
 
-def by_tokens(text: str, low: str, blocks: Iterable[tuple[int, int]]) -> list[TextSpan]:
+WORDS = frozenset(
+    low
+    for word in (*EXACT, *FOLDED)
+    if len(low := word.lower()) >= _LEAST_OF_WORD and " " not in low
+)
+"""Words of the rules that the gate looks for, in lower case.
+
+Of shorter ones, half of all pieces of a text have some.
+"""
+
+_LOW_EXACT = [word.lower() for word in EXACT]
+_OTHER_EXACT = [at for at, word in enumerate(_LOW_EXACT) if word not in WORDS]
+_OTHER_FOLDED = [at for at, word in enumerate(FOLDED) if word not in WORDS]
+
+
+def by_tokens(
+    text: str,
+    low: str,
+    blocks: Iterable[tuple[int, int]],
+    there: LineWords | None = None,
+) -> list[TextSpan]:
     """Return what the rules find; most texts have nothing that they would look at.
 
     Args:
         text: The whole text.
         low: The same in lower case, line for line.
         blocks: Where the lines begin and end that have a piece that may be a token.
+        there: The text, if it has passed the gate.
     """
     long, near = _long_parts(text, low, blocks)
     some = " ".join(long)
-    exact = [word for word in EXACT if word in some]
-    folded = [word for word in FOLDED if word in near]
+    if there is None or not there.knows_all:
+        exact = [word for word in EXACT if word in some]
+        folded = [word for word in FOLDED if word in near]
+    else:
+        words = there.words(WORDS)
+        places = _places(_LOW_EXACT, words, _OTHER_EXACT)
+        exact = [EXACT[at] for at in places if EXACT[at] in some]
+        places = _places(FOLDED, words, _OTHER_FOLDED)
+        folded = [FOLDED[at] for at in places if FOLDED[at] in near]
     if not exact and not folded:
         return []
     from hivemind_memory.redaction.tokens.rules import by_rules
 
     return by_rules(text, low, exact, folded)
+
+
+def _places(listed: Sequence[str], words: set[str], others: list[int]) -> list[int]:
+    """Return the places of some words of a list, and *others*, in order."""
+    if not words:
+        return others
+    return sorted({*others, *(at for at, word in enumerate(listed) if word in words)})
 
 
 def _long_parts(
