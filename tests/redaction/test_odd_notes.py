@@ -172,3 +172,14 @@ def test_a_line_is_searched_once_for_each_word_with_a_blank() -> None:
 
     assert sum(copied) <= len(low)
     assert "net use" not in there
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["basic 'dXNlcjpwYXNz{}b3Jk'", "powershell -enc dXNlcjpwYXNz{}b3JkMTIz"],
+)
+def test_letters_of_another_script_in_base64_are_no_error(line: str) -> None:
+    """A pattern that ignores case takes two of them for ``s`` and ``k``."""
+    for letter in "\u017f\u212a":
+        text = line.format(letter)
+        assert scrub(f"{text}\ntoken: {TOKEN}").found, text

@@ -48,7 +48,7 @@ def encoded_commands(
         try:
             raw = base64.b64decode(found["value"], validate=True)
             command = raw.decode("utf-16-le")
-        except (binascii.Error, UnicodeDecodeError):
+        except ValueError:  # also for ``ſ`` and the sign for Kelvin: letters too
             continue
         if command.isprintable() and find(command):
             yield (*found.span("value"), "secret")

@@ -29,7 +29,7 @@ def _is_login(value: str) -> bool:
     """Whether base64 holds a name and a password."""
     try:
         login = binascii.a2b_base64(value + "=" * (-len(value) % 4))
-    except binascii.Error:
+    except ValueError:  # also for ``ſ`` and the sign for Kelvin, which are letters too
         return False
     name, sign, password = login.partition(b":")
     is_text = all(31 < byte < 127 for byte in login)
