@@ -13,7 +13,7 @@ from hivemind_memory.redaction.spans import lowered, matches_at
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from collections.abc import Set as AbstractSet
 
     Piece = tuple[tuple[str, ...], tuple[str, ...], int, bool]
@@ -60,30 +60,41 @@ class LineWords:
         self._asked: dict[str, int] = {}
         """Words with a blank -> the last line that was searched for each."""
 
-    def add(self, row: int, piece: str, what: Piece) -> None:
-        """Add a piece of a line; later lines come later."""
-        words, spaced, look, is_token = what
-        for word in words:
-            self._add_word(row, word)
-        for word in spaced:
-            # A line may be the whole text, and each of its pieces a part of the word.
-            if self._asked.get(word) != row:
-                self._asked[word] = row
-                if word in self.low[self.starts[row] : self.starts[row + 1] - 1]:
-                    self._add_word(row, word)
-        if look:
-            self.odd.setdefault(piece, []).append(row)
-            (self.telling if look == _TELLING else self.doubtful)[row] = None
-        if is_token:
-            self.tokens.setdefault(piece, []).append(row)
+    def add(self, known: Mapping[str, Piece]) -> None:
+        """Add what the gate knows of pieces of this text."""
+        # One loop without calls: it sees every piece of a text.
+        rows_of, odd, tokens = self._rows, self.odd, self.tokens
+        telling, doubtful, told = self.telling, self.doubtful, known.get
+        for row, line in enumerate(self.lines):
+            for piece in line.split():
+                what = told(piece)
+                if what is None:
+                    continue
+                words, spaced, look, is_token = what
+                for word in words:
+                    rows = rows_of.get(word)
+                    if rows is None:
+                        rows_of[word] = [row]
+                    elif rows[-1] != row:
+                        rows.append(row)
+                if spaced:
+                    self._add_spaced(row, spaced)
+                if look:
+                    _add_row(odd, piece, row)
+                    (telling if look == _TELLING else doubtful)[row] = None
+                if is_token:
+                    _add_row(tokens, piece, row)
 
-    def _add_word(self, row: int, word: str) -> None:
-        """Add a word of a line."""
-        rows = self._rows.get(word)
-        if rows is None:
-            self._rows[word] = [row]
-        elif rows[-1] != row:
-            rows.append(row)
+    def _add_spaced(self, row: int, words: tuple[str, ...]) -> None:
+        """Add those of some words with a blank that are on a line."""
+        asked, low = self._asked, self.low
+        for word in words:
+            # A line may be the whole text, and each of its pieces a part of the word.
+            if asked.get(word) == row:
+                continue
+            asked[word] = row
+            if word in low[self.starts[row] : self.starts[row + 1] - 1]:
+                _add_row(self._rows, word, row)
 
     def only(self, lines: list[str], rows: dict[int, int]) -> LineWords:
         """Return some of the lines with their words, among others without any.
@@ -191,6 +202,15 @@ class LineWords:
                     places.add(at)
                     at = self.low.find(word, at + 1, stop)
         return matches_at(pattern, self.text, places) if places else iter(())
+
+
+def _add_row(places: dict[str, list[int]], word: str, row: int) -> None:
+    """Add the number of a line to those of a word; later lines come later."""
+    rows = places.get(word)
+    if rows is None:
+        places[word] = [row]
+    elif rows[-1] != row:
+        rows.append(row)
 
 
 def _renumbered(

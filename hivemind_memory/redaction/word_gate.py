@@ -89,28 +89,22 @@ class WordGate:
             plain, told = self._memory = (set(), {})
         there = LineWords(text, lowered(text), text.split("\n"))
         there.knows_all = self._look is not None
-        odd = [
-            (row, pieces)
-            for row, line in enumerate(there.lines)
-            if not plain.issuperset(pieces := line.split())
-        ]
-        marked = set().union(*[pieces for _, pieces in odd]).difference(plain)
+        marked = set(text.split()).difference(plain)
         new = marked.difference(told)
+        once: dict[str, Piece | None] = {}
         if new:
             # A copy: another thread may forget all of them at any time.
             once = dict(self._once)
             new = new.difference(once)
             if new:
                 once |= self._learn(new, plain, told)
-                marked = marked.difference(plain)
-            known = {piece: told.get(piece) or once.get(piece) for piece in marked}
-        else:
-            known = {piece: told[piece] for piece in marked}
-        for row, pieces in odd:
-            for piece in marked.intersection(pieces):
-                what = known[piece]
-                if what:
-                    there.add(row, piece, what)
+        known = {
+            piece: what
+            for piece in marked
+            if (what := told.get(piece) or once.get(piece)) is not None
+        }
+        if known:
+            there.add(known)
         return there
 
     def _learn(

@@ -14,7 +14,7 @@ from hivemind_memory.redaction.in_formats.columns import columns
 from hivemind_memory.redaction.in_prose.spoken_phrases import spoken_phrases
 from hivemind_memory.redaction.prose_words import PASSWORD_STEMS
 from hivemind_memory.redaction.sentence_gate import ACCOUNTS, NAME_WORDS
-from hivemind_memory.redaction.spans import has_any
+from hivemind_memory.redaction.spans import has_any, matches_at
 from hivemind_memory.redaction.values.letter_check import (
     may_be_answer,
     may_be_letters,
@@ -45,6 +45,12 @@ _LABEL_WORD = lazy_re(
     rf"(?i)pass(?:word|phrase|code|wd)|pw|mdp|(?<=, )pass|(?<=/ )pass|clave|"
     rf"{_STEMS}|парол"
 )
+_LABEL_STARTS = (
+    *("pass", "pw", "mdp", "clave"),
+    *(stem for stem in PASSWORD_STEMS if stem.isascii()),
+)
+"""One of these begins each of them, in a text of ASCII letters."""
+
 _LONGEST_BEGINNING = 21  # letters and a dash
 _VALUE = rf"(?P<value>{_LETTER}(?:{_LETTER}|[-._](?=[^\W\d_])){{5,60}}+)"
 _OPEN, _SHUT = r"[\"'`“„«*‘]", r"[\"'`”“»*’]"
@@ -213,8 +219,14 @@ _ASKED = frozenset(("pin", "puk", "cred", "code"))
 def _labels(there: LineWords) -> Iterator[re.Match[str]]:
     """Yield what ``_LABEL`` finds: it is tried only where its words are."""
     text, done = there.text, 0
+    # In other scripts a letter may be the capital of one that is in none of the words.
+    starts = [start for start in _LABEL_STARTS if start in there.low]
     for start, end in there.blocks(there.rows(_SENTENCE_WORDS)):
-        for word in _LABEL_WORD.finditer(text, start, end):
+        for word in (
+            matches_at(_LABEL_WORD, text, _places(there.low, starts, start, end))
+            if text.isascii()
+            else _LABEL_WORD.finditer(text, start, end)
+        ):
             first = max(start, done, word.start() - _LONGEST_BEGINNING)
             for at in range(first, word.start() + 1):
                 label = _LABEL.match(text, at, end)
@@ -222,6 +234,17 @@ def _labels(there: LineWords) -> Iterator[re.Match[str]]:
                     done = label.end()
                     yield label
                     break
+
+
+def _places(low: str, words: Iterable[str], start: int, end: int) -> set[int]:
+    """Return where some words are in a part of a text."""
+    places: set[int] = set()
+    for word in words:
+        at = low.find(word, start, end)
+        while at >= 0:
+            places.add(at)
+            at = low.find(word, at + 1, end)
+    return places
 
 
 def _stated(there: LineWords) -> Iterator[TextSpan]:

@@ -19,6 +19,7 @@ _BASE58 = "1-9A-HJ-NP-Za-km-z"
 _WIF = lazy_re(
     rf"(?<![\w/+-])(?:5[HJK][{_BASE58}]{{49}}|[KLc][{_BASE58}]{{51}})(?![\w/+=-])"
 )
+_SHORTEST_WALLET_KEY = 51
 _BASE64_RUN = lazy_re(r"(?<![\w+/-])[A-Za-z0-9+/_-]{24,4000}={0,2}(?![\w+/-])")
 
 
@@ -112,7 +113,8 @@ def in_runs(text: str, blocks: Iterable[tuple[int, int]]) -> Iterator[TextSpan]:
         blocks: Where the lines begin and end that have a long piece.
     """
     for start, end in blocks:
-        yield from _wallet_keys(text, start, end)
+        if end - start >= _SHORTEST_WALLET_KEY:
+            yield from _wallet_keys(text, start, end)
         yield from _in_base64(text, start, end)
 
 
