@@ -1,8 +1,9 @@
 """How well a text has the words of a task. No I/O.
 
-A word counts in all its forms and as a part of a name: ``rounding`` is in
-``round_half_up`` and in ``roundHalfUp``. Rare words count more than frequent ones, and
-a word that is in a text many times counts little more than one that is there twice.
+A word counts in all its forms, which are those of a search, and as a part of a name:
+``rounding`` is in ``round_half_up`` and in ``roundHalfUp``. Rare words count more than
+frequent ones, and a word that is in a text many times counts little more than one that
+is there twice.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ from copy import copy
 from typing import NamedTuple
 
 from hivemind_memory.context.query_words import telling_words
+from hivemind_memory.model.inflections import stem_of
 from hivemind_memory.model.terms import query_terms
+from hivemind_memory.model.word_forms import other_forms
+from hivemind_memory.sqlite.word_stems import english_stem
 
 LEAST_COVERAGE = 0.15
 """Share of the words' weight that a text must have to be a candidate."""
@@ -25,7 +29,8 @@ _ENDING = re.compile(
     r"(?:(?<=.{4})(?:ings?|ers?|ed|es|en|ly|s|e|y|ies|ied)"
     r"|(?<=.{5})(?:ations?|ions?|ment|ments))$"
 )
-"""Ends that a word has in some of its forms; ``station`` is no form of ``stat``."""
+"""Ends that a word has in some of its forms; ``station`` is no form of ``stat``.
+What is left is also looked for inside longer words, unlike the stem of a search."""
 
 _MAX_WORDS = 24
 _NAME_COUNTS = 2
@@ -47,9 +52,34 @@ class WordPattern(NamedTuple):
 
     word: str
     stem: str
-    """In small letters: what a text must hold for the pattern to match."""
+    """In small letters, what most of its forms begin with."""
+
+    letters: tuple[str, ...]
+    """A text with some form of it has one of these, in small letters."""
 
     pattern: re.Pattern[str]
+    """Finds what may be a form of it."""
+
+    def may_be_in(self, small: str) -> bool:
+        """Return whether a text in small letters may have the word."""
+        return any(letters in small for letters in self.letters)
+
+    def count(self, text: str) -> int:
+        """Return how often a text has the word, in any form."""
+        return sum(map(self._is_form, self.pattern.findall(text)))
+
+    def _is_form(self, found: str) -> bool:
+        """Return whether a word begins as this one does, or has the same stem."""
+        if not self.word.isascii():
+            return True
+        small = found.lower()
+        is_long = len(self.word) >= _MIN_STEM
+        return (
+            small == self.word
+            or (is_long and small.startswith(self.stem))
+            or english_stem(small) == english_stem(self.word)
+            or small in other_forms(self.word)
+        )
 
 
 class WordCounts(NamedTuple):
@@ -81,9 +111,11 @@ class FoldedTexts:
 
         Words are only counted in the few that hold most of them.
         """
-        stems = [known.stem for known in words.patterns]
         seen = {
-            path: WordCounts(tuple(int(stem in small) for stem in stems), len(small))
+            path: WordCounts(
+                tuple(int(known.may_be_in(small)) for known in words.patterns),
+                len(small),
+            )
             for path, small in self._small.items()
         }
         coverage = Coverage(words, seen.values())
@@ -119,8 +151,8 @@ class TaskWords:
         small, small_names = text.casefold(), names.casefold()
         counts = []
         for known in self.patterns:
-            count = len(known.pattern.findall(text)) if known.stem in small else 0
-            if known.stem in small_names and known.pattern.search(names):
+            count = known.count(text) if known.may_be_in(small) else 0
+            if known.may_be_in(small_names) and known.count(names):
                 count += _NAME_COUNTS
             counts.append(count)
         return WordCounts(tuple(counts), len(text))
@@ -197,18 +229,39 @@ def _pattern_of(word: str) -> WordPattern:
     """Return what finds a word, with other endings and inside names."""
     if not word.isascii():
         # A script without blanks has no boundaries; others rarely have such names.
-        return WordPattern(word, word, re.compile(re.escape(word), re.IGNORECASE))
-    if len(word) < _MIN_STEM:
-        edges = rf"(?<![A-Za-z0-9])(?i:{re.escape(word)})(?![a-z0-9])"
-        return WordPattern(word, word, re.compile(edges))
-    stem = _stem_of(word)
-    quoted, inside = re.escape(stem), re.escape(stem.capitalize())
-    pattern = rf"(?<![A-Za-z])(?i:{quoted})|(?<=[a-z0-9]){inside}"
-    return WordPattern(word, stem, re.compile(pattern))
+        stem = stem_of(word)
+        stem = stem if stem in word else word
+        pattern = re.compile(re.escape(stem), re.IGNORECASE)
+        return WordPattern(word, stem, (stem, *other_forms(word)), pattern)
+    is_short = len(word) < _MIN_STEM
+    stem = word if is_short else _stem_of(word)
+    english = english_stem(word)
+    letters = {stem, english, *other_forms(word)}
+    if english.endswith("i"):  # *city* and *cities* have one stem, *citi*
+        letters.add(f"{english[:-1]}y")
+    begin = _common_beginning(stem, english.removesuffix("i"))
+    forms = "".join(f"|{re.escape(form)}(?![a-z])" for form in other_forms(word))
+    if is_short:
+        found = rf"(?<![A-Za-z0-9])(?i:{re.escape(begin)}{forms})[a-z]*(?![a-z0-9])"
+    else:
+        inside = re.escape(begin.capitalize())
+        found = rf"(?<![A-Za-z])(?i:{re.escape(begin)}{forms})[a-z]*"
+        found += rf"|(?<=[a-z0-9]){inside}[a-z]*"
+    return WordPattern(word, stem, tuple(letters), re.compile(found))
+
+
+def _common_beginning(first: str, second: str) -> str:
+    """Return what two words begin with.
+
+    >>> _common_beginning("stopp", "stop")
+    'stop'
+    """
+    ends = range(len(first), 0, -1)
+    return next((first[:end] for end in ends if second.startswith(first[:end])), "")
 
 
 def _stem_of(word: str) -> str:
-    """Return what the forms of a word begin with.
+    """Return what most forms of a word begin with.
 
     >>> [_stem_of(word) for word in ("rounding", "delivery", "station", "charged")]
     ['round', 'deliver', 'station', 'charg']

@@ -226,6 +226,17 @@ def test_a_file_as_a_whole_is_no_addition_to_a_part_of_it() -> None:
         ("charged", "charges", True),
         ("delivery", "delivered", True),
         ("answer", "answering", True),
+        ("stopped", "def stop(order)", True),
+        ("stopping", "orderStops", True),
+        ("cities", "the city", True),
+        ("rows", "row = 1", True),
+        ("row", "rowCount, rows", True),
+        ("row", "a rowboat", False),
+        ("taxes", "tax_of(x)", True),
+        ("cities", "cite = explicit", False),
+        ("went", "where it goes", True),
+        ("indices", "the index of", True),
+        ("серверами", "все серверы", True),
     ],
 )
 def test_a_word_is_not_found_in_one_that_only_begins_like_it(
