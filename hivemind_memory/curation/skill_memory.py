@@ -17,6 +17,7 @@ from hivemind_memory.skills.package import (
     SkillRefusal,
     is_same_skill,
     skill_text,
+    version_in,
     why_no_skill,
 )
 from hivemind_memory.state.skills import SkillStore
@@ -152,14 +153,16 @@ class SkillNow:
 def advanced(skill: Skill, memory: StoredMemory) -> Skill:
     """Return a skill as it is made from a memory: a new text is a new version."""
     now = replaced(skill, ref=memory.id)
-    if all(
+    # A copy in conflict, or in a worktree that is gone, has an older text for long.
+    newest = [copy for copy in skill.copies if version_in(copy.base) == skill.version]
+    if newest and not any(
         is_same_skill(
             copy.base, skill_text(now, memory, name=os.path.basename(copy.folder))
         )
-        for copy in skill.copies
+        for copy in newest
     ):
-        return now
-    return replaced(now, version=skill.version + 1)
+        return replaced(now, version=skill.version + 1)
+    return now
 
 
 def visible_skills(context: CurationContext) -> list[Skill]:
@@ -183,11 +186,10 @@ def find_skill(
         MemoryNotFoundError: The caller sees none.
         UsageError: Several scopes have one.
     """
-    found = [
-        skill
-        for skill in visible_skills(context)
-        if name.strip() in (skill.name, skill.key) and scope in (None, skill.scope)
-    ]
+    seen = [s for s in visible_skills(context) if scope in (None, s.scope)]
+    found = [skill for skill in seen if skill.name == name.strip()]
+    # What is one skill's name may be the key of another.
+    found = found or [skill for skill in seen if skill.key == name.strip()]
     if not found:
         raise MemoryNotFoundError(
             f"There is no skill {mask(name)}.",

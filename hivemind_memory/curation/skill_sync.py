@@ -67,6 +67,7 @@ def sync_skills(
     around: SkillSurroundings,
     name: str,
     *,
+    scope: str | None,
     edited: str,
     is_dry_run: bool,
 ) -> SkillSync:
@@ -76,6 +77,7 @@ def sync_skills(
         context: Of the caller.
         around: The worktree, in which skills of its repository are placed too.
         name: Of one skill; empty: all that the caller sees.
+        scope: Of the memory of that one; None: any.
         edited: What to do with a copy where a merge fails: ``keep`` or ``replace`` it;
             empty: leave it alone, and say so.
         is_dry_run: Only say what would be done.
@@ -86,7 +88,7 @@ def sync_skills(
     """
     if edited not in ("", KEEP, REPLACE):
         raise UsageError(f"edited must be {KEEP} or {REPLACE}.")
-    skills = [find_skill(context, name, None)] if name else visible_skills(context)
+    skills = [find_skill(context, name, scope)] if name else visible_skills(context)
     if not skills:
         return SkillSync(is_dry_run=is_dry_run)
     index = context.index.fresh(is_lookup=True)
@@ -133,7 +135,7 @@ class _SkillWork:
 
     def sync(self) -> Iterator[SyncedCopy]:
         """Bring all copies up to date, and yield what was done with each."""
-        if self._now.is_valid and not self._is_dry_run:
+        if self._now.is_valid and self._now.new.version == self._skill.version:
             self._save(replaced(self._now.new, copies=self._skill.copies))
         for copy in self._skill.copies:
             try:
@@ -142,7 +144,7 @@ class _SkillWork:
                 yield self._told(copy, outcome, why if outcome == AWAY else "")
             except HivemindError as error:
                 yield self._told(copy, FAILED, error.problem)
-        if self._now.is_valid and not self._is_dry_run:
+        if self._now.is_valid:
             yield from self._placed_here()
 
     def _why_unseen(self, copy: SkillCopy) -> str:
@@ -155,15 +157,16 @@ class _SkillWork:
         return why_unseen_there(self._around, self._now.memory, copy)
 
     def _save(self, skill: Skill) -> None:
-        """Save the skill as it is now."""
+        """Save a skill as the current one; a dry run doesn't."""
         if not self._is_dry_run:
             self._store.put(skill)
             self._skill = skill
 
     def _save_copy(self, new: SkillCopy) -> None:
-        """Save a copy of the skill as it is now."""
+        """Save a copy of the skill; the first with a new text makes a new version."""
+        skill = self._now.new if self._now.is_valid else self._skill
         copies = [copy for copy in self._skill.copies if copy.folder != new.folder]
-        self._save(replaced(self._skill, copies=(*copies, new)))
+        self._save(replaced(skill, copies=(*copies, new)))
 
     def _told(self, copy: SkillCopy, outcome: str, why: str = "") -> SyncedCopy:
         """Return what is told of a copy."""
@@ -307,7 +310,8 @@ class _SkillWork:
             try:
                 check_free(around, copy, others)
                 self._save_copy(copy)
-                write_copy(copy, copy.base.encode(), before=None, locks=self._locks)
+                if not self._is_dry_run:
+                    write_copy(copy, copy.base.encode(), before=None, locks=self._locks)
                 yield self._told(copy, WRITTEN)
             except HivemindError as error:
                 self._save(before)

@@ -24,18 +24,12 @@ from hivemind_memory.curation.skill_places import (
     is_missing_here,
     seen_copies,
 )
+from hivemind_memory.curation.skill_states import skill_info
 from hivemind_memory.errors import HivemindError, SkillNotWrittenError, UsageError
 from hivemind_memory.model.skills import (
-    AWAY,
-    EDITED,
-    IN_NO_FOLDER,
-    MISSING,
-    OUTDATED,
-    UNREADABLE,
-    UP_TO_DATE,
+    SYNC,
     PromotedSkill,
     SkillInfo,
-    SkillPlace,
 )
 from hivemind_memory.model.value import replaced
 from hivemind_memory.redaction.redact import mask
@@ -61,7 +55,7 @@ if TYPE_CHECKING:
     from hivemind_memory.curation.worktrees import SkillSurroundings
     from hivemind_memory.model.curation import StoredMemory
     from hivemind_memory.model.ports import MemoryIndex
-    from hivemind_memory.model.skills import SkillRequest, SkillSync
+    from hivemind_memory.model.skills import SkillRequest, SkillSync, SyncedCopy
 
 NOT_HERE = "it is not in this worktree"
 """What is wrong with a skill that other worktrees of the repository have."""
@@ -134,11 +128,16 @@ class Skills:
         seen = replaced(skill, copies=copies)
         info = skill_info(seen, SkillNow(self._context, index, seen))
         if not info.problem and is_missing_here(self.around, skill.copies):
-            return replaced(info, problem=NOT_HERE)
+            return replaced(info, problem=NOT_HERE, hint=SYNC)
         return info
 
     def sync(
-        self, name: str = "", *, edited: str = "", is_dry_run: bool = False
+        self,
+        name: str = "",
+        *,
+        scope: str = "",
+        edited: str = "",
+        is_dry_run: bool = False,
     ) -> SkillSync:
         """Bring skills up to date with their memories; see ``sync_skills``."""
         from hivemind_memory.curation.skill_sync import sync_skills
@@ -146,9 +145,15 @@ class Skills:
         context = self._context
         if not is_dry_run:
             check_person(context.caller, "Updating skills")
+        where = context.find_scope(scope) if scope else None
         with context.changing(), skills_lock(context, "Nothing was changed"):
             return sync_skills(
-                context, self.around, name, edited=edited, is_dry_run=is_dry_run
+                context,
+                self.around,
+                name,
+                scope=where,
+                edited=edited,
+                is_dry_run=is_dry_run,
             )
 
     def demote(
@@ -171,53 +176,6 @@ class Skills:
         ):
             skill = find_skill(context, name, where, _NOT_DEMOTED)
             return _demote(context, skill, discards_edits=discards_edits)
-
-
-def skill_info(skill: Skill, now: SkillNow) -> SkillInfo:
-    """Return a skill as lists show it."""
-    places = tuple(
-        SkillPlace(file=skill_file(copy), state=_state_of(copy, now))
-        for copy in skill.copies
-    )
-    states = {place.state for place in places}
-    problem = now.problem
-    if not problem and not skill.copies:
-        problem = f"it {IN_NO_FOLDER}"
-    elif not problem and any(now.is_outdated(copy) for copy in skill.copies):
-        problem = "its memory has changed"
-    elif not problem and states & {MISSING, AWAY}:
-        problem = "a copy is missing"
-    elif not problem and UNREADABLE in states:
-        problem = "a copy cannot be read"
-    text = ""
-    if now.memory is not None and now.is_valid:
-        text = skill_text(now.new, now.memory, name=skill.name)
-    return SkillInfo(
-        name=skill.name,
-        scope=skill.scope,
-        key=mask(skill.key),
-        version=skill.version,
-        path=now.memory.path if now.memory is not None else "",
-        problem=problem,
-        is_edited=EDITED in states,
-        text=text,
-        places=places,
-    )
-
-
-def _state_of(copy: SkillCopy, now: SkillNow) -> str:
-    """Return the state of a copy."""
-    if not copy.is_placed:
-        return AWAY
-    try:
-        data = read_copy(copy)
-    except SkillNotWrittenError:
-        return UNREADABLE
-    if data is None:
-        return MISSING
-    if data != copy.base.encode():
-        return EDITED
-    return OUTDATED if now.is_outdated(copy) else UP_TO_DATE
 
 
 def _promote(
@@ -276,9 +234,30 @@ def _promote(
     if not request.is_dry_run:
         written = {copy.folder for copy in new}
         kept = [copy for copy in skill.copies if copy.folder not in written]
-        store.put(replaced(skill, copies=(*kept, *new)))
+        # Without a new copy no file has the new version yet; a sync makes it.
+        version = skill.version if new or old is None else old.version
+        store.put(replaced(skill, version=version, copies=(*kept, *new)))
         _write_new(context, store, skill, old, new, others)
-    return done
+    if old is None or skill.description == old.description:
+        return done
+    return replaced(done, synced=_described(context, around, skill, done))
+
+
+def _described(
+    context: CurationContext,
+    around: SkillSurroundings,
+    skill: Skill,
+    done: PromotedSkill,
+) -> tuple[SyncedCopy, ...]:
+    """Give the copies that were there the new description; return what was done."""
+    from hivemind_memory.curation.skill_sync import sync_skills
+
+    if done.is_dry_run:
+        return ()
+    synced = sync_skills(
+        context, around, skill.name, scope=skill.scope, edited="", is_dry_run=False
+    )
+    return tuple(copy for copy in synced.copies if copy.file not in done.written)
 
 
 def _named_skill(

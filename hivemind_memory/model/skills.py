@@ -41,6 +41,9 @@ WRITTEN, MERGED, KEPT, CONFLICT, GONE, FAILED = (
 IN_NO_FOLDER = "is no longer in any folder"
 """What is wrong with a skill that was removed wherever it was."""
 
+SYNC = "hm skill sync"
+"""The command that brings skills up to date."""
+
 KEEP, REPLACE = "keep", "replace"
 """What a person wants of an edited copy: stay as it is, or be written anew."""
 
@@ -71,6 +74,16 @@ class SkillRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SyncedCopy:
+    """What a sync did with one copy."""
+
+    name: str
+    file: str
+    outcome: str
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PromotedSkill:
     """What a promotion did."""
 
@@ -88,6 +101,9 @@ class PromotedSkill:
     already: tuple[str, ...] = ()
     """Files that were there before."""
 
+    synced: tuple[SyncedCopy, ...] = ()
+    """What a new description did with those that were there before."""
+
     late_folders: tuple[str, ...] = ()
     """Folders of skills that were not there: running agents do not watch them."""
 
@@ -100,7 +116,8 @@ class SkillPlace:
 
     file: str
     state: str
-    """One of ``UP_TO_DATE``, ``OUTDATED``, ``EDITED``, ``MISSING``, ``AWAY``."""
+    """One of ``UP_TO_DATE``, ``OUTDATED``, ``EDITED``, ``MISSING``, ``AWAY``,
+    ``UNREADABLE``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +134,9 @@ class SkillInfo:
     problem: str = ""
     """Why it is not what its memory says now; empty: it is."""
 
+    hint: str = ""
+    """The command that mends that."""
+
     is_edited: bool = False
     """A person has changed a copy."""
 
@@ -124,16 +144,6 @@ class SkillInfo:
     """``SKILL.md`` as it is made from the memory now; empty: it cannot be."""
 
     places: tuple[SkillPlace, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SyncedCopy:
-    """What a sync did with one copy."""
-
-    name: str
-    file: str
-    outcome: str
-    why: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,6 +37,7 @@ _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _RESERVED = ("anthropic", "claude")
 _STEP = re.compile(r" {0,3}\d{1,3}[.)][ \t]+\S")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
+_VERSION = re.compile(r'^  hivemind-version: "(\d+)"$', re.MULTILINE)
 _SHOWN_CHARS = 80
 _NO_YAML = ("Cc", "Cn", "Cs")
 """Categories of characters: control, none, half of a pair."""
@@ -209,6 +210,16 @@ def skill_text(skill: Skill, memory: StoredMemory, *, name: str) -> str:
 def is_same_skill(one: str, other: str) -> bool:
     """Return whether two texts of a skill say the same, ids and versions aside."""
     return _without_metadata(one) == _without_metadata(other)
+
+
+def version_in(text: str) -> int:
+    r"""Return the version that our text of a skill names; 0: none.
+
+    >>> version_in('---\nmetadata:\n  hivemind-version: "3"\n---\n')
+    3
+    """
+    found = _VERSION.search(text)
+    return int(found[1]) if found else 0
 
 
 def _own_text(memory: StoredMemory) -> str:

@@ -13,6 +13,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
+from functools import lru_cache
 from typing import NamedTuple
 
 from hivemind_memory.context.query_words import telling_words
@@ -57,29 +58,17 @@ class WordPattern(NamedTuple):
     letters: tuple[str, ...]
     """A text with some form of it has one of these, in small letters."""
 
-    pattern: re.Pattern[str]
-    """Finds what may be a form of it."""
+    pattern: str
+    """A regular expression that finds what may be a form of it."""
 
     def may_be_in(self, small: str) -> bool:
         """Return whether a text in small letters may have the word."""
-        return any(letters in small for letters in self.letters)
+        return any(map(small.__contains__, self.letters))
 
     def count(self, text: str) -> int:
         """Return how often a text has the word, in any form."""
-        return sum(map(self._is_form, self.pattern.findall(text)))
-
-    def _is_form(self, found: str) -> bool:
-        """Return whether a word begins as this one does, or has the same stem."""
-        if not self.word.isascii():
-            return True
-        small = found.lower()
-        is_long = len(self.word) >= _MIN_STEM
-        return (
-            small == self.word
-            or (is_long and small.startswith(self.stem))
-            or english_stem(small) == english_stem(self.word)
-            or small in other_forms(self.word)
-        )
+        found = _compiled(self.pattern).findall(text)
+        return sum(1 for other in found if _is_form(other, self.word, self.stem))
 
 
 class WordCounts(NamedTuple):
@@ -225,29 +214,50 @@ def named_files(task: str, paths: Sequence[str]) -> list[str]:
     return list(found)
 
 
+_compiled = lru_cache(maxsize=4_096)(re.compile)
+"""Most words of what was found are never counted."""
+
+
+@lru_cache(maxsize=65_536)
+def _is_form(found: str, word: str, stem: str) -> bool:
+    """Return whether a word begins as another one does, or has the same stem."""
+    if not word.isascii():
+        return True
+    small = found.lower()
+    return (
+        small == word
+        or (len(word) >= _MIN_STEM and small.startswith(stem))
+        or english_stem(small) == english_stem(word)
+        or small in other_forms(word)
+    )
+
+
 def _pattern_of(word: str) -> WordPattern:
     """Return what finds a word, with other endings and inside names."""
     if not word.isascii():
         # A script without blanks has no boundaries; others rarely have such names.
         stem = stem_of(word)
         stem = stem if stem in word else word
-        pattern = re.compile(re.escape(stem), re.IGNORECASE)
-        return WordPattern(word, stem, (stem, *other_forms(word)), pattern)
+        forms = (stem, *other_forms(word))
+        pattern = rf"(?i:{'|'.join(map(re.escape, forms))})"
+        return WordPattern(word, stem, forms, pattern)
     is_short = len(word) < _MIN_STEM
     stem = word if is_short else _stem_of(word)
     english = english_stem(word)
-    letters = {stem, english, *other_forms(word)}
+    others = other_forms(word)
+    letters = {stem, english, *others}
     if english.endswith("i"):  # *city* and *cities* have one stem, *citi*
         letters.add(f"{english[:-1]}y")
     begin = _common_beginning(stem, english.removesuffix("i"))
-    forms = "".join(f"|{re.escape(form)}(?![a-z])" for form in other_forms(word))
+    more = "".join(f"|{re.escape(form)}(?![a-z])" for form in others)
     if is_short:
-        found = rf"(?<![A-Za-z0-9])(?i:{re.escape(begin)}{forms})[a-z]*(?![a-z0-9])"
+        found = rf"(?<![A-Za-z0-9])(?i:{re.escape(begin)}{more})[a-z]*(?![a-z0-9])"
     else:
         inside = re.escape(begin.capitalize())
-        found = rf"(?<![A-Za-z])(?i:{re.escape(begin)}{forms})[a-z]*"
+        found = rf"(?<![A-Za-z])(?i:{re.escape(begin)}{more})[a-z]*"
         found += rf"|(?<=[a-z0-9]){inside}[a-z]*"
-    return WordPattern(word, stem, tuple(letters), re.compile(found))
+    least = [it for it in letters if not any(o in it for o in letters - {it})]
+    return WordPattern(word, stem, tuple(least), found)
 
 
 def _common_beginning(first: str, second: str) -> str:

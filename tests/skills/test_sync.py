@@ -9,7 +9,7 @@ import pytest
 
 from hivemind_memory import opening
 from hivemind_memory.access.rules import Caller
-from hivemind_memory.errors import GitError, SkillNotWrittenError
+from hivemind_memory.errors import GitError, SkillNotWrittenError, UsageError
 from hivemind_memory.inject.injector import Injector
 from hivemind_memory.model.curation import MemorySelector
 from hivemind_memory.model.skills import (
@@ -26,6 +26,7 @@ from hivemind_memory.model.skills import (
     WRITTEN,
     SkillSync,
 )
+from hivemind_memory.state.skills import Skill, SkillStore
 from tests.skills.bench import FOLDERS, LONGER, Bench, git
 
 
@@ -372,6 +373,7 @@ def test_a_path_that_is_of_another_project_by_now_gets_no_skill(
     assert "`hm skill promote deploy-shop`" in again.problems[0]
     [skill] = bench.skills.list()
     assert skill.problem == "it is no longer in any folder"
+    assert skill.hint == "hm skill promote deploy-shop"
 
 
 def test_an_edited_copy_that_may_not_be_read_there_is_told(
@@ -471,6 +473,112 @@ def test_a_skill_that_comes_back_hides_none_of_a_person(
 
     assert why == f"{own.parent} already exists, and hm did not create it."
     assert not bench.file().exists()
+
+
+def test_a_version_is_counted_once_however_often_a_sync_is_in_conflict(
+    made: Bench,
+) -> None:
+    """Each sync that wrote nothing made a new version."""
+    made.promote(to="codex")
+    edit(made, "ten minutes", "two hours")
+    supersede(made)
+
+    assert sorted(outcomes(made.skills.sync())) == [CONFLICT, WRITTEN]
+    for _ in range(2):
+        assert sorted(outcomes(made.skills.sync())) == [CONFLICT, UP_TO_DATE]
+    [skill] = made.skills.list()
+    supersede(made, LONGER.replace("twenty", "thirty"))
+    made.skills.sync()
+
+    assert skill.version == 2
+    assert made.skills.show("deploy-shop").version == 3
+
+
+def test_a_version_is_not_counted_while_the_worktree_is_gone(
+    made: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And a sync is not asked for what it cannot do."""
+    monkeypatch.chdir(made.user)
+    made.shop.rename(made.shop.with_name("moved"))
+    supersede(made)
+
+    for _ in range(2):
+        assert outcomes(made.skills.sync()) == [GONE]
+
+    [skill] = made.skills.list()
+    assert (skill.version, skill.problem) == (1, "a copy is missing")
+
+
+def test_a_dry_run_says_what_this_worktree_would_get(
+    made: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = (tmp_path / "other").resolve()
+    git(made.shop, "worktree", "add", "-q", str(other))
+    monkeypatch.chdir(other)
+    before = made.skills.show("deploy-shop")
+
+    would = made.skills.sync(is_dry_run=True)
+
+    assert made.skills.show("deploy-shop") == before
+    assert not (other / FOLDERS[0]).exists()
+    assert [copy.outcome for copy in made.skills.sync().copies] == outcomes(would)
+
+
+def test_a_name_is_found_though_it_is_the_key_of_another_skill(bench: Bench) -> None:
+    """Both had it, in one scope, and no option could tell them apart."""
+    bench.save("alpha")
+    bench.save("beta", text=LONGER)
+    bench.promote("alpha", name="beta", to="claude")
+    bench.promote("beta", name="alpha", to="claude")
+
+    assert bench.skills.show("beta").key == "alpha"
+    assert [copy.name for copy in bench.skills.sync("alpha").copies] == ["alpha"]
+    bench.skills.demote("alpha")
+    assert bench.skills.show("alpha").name == "beta"
+
+
+def test_of_skills_of_one_name_a_sync_takes_that_of_a_scope(made: Bench) -> None:
+    """The hint named an option that a sync did not have."""
+    other = Skill(
+        name="deploy-shop", scope="projects/x", ref="1", key="other", version=1
+    )
+    SkillStore(made.memory.state()).put(other)
+
+    with pytest.raises(UsageError, match="Several scopes"):
+        made.skills.sync("deploy-shop")
+
+    assert outcomes(made.skills.sync("deploy-shop", scope="global")) == [UP_TO_DATE]
+
+
+def test_a_new_description_is_written_into_the_copies(made: Bench) -> None:
+    """It was stored, and the file was said to be unchanged."""
+    edit(made, "ten minutes", "two hours")
+
+    done = made.promote(to="claude", description="Deploys the shop. Use it on Fridays.")
+
+    assert [copy.outcome for copy in done.synced] == [MERGED]
+    assert "on Fridays" in made.file().read_text()
+    assert "two hours" in made.file().read_text()
+    [skill] = made.skills.list()
+    assert (skill.version, skill.problem) == (2, "")
+
+
+def test_a_skill_that_no_sync_can_mend_names_the_command_that_can(made: Bench) -> None:
+    hints = []
+    made.memory.curation.mark_done("deploy-shop")
+    hints.append(made.skills.show("deploy-shop").hint)
+    made.memory.curation.mark_done("deploy-shop", is_open=True)
+    made.forget()
+    hints.append(made.skills.show("deploy-shop").hint)
+    made.memory.curation.restore(MemorySelector(name="deploy-shop"))
+    supersede(made)
+    hints.append(made.skills.show("deploy-shop").hint)
+
+    assert hints == [
+        "hm done --reopen deploy-shop",
+        "hm restore deploy-shop",
+        "hm skill sync",
+    ]
 
 
 def test_a_git_that_fails_takes_no_skill_away(

@@ -16,6 +16,7 @@ from hivemind_memory.cli.output import (
 from hivemind_memory.cli.recorded_command import record_command
 from hivemind_memory.model.display import count_text, escape_text
 from hivemind_memory.model.keys import operand
+from hivemind_memory.model.skills import SYNC
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
         SyncedCopy,
     )
 
+_SEE_LIST = "hm skill list"
 _NAME = Argument("name", "Name of the skill, or key of its memory.")
 
 
@@ -100,8 +102,12 @@ def promote(request: CommandRequest) -> int:
     verb = "would write" if done.is_dry_run else "wrote"
     for file in done.written:
         print_line(f"{verb} {file}", keep=[file])
+    for copy in done.synced:
+        print_line(f"{copy.file}: {copy.outcome}{_why(copy)}", keep=[copy.file])
+    synced = {copy.file for copy in done.synced}
     for file in done.already:
-        print_line(f"unchanged: {file}", keep=[file])
+        if file not in synced:
+            print_line(f"unchanged: {file}", keep=[file])
     if done.is_dry_run:
         write_stdout(f"\n{escape_text(done.text)}")
     print_notices(_after_promotion(done))
@@ -171,7 +177,7 @@ def show(request: CommandRequest) -> int:
     if skill.text:
         write_stdout(f"\n{escape_text(skill.text)}")
     if skill.problem:
-        print_notices([f"{skill.problem}; see `hm skill sync`"])
+        print_notices([f"{skill.problem}: `{skill.hint}`"])
     return 0
 
 
@@ -198,6 +204,7 @@ def show(request: CommandRequest) -> int:
             " overwrite all edited copies.",
             choices=("keep", "replace"),
         ),
+        SCOPE,
         DRY_RUN,
         JSON,
     ),
@@ -211,6 +218,7 @@ def sync(request: CommandRequest) -> int:
     with request.open_memory() as memory:
         done = opening.open_skills(memory).sync(
             values["name"] or "",
+            scope=values["scope"] or "",
             edited=values["edited"] or "",
             is_dry_run=values["dry_run"],
         )
@@ -272,8 +280,9 @@ def status_of_skills(memory: Memory) -> list[str]:
         return [str(error)]
     lines = []
     if found:
-        outdated = [skill.name for skill in found if skill.problem]
-        more = f"{len(outdated)} out of date: `hm skill sync`" if outdated else ""
+        outdated = [skill for skill in found if skill.problem]
+        hint = next((skill.hint for skill in outdated if skill.hint == SYNC), _SEE_LIST)
+        more = f"{len(outdated)} out of date: `{hint}`" if outdated else ""
         lines = [", ".join((f"{len(found):,}", more or "up to date"))]
     return [*lines, *map(_offer_text, offers)]
 
@@ -311,7 +320,7 @@ def _why(copy: SyncedCopy) -> str:
 def _state_text(skill: SkillInfo) -> str:
     """Return the state of a skill in a few words."""
     if skill.problem:
-        return f"{skill.problem}: `hm skill sync`"
+        return f"{skill.problem}: `{skill.hint}`"
     return "up to date, edited" if skill.is_edited else "up to date"
 
 
