@@ -8,6 +8,7 @@ import threading
 from hivemind_memory.access.callers import NONE
 from hivemind_memory.access.rules import check_owner, check_person
 from hivemind_memory.errors import UsageError
+from hivemind_memory.model.keys import no_such
 from hivemind_memory.model.scope import make_scope
 from hivemind_memory.model.value import replaced
 from hivemind_memory.patterns.lazy_pattern import lazy_re
@@ -126,10 +127,8 @@ class AccessTokens:
         """
         self._check_owner()
         if not self._tokens.revoke(name):
-            raise UsageError(
-                f"There is no token named {name!r}.",
-                hint="`hm token list` lists the tokens.",
-            )
+            message = no_such("token", name)
+            raise UsageError(message, hint="`hm token list` lists the tokens.")
 
     def admit(self, secret: str) -> Token | None:
         """Return whom a secret stands for now, and record its use; None: no client.

@@ -18,13 +18,13 @@ from hivemind_memory.errors import (
     UsageError,
     VersionMismatchError,
 )
-from hivemind_memory.model.display import escape_line
 from hivemind_memory.model.key_values import (
     MAX_KEY_CHARS,
     MAX_TTL_S,
     MAX_VALUE_BYTES,
     MAX_VERSION,
 )
+from hivemind_memory.model.keys import no_such
 from hivemind_memory.model.note_path import GLOBAL_NOTE
 from hivemind_memory.model.value import value
 from hivemind_memory.projects.move_lock import no_moves
@@ -203,9 +203,8 @@ class KeyValues:
 
 def _missing(key: str, effect: str = "") -> KeyNotFoundError:
     """Return the error for a key that is not there."""
-    shown = escape_line(mask_short(key, _SHOWN_CHARS))
     return KeyNotFoundError(
-        f"There is no key {shown}.",
+        no_such("key", mask_short(key, _SHOWN_CHARS)),
         hint="`hm kv list` lists the keys.",
         effect=effect,
     )

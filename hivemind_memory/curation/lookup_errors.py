@@ -13,8 +13,7 @@ from hivemind_memory.errors import (
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.text import decode
 from hivemind_memory.model.clocks import in_zone
-from hivemind_memory.model.display import shorten
-from hivemind_memory.model.keys import operand, quoted, similar_names
+from hivemind_memory.model.keys import no_such, operand, quoted, similar_names
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.own_forms import is_ulid
 from hivemind_memory.model.scope import scope_of
@@ -47,10 +46,9 @@ def not_found(
     ref: str, tail: str = "", *, effect: str = "", meant: tuple[str, ...] = ()
 ) -> MemoryNotFoundError:
     """Return the error for a name that refers to nothing the caller sees."""
-    shown = repr(shorten(ref, 80))
     near = f" Did you mean {quoted(meant[0])}?" if meant else ""
     return MemoryNotFoundError(
-        f"There is no memory {shown}{tail}.{near}",
+        f"{no_such('memory', ref, tail)}{near}",
         hint="Use a key, an id or a path; `hm search` and `hm list` print them.",
         effect=effect,
     )

@@ -7,7 +7,7 @@ from shlex import quote
 
 from hivemind_memory.access.visibility import PRIVATE
 from hivemind_memory.errors import UsageError
-from hivemind_memory.model.keys import closest, folded_key, operand
+from hivemind_memory.model.keys import closest, folded_key, no_such, operand
 from hivemind_memory.model.memories import ACTIVE, PENDING
 from hivemind_memory.model.scope import FOLDERS, make_scope
 from hivemind_memory.projects.known_project import IDENTITY_FILE
@@ -26,7 +26,7 @@ _ABOVE = FOLDERS["project"]
 def missing_project(name: str, names: Iterable[str]) -> UsageError:
     """Return the error that there is no such project among *names*."""
     hint = f"{_meant(name, names)}`hm project list` shows them."
-    return UsageError(f"There is no project {name}.", hint=hint)
+    return UsageError(no_such("project", name), hint=hint)
 
 
 def _meant(name: str, names: Iterable[str]) -> str:
@@ -84,7 +84,7 @@ def check_names(names: list[str], source: str, target: str, *, is_merge: bool) -
         )
     if is_merge and target not in names:
         raise UsageError(
-            f"There is no project {target}.",
+            no_such("project", target),
             hint=f"{_meant(target, names)}`hm project rename {quote(source)}"
             f" {quote(target)}` gives it that name.",
         )

@@ -10,6 +10,7 @@ from hivemind_memory.curation.lookup import find_memory, load_memory
 from hivemind_memory.curation.status_names import as_of
 from hivemind_memory.errors import MemoryNotFoundError, NotSavedError, UsageError
 from hivemind_memory.files.locks import LOCK_WAIT_S, exclusive
+from hivemind_memory.model.keys import no_such
 from hivemind_memory.model.memories import ACTIVE, CONTRADICTS, SUPERSEDED
 from hivemind_memory.model.value import replaced
 from hivemind_memory.redaction.redact import mask
@@ -192,7 +193,7 @@ def find_skill(
     found = found or [skill for skill in seen if skill.key == name.strip()]
     if not found:
         raise MemoryNotFoundError(
-            f"There is no skill {mask(name)}.",
+            no_such("skill", mask(name)),
             hint="`hm skill list` lists the skills.",
             effect=effect,
         )

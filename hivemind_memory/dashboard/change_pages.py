@@ -53,7 +53,7 @@ from hivemind_memory.model.curation import (
     NewMemory,
     StoredMemory,
 )
-from hivemind_memory.model.display import shorten
+from hivemind_memory.model.keys import no_such
 from hivemind_memory.model.memories import CONTRADICTS, RELATED, UPDATES
 from hivemind_memory.model.memory_types import all_types
 from hivemind_memory.model.scope import scope_text
@@ -224,7 +224,7 @@ def link(call: PageCall) -> Redirect:
             path=page_of(call), notice=f"{error.problem} Nothing was linked."
         )
     except MemoryNotFoundError:
-        notice = f"There is no memory {shorten(other, 60)!r}. Nothing was linked."
+        notice = f"{no_such('memory', other)} Nothing was linked."
         return Redirect(path=page_of(call), notice=notice)
     return Redirect(path=page_of(call), notice="Linked.")
 

@@ -19,6 +19,7 @@ from urllib.parse import quote, unquote_to_bytes
 from hivemind_memory.access.rules import AGENT_VARIABLES
 from hivemind_memory.errors import NotLaunchedError
 from hivemind_memory.files.errors import reason_of
+from hivemind_memory.model.keys import no_such
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -335,7 +336,7 @@ def choose_session(sessions: Sequence[AgentSession], name: str | None) -> AgentS
     if not name:
         what = "There are several sessions."
     elif not found:
-        what = f"There is no session {name}."
+        what = no_such("session", name)
     names = ", ".join(session.name for session in found or sessions)
     raise NotLaunchedError(what, hint=f"Name one: {names}.")
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import unicodedata
 
+from hivemind_memory.model.display import escape_line, shorten
 from hivemind_memory.patterns.lazy_pattern import lazy_re
 
 TYPE_CHECKING = False
@@ -25,6 +26,9 @@ _ACCENTS = lazy_re("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]")
 _DOTS = lazy_re(r"-*+[.:/=,;][-.:/=,;]*+")
 # "v1-1" and "v11" are two versions.
 _DASH_IN_WORD = lazy_re(r"(?<!\d)-|-(?!\d)")
+
+_SHOWN_CHARS = 80
+"""Of a name that nothing has."""
 
 MAX_TYPED_CHARS = 300
 """What is longer is no mistyped name. To compare a text of megabytes with
@@ -100,6 +104,16 @@ def similar_names(name: str, known: Iterable[str]) -> tuple[str, ...]:
     head = f"{folded_key(name)}-"
     longer = [other for other in names if folded_key(other).startswith(head)]
     return closest(name, names) or tuple(sorted(longer, key=len)[:1])
+
+
+def no_such(kind: str, name: str, tail: str = "") -> str:
+    """Return the sentence that nothing has a name, which is shown on one line.
+
+    >>> no_such("key", "deploy")
+    "There is no key 'deploy'."
+    """
+    shown = escape_line(shorten(name, _SHOWN_CHARS))
+    return f"There is no {kind} {quoted(shown)}{tail}."
 
 
 def quoted(name: str) -> str:

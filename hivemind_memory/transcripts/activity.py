@@ -22,6 +22,7 @@ from hivemind_memory.model.activity import (
     public_id,
 )
 from hivemind_memory.model.clocks import SECONDS_PER_DAY
+from hivemind_memory.model.keys import no_such
 from hivemind_memory.model.value import replaced
 from hivemind_memory.redaction import mask
 from hivemind_memory.state.activity_log import ActivityLog
@@ -206,7 +207,7 @@ class Activity:
             if row is not None and self._visible.has(row.project, row.workspace):
                 return ActivityDetails(hit=self._hits.of_row(row, None))
         raise MemoryNotFoundError(
-            f"There is no activity {public}.",
+            no_such("activity", public),
             hint="`hm activity search` and `hm activity list` show ids.",
         )
 

@@ -17,7 +17,7 @@ from hivemind_memory.files.atomic import partial_copies
 from hivemind_memory.files.descriptors import make_private_folder
 from hivemind_memory.files.locks import LOCK_WAIT_S, exclusive
 from hivemind_memory.files.places import locks_folder, vault_file
-from hivemind_memory.model.display import escape_line, shorten
+from hivemind_memory.model.keys import no_such
 from hivemind_memory.model.value import replaced, value
 from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.vault.vault_file import (
@@ -349,7 +349,5 @@ def _shown(item: VaultItem) -> VaultKey:
 
 def _missing(key: str) -> KeyNotFoundError:
     """Return the error for a key that is not there."""
-    shown = escape_line(shorten(key, _SHOWN_CHARS))
-    return KeyNotFoundError(
-        f'vault key "{shown}" not found', hint="`hm vault list` lists the keys."
-    )
+    message = no_such("vault key", key)
+    return KeyNotFoundError(message, hint="`hm vault list` lists the keys.")

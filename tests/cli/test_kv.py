@@ -29,7 +29,7 @@ def test_a_key_is_set_read_listed_and_deleted(hm: Hm) -> None:
     assert hm("kv", "delete", "n").code == 0
     gone = hm("kv", "get", "n")
     assert (gone.code, gone.out) == (1, "")
-    assert "There is no key n." in gone.err
+    assert "There is no key 'n'." in gone.err
     assert hm("kv", "set", "--if-version", "0", "n", "6").out == "n: version 2\n"
 
 
@@ -60,14 +60,14 @@ def test_an_empty_input_changes_no_value(hm: Hm) -> None:
         (("set", "a", "x" * 262_143), 2, "the limit is 262,144"),
         (("set", "--ttl", "0", "a", "1"), 2, "`--ttl` takes a duration of at least 1"),
         (("set", "--if-version", "-1", "a", "1"), 2, "`--if-version`"),
-        (("set", "--if-version", "3", "a", "1"), 1, "There is no key a."),
+        (("set", "--if-version", "3", "a", "1"), 1, "There is no key 'a'."),
         (
             ("set", "--if-version", "0", "there", "1"),
             1,
             "The key already exists, in version 1.",
         ),
         (("set", "--if-version", "9", "there", "1"), 1, "version 9 was expected"),
-        (("delete", "a"), 1, "There is no key a."),
+        (("delete", "a"), 1, "There is no key 'a'."),
         (("set", "--workspace", "w", "--scope", "global", "a", "1"), 2, "be combined"),
         (("set", "--workspace", "../w", "a", "1"), 2, "cannot be the name"),
     ],

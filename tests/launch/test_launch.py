@@ -579,7 +579,7 @@ def test_a_session_that_is_not_clear_is_one_sentence(machine, hm) -> None:
     assert "There are no sessions." in nothing.err
     assert "There are several sessions of claude." in several[0].err
     assert "There are several sessions." in several[1].err
-    assert "There is no session owl." in several[2].err
+    assert "There is no session 'owl'." in several[2].err
     for said in several:
         assert said.code == 1
         assert "hm-shop-claude, hm-shop-task-claude" in said.err

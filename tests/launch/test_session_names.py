@@ -70,7 +70,7 @@ def test_a_session_is_chosen_by_the_beginning_of_its_name() -> None:
     for name, problem, named in [
         ("hm-s", "Several sessions begin with hm-s.", sessions[:2]),
         ("claude", "There are several sessions of claude.", sessions[:2]),
-        ("cod", "There is no session cod.", sessions),
+        ("cod", "There is no session 'cod'.", sessions),
         (None, "There are several sessions.", sessions),
     ]:
         with pytest.raises(NotLaunchedError) as refused:

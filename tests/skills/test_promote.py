@@ -255,7 +255,7 @@ def test_a_caller_of_other_scopes_sees_no_skill_of_it(bench: Bench) -> None:
     with bench.memory.as_caller(Caller(project="projects/other")) as memory:
         limited = Bench(bench.sandbox, memory, bench.shop, bench.user)
         assert limited.skills.list() == []
-        with pytest.raises(HivemindError, match="There is no skill own"):
+        with pytest.raises(HivemindError, match="There is no skill 'own'"):
             limited.skills.show("own")
 
 

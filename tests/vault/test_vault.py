@@ -89,7 +89,7 @@ def test_a_value_comes_back_as_it_is_and_only_its_owner_reads_the_file(
     assert stat.S_IMODE(os.stat(vault.path).st_mode) == 0o600
     assert stat.S_IMODE(os.stat(os.path.dirname(vault.path)).st_mode) == 0o700
     vault.delete("A")
-    with pytest.raises(KeyNotFoundError, match='vault key "A" not found'):
+    with pytest.raises(KeyNotFoundError, match="There is no vault key 'A'"):
         vault.get("A")
     with pytest.raises(KeyNotFoundError):
         vault.delete("A")
@@ -247,8 +247,8 @@ def test_the_process_is_the_command_and_its_arguments_hold_nothing(hm: Hm) -> No
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (("NONE", "--", "touch", "ran"), 1, 'vault key "NONE" not found'),
-        (("A", "NONE", "--", "touch", "ran"), 1, 'vault key "NONE" not found'),
+        (("NONE", "--", "touch", "ran"), 1, "There is no vault key 'NONE'."),
+        (("A", "NONE", "--", "touch", "ran"), 1, "There is no vault key 'NONE'."),
         (("A", "touch", "ran"), 2, "Name at least one key"),
         (("--", "touch", "ran"), 2, "Name at least one key"),
         (("a.b", "--", "touch", "ran"), 2, "Choose one: NAME=a.b"),

@@ -20,6 +20,7 @@ from hivemind_memory.cli.output import (
 from hivemind_memory.cli.recorded_command import record_command
 from hivemind_memory.errors import ConfigError, UsageError
 from hivemind_memory.model.display import escape_line
+from hivemind_memory.model.keys import no_such
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -345,7 +346,7 @@ def _option(key: str) -> Option:
     if name in table:
         return table[name]
     near = closest(name, table, 3) or closest(name, table, 3, similarity=0.5)
-    message = f"There is no option {key}."
+    message = no_such("option", key)
     hint = f"Did you mean {', '.join(near)}?" if near else "`hm config` lists them."
     raise UsageError(message, hint=hint)
 

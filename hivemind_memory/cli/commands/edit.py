@@ -22,6 +22,7 @@ from hivemind_memory.errors import (
 )
 from hivemind_memory.files.errors import reason_of
 from hivemind_memory.model.changes import EDIT
+from hivemind_memory.model.keys import no_such
 from hivemind_memory.model.note_path import GLOBAL_NOTE
 
 TYPE_CHECKING = False
@@ -148,7 +149,7 @@ def _note_to_edit(memory: Memory, name: str) -> tuple[NotePath, int]:
     except ForgottenError:
         raise
     except MemoryNotFoundError as error:
-        message = f"There is no note or memory {name!r}."
+        message = no_such("note or memory", name)
         hint = "A new note's name ends in .md."
         raise NoteNotFoundError(message, hint=hint) from error
     note = memory.folder.spelled(parse_note_path(path))

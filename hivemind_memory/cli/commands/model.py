@@ -14,6 +14,7 @@ from hivemind_memory.cli.output import (
     size_text,
 )
 from hivemind_memory.errors import UsageError
+from hivemind_memory.model.keys import no_such
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -180,6 +181,6 @@ def _model(name: str) -> LocalModel:
             hint="`hm model fetch NAME` downloads one of those that `hm model` lists.",
         )
     raise UsageError(
-        f"There is no model {name}.",
+        no_such("model", name),
         hint=f"Did you mean {near[0]}?" if near else "`hm model` lists them.",
     )
