@@ -28,7 +28,12 @@ CLOSE_S = 0.8
 
 
 def require_sdk() -> None:
-    """Raise, and say what to install, if the SDK is missing."""
+    """Raise, and say what to install, if the SDK is missing.
+
+    Of pydantic, which it brings, no plugins are used: to look for them in all packages
+    takes a while, and they would read what the server is asked and answers.
+    """
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     from importlib.util import find_spec
 
     if find_spec("mcp") is None:

@@ -58,8 +58,10 @@ class Places:
         named = self.named_notes
         if not named:
             return False
-        now = places_of(self.home, named, self.index_dir)
-        return (now.notes, now.index) != (self.notes, self.index)
+        notes = os.path.realpath(named)
+        if notes != self.notes:
+            return True
+        return _index_of(self.home, notes, self.index_dir) != self.index
 
     def current(self) -> Places:
         """Return the places as they are now; these if the notes are where they were."""
@@ -333,19 +335,24 @@ def places_of(home: str, memory_dir: str | None, index_dir: str) -> Places:
     journal = os.path.join(home, "journal")
     if notes != os.path.realpath(standard):
         journal = os.path.join(journal, _name_of(notes))
-    index = os.path.join(notes, INDEX_FOLDER)
-    if not index_dir and os.path.islink(index):
-        index = os.path.join(home, _INDEXES, _name_of(notes))
-    if index_dir:
-        index = os.path.join(os.path.abspath(index_dir), _name_of(notes))
     return Places(
         home=home,
         notes=notes,
-        index=index,
+        index=_index_of(home, notes, index_dir),
         journal=journal,
         named_notes=named,
         index_dir=os.path.abspath(index_dir) if index_dir else "",
     )
+
+
+def _index_of(home: str, notes: str, index_dir: str) -> str:
+    """Return the folder of all that is derived from the notes."""
+    if index_dir:
+        return os.path.join(os.path.abspath(index_dir), _name_of(notes))
+    index = os.path.join(notes, INDEX_FOLDER)
+    if os.path.islink(index):
+        return os.path.join(home, _INDEXES, _name_of(notes))
+    return index
 
 
 def _name_of(folder: str) -> str:

@@ -74,6 +74,8 @@ class Stream(Protocol):
 class FieldProblem(BaseModel):
     """What is wrong with one field."""
 
+    model_config = ConfigDict(defer_build=True)
+
     field: str
     problem: str
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from hivemind_memory.mcp_server.shaping import (
     LIMIT_CHARS,
@@ -21,7 +21,13 @@ SNIPPET_CHARS = 2_000
 _FACT_CHARS = 500
 
 
-class ClaimOut(BaseModel):
+class _Part(BaseModel):
+    """A part of an answer. It is built with its first use."""
+
+    model_config = ConfigDict(defer_build=True)
+
+
+class ClaimOut(_Part):
     """How certain a claim is."""
 
     confidence: str = ""
@@ -30,7 +36,7 @@ class ClaimOut(BaseModel):
     verified: str = Field(default="", description="day of the last check")
 
 
-class FoundHit(BaseModel):
+class FoundHit(_Part):
     """One place in the notes."""
 
     path: str
@@ -67,7 +73,7 @@ class FoundHit(BaseModel):
     also_in: str = Field(default="", description="other places with the same text")
 
 
-class NearPlace(BaseModel):
+class NearPlace(_Part):
     """A place that comes near to the query and is unlikely to answer it."""
 
     path: str
@@ -77,7 +83,7 @@ class NearPlace(BaseModel):
     headings: str = ""
 
 
-class SearchSummary(BaseModel):
+class SearchSummary(_Part):
     """How complete and reliable the results are."""
 
     mode: str = Field(
@@ -115,7 +121,7 @@ class SearchSummary(BaseModel):
     )
 
 
-class SearchOut(BaseModel):
+class SearchOut(_Part):
     """What memory_search returns."""
 
     hits: list[FoundHit]
