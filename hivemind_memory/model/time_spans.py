@@ -19,6 +19,7 @@ from hivemind_memory.model.time_words import (
     AGO_BEFORE,
     AGO_BEHIND,
     ALONE,
+    ARTICLES,
     BEFORE_TIME,
     BETWEEN,
     LAST,
@@ -81,6 +82,13 @@ def _folded(text: str) -> str:
     return normalize("NFC", bare.translate({0x142: "l", 0x131: "i", 0xF8: "o"}))
 
 
+def _ends_with_since(words: list[str]) -> bool:
+    """Return whether some words end with "since" or "since the"."""
+    while words and words[-1] in ARTICLES:
+        words = words[:-1]
+    return bool(words) and words[-1] in SINCE
+
+
 class _Reader:
     """Reads one query."""
 
@@ -134,26 +142,38 @@ class _Reader:
         last = self._today if is_since else behind - self._day
         self._add((first - self._epoch).days, (max(first, last) - self._epoch).days)
 
+    def _add_newest(self, month: int, day: int = 0) -> None:
+        """Add all from the newest month, or day, that has begun, until today."""
+        for year in range(self._today.year, self._today.year - YEARS_BACK, -1):
+            try:
+                first = date(year, month, day or 1)
+            except ValueError:
+                continue  # 29 February
+            if first <= self._today:
+                self._add_date(year, month, day, is_since=True)
+                return
+
     def _add_each_year(self, month: int, day: int = 0) -> None:
         """Add a month, or a day, whose year is not named: it may be any of the last."""
         for year in range(self._today.year, self._today.year - YEARS_BACK, -1):
             self._add_date(year, month, day)
 
-    def _add_unit(self, unit: str, offset: int) -> None:
-        """Add the day, calendar week, month or year so many before or after this."""
+    def _add_unit(self, unit: str, offset: int, *, is_since: bool = False) -> None:
+        """Add the day, calendar week, month or year so many after this one."""
         today = self._today
-        if unit == "day":
-            day = (today - self._epoch).days + offset
-            self._add(day, day)
-        elif unit == "week":
-            monday = (today - self._epoch).days - today.weekday()
-            first = monday + offset * _DAYS_OF_WEEK
-            self._add(first, first + _DAYS_OF_WEEK - 1)
+        if unit in ("day", "week"):
+            now, length = (today - self._epoch).days, 1
+            first = now + offset
+            if unit == "week":
+                length = _DAYS_OF_WEEK
+                first = now - today.weekday() + offset * length
+            self._add(first, max(first, now) if is_since else first + length - 1)
         elif unit == "month":
             months = today.year * _MONTHS_OF_YEAR + today.month - 1 + offset
-            self._add_date(months // _MONTHS_OF_YEAR, months % _MONTHS_OF_YEAR + 1)
+            year, month = divmod(months, _MONTHS_OF_YEAR)
+            self._add_date(year, month + 1, is_since=is_since)
         else:
-            self._add_date(today.year + offset)
+            self._add_date(today.year + offset, is_since=is_since)
 
     def _add_recent(self, unit: str, count: int) -> None:
         """Add the time from so many units ago until today."""
@@ -166,16 +186,20 @@ class _Reader:
     def _read_digits(self) -> None:
         """Take dates of digits, and leave blanks: 2023-05-07, 2023/05, 7.5.2023."""
 
+        def words_before(match: re.Match[str]) -> list[str]:
+            return re.findall(r"[^\W\d_]+", match.string[: match.start()][-20:])
+
         def take_iso(match: re.Match[str]) -> str:
-            self._add_date(*(int(part) for part in match.groups("0")))
+            is_since = _ends_with_since(words_before(match))
+            self._add_date(*map(int, match.groups("0")), is_since=is_since)
             return " "
 
         def take_dotted(match: re.Match[str]) -> str:
-            before = re.findall(r"[^\W\d_]+", match.string[: match.start()][-20:])
+            before = words_before(match)
             if before and before[-1] in VERSION_WORDS:
                 return match[0]
             day, month, year = map(int, match.groups())
-            self._add_date(year, month, day)
+            self._add_date(year, month, day, is_since=_ends_with_since(before))
             return " "
 
         self._text = re.sub(
@@ -236,18 +260,23 @@ class _Reader:
         known = tables()
         if word in ALONE:
             is_before = self._words[max(0, at - 2) : at] == ["day", "before"]
-            self._add_unit("day", ALONE[word] - is_before)
+            is_since = self._is_since(at - 2 * is_before)
+            self._add_unit("day", ALONE[word] - is_before, is_since=is_since)
         elif word in known.months:
             self._read_month(at, known.months[word])
         elif word in known.units:
             self._read_unit(at, known.units[word])
-        elif word in known.weekdays and self._has_beside(at, LAST):
-            back = (self._today.weekday() + 1 - known.weekdays[word]) % _DAYS_OF_WEEK
-            self._add_unit("day", -(back or _DAYS_OF_WEEK))
+        elif word in known.weekdays:
+            is_since = self._is_since(at - (self._word(at - 1) in LAST))
+            if is_since or self._has_beside(at, LAST):
+                back = self._today.weekday() + 1 - known.weekdays[word]
+                back = back % _DAYS_OF_WEEK or _DAYS_OF_WEEK
+                self._add_unit("day", -back, is_since=is_since)
         elif word == "q":
             self._read_quarter(at)
         elif self._year(at) and self._word(at - 1) in BEFORE_TIME | YEAR_WORDS | SINCE:
-            self._add_date(int(word), is_since=self._word(at - 1) in SINCE)
+            left = at - (self._word(at - 1) in YEAR_WORDS)
+            self._add_date(int(word), is_since=self._is_since(left))
 
     def _read_month(self, at: int, month: int) -> None:
         """Take a month with what is next to it: 7 May 2023, mayo de 2023, in May."""
@@ -271,16 +300,14 @@ class _Reader:
             self._words[behind] = ""  # it is no year by itself
         else:
             year = self._take_relative_year(behind)
+        is_since = self._is_since(left + (self._word(left) not in LAST))
         if year:
-            is_since = self._word(left) in SINCE
             self._add_date(year, month, day, is_since=is_since)
-        elif not day and self._word(at - 1) in LAST | SINCE:
+        elif not day and self._word(at - 1) in LAST:
             is_over = month < self._today.month
-            self._add_date(
-                self._today.year - (not is_over),
-                month,
-                is_since=self._word(at - 1) in SINCE,
-            )
+            self._add_date(self._today.year - (not is_over), month, is_since=is_since)
+        elif is_since:
+            self._add_newest(month, day)
         elif day or self._word(at - 1) in BEFORE_TIME | THIS:
             self._add_each_year(month, day)
 
@@ -300,17 +327,20 @@ class _Reader:
         amount = self._amount(at - 1)
         if amount:
             before, behind = self._words[max(0, at - 4) : at - 1], self._word(at + 1)
-            if self._word(at - 2) in LAST or behind in LAST:
+            is_recent = self._word(at - 2) in LAST or behind in LAST
+            if is_recent or self._is_since(at - 1):
                 self._add_recent(unit, amount)
             elif behind in AGO_BEHIND or not AGO_BEFORE.isdisjoint(before):
                 self._add_unit(unit, -amount)
         elif self._word(at - 2) == "the" and self._word(at - 3) in WITHIN:
             if self._word(at - 1) in LAST:
                 self._add_recent(unit, 1)
-        elif self._has_beside(at, LAST):
-            self._add_unit(unit, -1)
-        elif self._word(at - 1) in THIS:
-            self._add_unit(unit, 0)
+        else:
+            is_since = self._is_since(at - (self._word(at - 1) in LAST | THIS))
+            if self._has_beside(at, LAST):
+                self._add_unit(unit, -1, is_since=is_since)
+            elif self._word(at - 1) in THIS:
+                self._add_unit(unit, 0, is_since=is_since)
 
     def _read_quarter(self, at: int) -> None:
         """Take Q3 2025, or Q3 of any year."""
@@ -318,16 +348,24 @@ class _Reader:
         if not quarter:
             return
         named = self._year(at + 2)
+        is_since, start = self._is_since(at), 3 * quarter - 2
+        if is_since and not named:
+            self._add_newest(start)
+            return
         years = [named] if named else [self._today.year - n for n in range(YEARS_BACK)]
         for year in years:
-            for month in range(3 * quarter - 2, 3 * quarter + 1):
-                self._add_date(year, month)
+            for month in (start,) if is_since else range(start, start + 3):
+                self._add_date(year, month, is_since=is_since)
 
     # -- What is next to it ---------------------------------------------------------
 
     def _word(self, at: int) -> str:
         """Return a word, empty beyond the ends."""
         return self._words[at] if 0 <= at < len(self._words) else ""
+
+    def _is_since(self, at: int) -> bool:
+        """Whether "since" is before a word, or before the article of the word."""
+        return _ends_with_since(self._words[max(0, at - 3) : max(0, at)])
 
     def _has_beside(self, at: int, words: frozenset[str]) -> bool:
         """Whether the word before or after is one of some."""

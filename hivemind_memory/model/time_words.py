@@ -92,7 +92,9 @@ BEFORE_TIME = _set_of(
     "in im en em nel nella w we в во from ab during wahrend durante pendant of de du"
     " des del di do tijdens om"
 )
-SINCE = _set_of("since seit desde depuis dal od с sinds sedan")
+SINCE = _set_of("since seit desde depuis dal dalla od с sinds sedan")
+ARTICLES = _set_of("the dem der den el la le l il lo o a de het")
+"""What may be between *since* and a time."""
 WITHIN = _set_of("in over within during for")
 ORDINAL_ENDINGS = _set_of("st nd rd th er")
 BETWEEN = _set_of("of de del di do the den der von van")
