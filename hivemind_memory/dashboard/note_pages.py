@@ -122,13 +122,15 @@ def _line_asked(call: PageCall) -> int:
 def _fields(lines: Sequence[str]) -> list[tuple[str, str]]:
     """Return the fields of a front matter as it is written.
 
-    >>> _fields(["type: fact", "tags:", "  - a", "  - b"])
-    [('type', 'fact'), ('tags', '- a - b')]
+    >>> _fields(["type: fact", "# not sure: yet", "tags:", "  - a", "  # b", "  - c"])
+    [('type', 'fact'), ('tags', '- a - c')]
     """
     found: list[tuple[str, str]] = []
     for line in lines:
+        if line.lstrip().startswith("#"):
+            continue
         name, colon, value = line.partition(":")
-        if colon and name.strip() and not line.startswith((" ", "-", "#")):
+        if colon and name.strip() and not line.startswith((" ", "-")):
             found.append((name.strip(), value.strip()))
         elif found and line.strip():
             name, value = found[-1]

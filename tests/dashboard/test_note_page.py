@@ -18,6 +18,19 @@ _SECTION = re.compile(
 )
 
 
+def test_a_comment_in_front_matter_is_no_part_of_the_value_above_it(
+    reader: Reader, home: Path
+) -> None:
+    """It reads like one of two lines of that value."""
+    text = "---\ntype: fact\n# importance: unsure\nkey: relay\n---\nOld relay.\n"
+    (home / "memory" / "relay.md").write_text(text, encoding="utf-8")
+
+    page = reader.page("/notes/relay.md").text
+
+    assert "unsure" not in page
+    assert "relay" in page
+
+
 def test_a_note_has_an_outline_and_its_chunks(reader: Reader, home: Path) -> None:
     """As they are indexed; each section leads to its first line."""
     lines = "\n\n".join(f"Host {at} is behind the proxy." for at in range(80))
