@@ -26,6 +26,7 @@ from hivemind_memory.errors import (
     NotSavedError,
     VersionChangedError,
 )
+from hivemind_memory.files.errors import MAX_ATTEMPTS, kept_changing
 from hivemind_memory.model.curation import ENTRY, ForgetResult, RestoreResult
 from hivemind_memory.model.memories import ACTIVE
 from hivemind_memory.model.note_path import NotePath
@@ -49,9 +50,6 @@ if TYPE_CHECKING:
     from hivemind_memory.curation.read_version import ReadVersion
     from hivemind_memory.model.curation import MemorySelector
     from hivemind_memory.notes.memory_file import MemoryFile
-
-_ATTEMPTS = 5
-"""How often a file is read again because another program changed it."""
 
 
 def forget(
@@ -318,7 +316,7 @@ def _rewrite(
         NotSavedError: It is unchanged; the message says why.
     """
     path = target.path
-    for _ in range(_ATTEMPTS):
+    for _ in range(MAX_ATTEMPTS):
         try:
             file = read_memory_file(context.folder, path)
         except NoteNotFoundError:
@@ -339,11 +337,7 @@ def _rewrite(
                 raise
         else:
             return path
-    raise NotSavedError(
-        "another program keeps saving it.",
-        hint="Find out which program that is, and try again.",
-        effect=f"{path} was not changed",
-    )
+    raise kept_changing(path)
 
 
 def _current_path(context: CurationContext, target: CurationTarget) -> NotePath:

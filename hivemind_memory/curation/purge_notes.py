@@ -8,6 +8,7 @@ from hivemind_memory.curation.purge_plan import hashes_in, is_same_note
 from hivemind_memory.curation.purge_references import remove_references
 from hivemind_memory.curation.selection import entry_ids
 from hivemind_memory.errors import HivemindError, NoteNotFoundError, NotSavedError
+from hivemind_memory.files.errors import MAX_ATTEMPTS
 from hivemind_memory.model.curation import ENTRY
 from hivemind_memory.notes.entry_edits import (
     change_entries,
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from hivemind_memory.curation.purge_report import PurgeReport
     from hivemind_memory.model.note_path import NotePath
 
-
-_ATTEMPTS = 10
-"""How often a note is read again because another program changed it."""
 
 _ROUNDS = 5
 """How often the notes are searched again because another program moved a text."""
@@ -208,7 +206,7 @@ def _remove_file(report: PurgeReport, target: CurationTarget) -> None:
     try:
         effect = f"{target.path} was not removed"
         with context.key_lock(target.scope, target.key, effect):
-            for attempt in range(_ATTEMPTS):
+            for attempt in range(MAX_ATTEMPTS):
                 data, signature = folder.read(target.path)
                 if not is_same_note(target, data):
                     report.release(target)
@@ -218,7 +216,7 @@ def _remove_file(report: PurgeReport, target: CurationTarget) -> None:
                     remove_note(folder, target.path, expected=signature)
                 except NotSavedError:
                     is_unchanged = folder.signature(target.path) == signature
-                    if is_unchanged or attempt == _ATTEMPTS - 1:
+                    if is_unchanged or attempt == MAX_ATTEMPTS - 1:
                         raise
                 else:
                     return

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from hivemind_memory.curation.lookup import CurationTarget, notes_in
 from hivemind_memory.errors import HivemindError, NotSavedError
+from hivemind_memory.files.errors import MAX_ATTEMPTS, kept_changing
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.text import decode
 from hivemind_memory.model.curation import ENTRY, FailedItem
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from hivemind_memory.model.ports import MemoryIndex
 
 
-_ATTEMPTS = 5
 _MAX_LINKS = 20
 """Links in the text of one note that a receipt lists."""
 
@@ -178,7 +178,7 @@ def _clean(
         return count
     folder = context.folder
     problem: NotSavedError | None = None
-    for _ in range(_ATTEMPTS):
+    for _ in range(MAX_ATTEMPTS):
         file = read_memory_file(folder, path)
         changes, count = _changes(path, file.front.values, finder)
         try:
@@ -188,7 +188,7 @@ def _clean(
             problem = error  # another program may have saved it just now
         else:
             return count
-    raise problem or NotSavedError(f"{path} was not changed.")
+    raise problem or kept_changing(path)
 
 
 def _changes(

@@ -25,6 +25,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.model.note_path import NotePath
 
+MAX_ATTEMPTS = 10
+"""How often in a row another program may save a note while we change it."""
 
 # A link, a folder, a pipe or a file is where something else was asked for.
 _IN_THE_WAY = frozenset(
@@ -109,6 +111,15 @@ def save_error(path: NotePath, error: OSError) -> HivemindError:
     cause, hint = cause_of(error)
     effect = f"Nothing was saved to {path}"
     return NotSavedError(f"{cause}.", hint=hint, effect=effect)
+
+
+def kept_changing(path: NotePath) -> NotSavedError:
+    """Return the error for a note that another program saves before each attempt."""
+    return NotSavedError(
+        "another program keeps saving it.",
+        hint="Find out which program that is, and try again.",
+        effect=f"{path} was not changed",
+    )
 
 
 def no_such_line(note: NotePath, line: int, count: int) -> LineNotFoundError:

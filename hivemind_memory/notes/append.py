@@ -14,7 +14,7 @@ import stat
 from hivemind_memory.errors import HivemindError, NotSavedError
 from hivemind_memory.files import descriptors
 from hivemind_memory.files.descriptors import OpenFolder, identity_of, signature_of
-from hivemind_memory.files.errors import save_error
+from hivemind_memory.files.errors import MAX_ATTEMPTS, save_error
 from hivemind_memory.markdown.entry import OPENING, new_entry_text
 from hivemind_memory.model.value import replaced, value
 from hivemind_memory.notes.journal_records import JournalEntry, LastSaved
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from hivemind_memory.notes.journal import JournalFile
 
 
-# How often in a row another program may replace the note meanwhile.
-_ATTEMPTS = 10
 _BOM = b"\xef\xbb\xbf"
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _NO_SIGNATURE = (0, 0, 0, 0)
@@ -94,13 +92,13 @@ def append_entry(
         session.commit()
     except OSError as error:
         raise save_error(draft.entry.target, error) from error
-    for _ in range(_ATTEMPTS):
+    for _ in range(MAX_ATTEMPTS):
         placed = _Attempt(session, folder, draft).run()
         if placed is not None:
             return placed
     session.rollback()
     raise NotSavedError(
-        f"another program replaced the file {_ATTEMPTS} times in a row.",
+        f"another program replaced the file {MAX_ATTEMPTS} times in a row.",
         hint="Find out which program keeps writing that file, and try again.",
         effect=f"Nothing was saved to {draft.entry.target}",
     )

@@ -13,7 +13,7 @@ import stat
 from hivemind_memory.errors import NotSavedError
 from hivemind_memory.files.descriptors import signature_of
 from hivemind_memory.files.digests import sha256_digest
-from hivemind_memory.files.errors import save_error
+from hivemind_memory.files.errors import MAX_ATTEMPTS, kept_changing, save_error
 from hivemind_memory.markdown.entry import escape_markers, new_ulid
 from hivemind_memory.markdown.front_matter import (
     FrontMatter,
@@ -36,10 +36,6 @@ if TYPE_CHECKING:
 
 
 _BOM = b"\xef\xbb\xbf"
-
-
-# How often in a row another program may save the note while we change it.
-_ATTEMPTS = 10
 
 
 @value
@@ -250,7 +246,7 @@ def edit_note(
         NoteNotFoundError: There is no such note.
         NotSavedError: It is as it was, and why.
     """
-    for _ in range(_ATTEMPTS):
+    for _ in range(MAX_ATTEMPTS):
         data, signature = folder.read(path)
         new = change(data)
         if new == data:
@@ -265,11 +261,7 @@ def edit_note(
                 raise
         else:
             return True
-    raise NotSavedError(
-        "another program keeps saving it.",
-        hint="See which program that is, and try again.",
-        effect=f"{path} was not changed",
-    )
+    raise kept_changing(path)
 
 
 def remove_note(

@@ -41,7 +41,7 @@ def test_a_token_is_shown_once_and_kept_as_a_hash(hm: Hm, home: Path) -> None:
         (("add", "x", "--expires", "2020-01-01"), "That day is over"),
         (("add", "x", "--project", "../y"), "'../y' cannot be the name of a project"),
         (("add", "x", "--team", "a,b c"), "'b c' cannot be the name of a team"),
-        (("revoke", "x"), "There is no token named 'x'."),
+        (("revoke", "x"), "There is no token 'x'."),
     ],
 )
 def test_bad_input_makes_no_token(hm: Hm, words: tuple[str, ...], error: str) -> None:
