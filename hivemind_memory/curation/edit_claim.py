@@ -18,7 +18,8 @@ from hivemind_memory.curation.edited import (
 from hivemind_memory.curation.inbox import find_pending
 from hivemind_memory.curation.own_changes import record_edited
 from hivemind_memory.curation.prepare import prepare
-from hivemind_memory.errors import UsageError, VersionChangedError
+from hivemind_memory.errors import UsageError
+from hivemind_memory.files.errors import changed_since_read
 from hivemind_memory.model.text_version import text_version
 from hivemind_memory.notes.memory_file import read_memory_file
 
@@ -70,11 +71,7 @@ def edit_claim(
         path = find_pending(context, claim.id or path).memory.path
         file = read_memory_file(context.folder, path)
         if version not in {"", text_version(text_as_read(file))}:
-            raise VersionChangedError(
-                "The claim has changed since you read it.",
-                hint="Read it again, then edit it.",
-                effect=_EFFECT,
-            )
+            raise changed_since_read("The claim", _EFFECT)
         is_changed = own_body(file) != new.content
         if is_changed:
             below = entries_below(file)

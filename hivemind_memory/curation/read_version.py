@@ -11,6 +11,7 @@ from hivemind_memory.curation.lookup import load_memory
 from hivemind_memory.curation.status_names import as_of
 from hivemind_memory.curation.without_secrets import masked, memories_for
 from hivemind_memory.errors import HivemindError, VersionChangedError
+from hivemind_memory.files.errors import changed_since_read
 from hivemind_memory.markdown.entry import own_text
 from hivemind_memory.model.curation import ENTRY
 from hivemind_memory.model.note_path import NotePath
@@ -101,9 +102,7 @@ def check_text(
         return
     memory = load_memory(context, row.path)
     if memory is None or version_of_text(memory) != wanted:
-        raise VersionChangedError(
-            f"{row.key or row.path} has changed meanwhile.", effect=effect
-        )
+        raise changed_since_read(row.key or row.path, effect)
 
 
 def refuse_other_text(claim: StoredMemory, version: str) -> None:
@@ -145,8 +144,4 @@ def _as_seen(
 
 def _changed(memory: StoredMemory) -> VersionChangedError:
     """Return the error for a memory that is not what was read."""
-    return VersionChangedError(
-        f"{memory.key or memory.path} has changed since you read it.",
-        hint="Read it again, then decide.",
-        effect="Nothing was changed",
-    )
+    return changed_since_read(memory.key or memory.path, "Nothing was changed")

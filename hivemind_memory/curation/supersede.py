@@ -22,9 +22,8 @@ from hivemind_memory.errors import (
     NoteNotFoundError,
     NoteUnreadableError,
     NotSavedError,
-    VersionChangedError,
 )
-from hivemind_memory.files.errors import save_error
+from hivemind_memory.files.errors import changed_since_read, save_error
 from hivemind_memory.files.paths import parse_note_path, path_in_scope
 from hivemind_memory.markdown.front_matter import render_header, split_front_matter
 from hivemind_memory.model.memories import ACTIVE, CONTRADICTS
@@ -107,11 +106,7 @@ def check_version(old: MemoryFile | None, new: NewMemory) -> None:
         and new.replaces_text not in versions_as_read(text_as_read(old))
     )
     if found != new.replaces or is_edited:
-        raise VersionChangedError(
-            f"{new.key} has changed since you read it.",
-            hint="Read it again, then decide.",
-            effect="Nothing was saved",
-        )
+        raise changed_since_read(new.key, "Nothing was saved")
 
 
 def has_same_content(

@@ -17,6 +17,7 @@ from hivemind_memory.errors import (
     NotesMissingError,
     NoteUnreadableError,
     NotSavedError,
+    VersionChangedError,
 )
 from hivemind_memory.files.descriptors import FileInTheWayError, IrregularFileError
 from hivemind_memory.model.display import count_text
@@ -119,6 +120,19 @@ def kept_changing(path: NotePath) -> NotSavedError:
         "another program keeps saving it.",
         hint="Find out which program that is, and try again.",
         effect=f"{path} was not changed",
+    )
+
+
+def changed_since_read(name: str, effect: str) -> VersionChangedError:
+    """Return the error for what is not any more what the caller has read.
+
+    Args:
+        name: Of a memory, or of something else, as the start of a sentence.
+        effect: What was not done.
+    """
+    message = f"{name} has changed since you read it."
+    return VersionChangedError(
+        message, hint="Read it again, then decide.", effect=effect
     )
 
 

@@ -358,7 +358,7 @@ def _expected_mode(
     if expected is None:
         raise _not_as_expected(path, "is there already")
     if signature_of(status) != expected:
-        raise _not_as_expected(path, "has changed meanwhile")
+        raise _not_as_expected(path, "has changed since it was read")
     return stat.S_IMODE(status.st_mode)
 
 
@@ -366,7 +366,7 @@ def _not_as_expected(path: NotePath, found: str) -> NotSavedError:
     """Return the error for a note that another program has changed."""
     return NotSavedError(
         f"the note {found}.",
-        hint="Read the note again before you decide.",
+        hint="Read it again, then decide.",
         effect=f"Nothing was saved to {path}",
     )
 

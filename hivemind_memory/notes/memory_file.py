@@ -278,7 +278,7 @@ def remove_note(
             status = parent.status(name)
             if not stat.S_ISREG(status.st_mode) or signature_of(status) != expected:
                 raise NotSavedError(
-                    "the note has changed meanwhile.",
+                    "it has changed since it was read.",
                     hint="Read it again, then decide.",
                     effect=f"{path} was not removed",
                 )

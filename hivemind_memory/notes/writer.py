@@ -221,7 +221,7 @@ class NoteWriter:
 
 def _changed(path: NotePath, effect: str) -> NotSavedError:
     """Return the error for an entry that is not what it was."""
-    message = f"The entry in {path} has changed meanwhile."
+    message = f"The entry in {path} has changed since you read it."
     return NotSavedError(message, hint="Read it again, then decide.", effect=effect)
 
 

@@ -179,7 +179,7 @@ def test_an_entry_that_was_removed_meanwhile_is_not_accepted(
 
     meanwhile(Journal, "session", remove)
 
-    with pytest.raises(HivemindError, match="changed meanwhile"):
+    with pytest.raises(HivemindError, match="has changed since"):
         memory.curation.accept(entry)
 
     assert paths(ask(memory, "zebra")) == []
@@ -221,7 +221,7 @@ def test_an_entry_that_is_edited_while_it_moves_is_not_lost(
 
     monkeypatch.setattr(writer, "append_entry", append_and_edit)
 
-    with pytest.raises(HivemindError, match="changed meanwhile"):
+    with pytest.raises(HivemindError, match="has changed since"):
         memory.curation.accept(entry.id)
 
     assert "The zebra came on Sunday." in file.read_text()

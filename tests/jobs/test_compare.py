@@ -366,7 +366,7 @@ def test_what_was_edited_meanwhile_is_not_linked_for_its_old_text(
     assert home.edges("deploy-time") == []
     assert home.with_memory(lambda m: m.curation.pending()) == ()
     job = home.with_memory(lambda m: Jobs(m.state()).all())[-1]
-    assert f"{edited} has changed meanwhile" in job.problem
+    assert f"{edited} has changed since you read it" in job.problem
 
     home.sandbox.ahead_s += (wait_s or 0) + 1
     home.run()
