@@ -18,6 +18,7 @@ from hivemind_memory.files.descriptors import (
 )
 from hivemind_memory.files.locks import LOCK_WAIT_S, exclusive
 from hivemind_memory.files.places import JOURNAL_FILE, JOURNAL_LOCK
+from hivemind_memory.model.display import first_few
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from hivemind_memory.model.note_path import NotePath
 
 EFFECT = "Nothing was restored"
-_MAX_NAMES = 5
 
 
 class NewFiles:
@@ -109,11 +109,9 @@ class NewFiles:
         """Return the error for a restore that failed, with the files that stay."""
         if not left:
             return HivemindError(f"{cause}.", hint=hint, effect=EFFECT)
-        names = ", ".join(left[:_MAX_NAMES])
-        more = f" and {len(left) - _MAX_NAMES} more" if len(left) > _MAX_NAMES else ""
         return HivemindError(
             f"{cause}.",
-            hint=f"{hint} Delete {names}{more} before you restore again.",
+            hint=f"{hint} Delete {first_few(left)} before you restore again.",
             effect="Part of it was restored and could not be removed again",
         )
 

@@ -23,6 +23,7 @@ from hivemind_memory.errors import MemoryNotFoundError, UsageError
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.text import decode
 from hivemind_memory.model.curation import ENTRY, MEMORY, NOTE
+from hivemind_memory.model.display import first_few
 from hivemind_memory.model.keys import operand
 from hivemind_memory.model.memories import ACTIVE, PENDING, SUPERSEDED
 from hivemind_memory.model.value import replaced
@@ -119,9 +120,8 @@ def refuse_whole_notes(targets: list[CurationTarget]) -> None:
     """
     notes = [target.path for target in targets if target.kind == NOTE]
     if notes:
-        more = f" and {len(notes) - 1} more" if len(notes) > 1 else ""
         raise UsageError(
-            f"{notes[0]}{more} would be removed as a whole, with "
+            f"{first_few(notes, 1)} would be removed as a whole, with "
             "what a person wrote in it.",
             hint="Name the note by its path, as in"
             f" `hm forget --purge {operand(notes[0])}`.",

@@ -12,12 +12,11 @@ import unicodedata
 from collections import Counter
 from hashlib import blake2b
 
-from hivemind_memory.model.display import hidden_in
+from hivemind_memory.model.display import first_few, hidden_in
 from hivemind_memory.redaction import mask
 from hivemind_memory.vault.opened import vaults_state
 
 MAX_CLEAN = 20_000
-_MAX_NAMED = 5
 _DIGEST_BYTES = 16
 
 _clean: set[bytes] = set()
@@ -33,10 +32,9 @@ def hidden_names(text: str) -> str:
     named = [
         f"U+{ord(letter):04X} {unicodedata.name(letter, '')}".rstrip()
         + (f" ({count} times)" if count > 1 else "")
-        for letter, count in counts.most_common(_MAX_NAMED)
+        for letter, count in counts.most_common()
     ]
-    more = len(counts) - len(named)
-    return ", ".join(named) + (f" and {more} more" if more else "")
+    return first_few(named)
 
 
 def masked_text(text: str) -> str:

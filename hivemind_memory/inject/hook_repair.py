@@ -11,7 +11,7 @@ import os
 
 from hivemind_memory.errors import HivemindError, StateUnusableError
 from hivemind_memory.inject.commit_guard import CommitGuard
-from hivemind_memory.model.display import count_text
+from hivemind_memory.model.display import count_text, first_few
 from hivemind_memory.model.results import Finding
 from hivemind_memory.state.injection_log import InjectionLog
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 _MAX_WORKTREES = 100
 
-_MAX_NAMED = 5
 """Repositories that are named."""
 
 
@@ -80,7 +79,4 @@ def _all_well(worktrees: list[str]) -> str:
     if not worktrees:
         return "no repository has a section"
     count = count_text(len(worktrees), "repository", "repositories")
-    named = ", ".join(worktrees[:_MAX_NAMED])
-    more = len(worktrees) - _MAX_NAMED
-    others = f" and {more} more" if more > 0 else ""
-    return f"the section is kept out of commits in {count}: {named}{others}"
+    return f"the section is kept out of commits in {count}: {first_few(worktrees)}"

@@ -6,7 +6,7 @@ from functools import partial
 
 from hivemind_memory.curation.worktrees import SkillSurroundings
 from hivemind_memory.errors import HivemindError
-from hivemind_memory.model.display import count_text
+from hivemind_memory.model.display import count_text, first_few
 from hivemind_memory.model.results import Finding
 
 TYPE_CHECKING = False
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from hivemind_memory.curation.skills import Skills
     from hivemind_memory.inject.injector import Injector
     from hivemind_memory.memory import Memory
-
-_MAX_NAMED = 5
 
 
 def skills_here(
@@ -51,13 +49,11 @@ def skill_findings(skills: Skills) -> list[Finding]:
     if not problems:
         count = count_text(len(found), "skill")
         return [Finding(name="skills", is_ok=True, detail=f"{count}, up to date")]
-    more = len(problems) - _MAX_NAMED
-    others = f"; and {more} more" if more > 0 else ""
     return [
         Finding(
             name="skills",
             is_ok=False,
-            detail="; ".join(problems[:_MAX_NAMED]) + others,
+            detail=first_few(problems, between="; "),
             hint="`hm skill sync` brings them up to date, and says what it cannot do.",
         )
     ]

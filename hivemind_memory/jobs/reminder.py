@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.model.agents import NO_CAPTURE
+from hivemind_memory.model.display import first_few
 from hivemind_memory.model.listing import MemoryFilter
 from hivemind_memory.model.scope import GLOBAL
 from hivemind_memory.model.trust import is_trusted
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 MIN_PROMPTS = 3
 """Messages of the user before an agent is reminded: a question or two teach little."""
 
-_MOST_NAMED = 10
+_MAX_NAMED = 10
 _KEY_CHARS = 60
 
 
@@ -91,10 +92,7 @@ def _scopes_of_agent(memory: Memory) -> frozenset[str]:
 def _text(saved: list[str]) -> str:
     """Return the reminder."""
     if saved:
-        more = len(saved) - _MOST_NAMED
-        named = ", ".join(saved[:_MOST_NAMED]) + (
-            f" and {more} more" if more > 0 else ""
-        )
+        named = first_few(saved, _MAX_NAMED)
         already = f"Saved in this project since the session began: {named}."
     else:
         already = "Nothing has been saved in this project since the session began."

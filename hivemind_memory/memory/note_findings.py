@@ -13,7 +13,7 @@ from hivemind_memory.files.reader import NoteReader
 from hivemind_memory.files.scan import BYTES_PER_MB
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.text import decode, is_utf8
-from hivemind_memory.model.display import count_text
+from hivemind_memory.model.display import count_text, first_few
 from hivemind_memory.model.keys import closest, operand
 from hivemind_memory.model.memories import ACTIVE
 from hivemind_memory.model.memory_types import all_types
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from hivemind_memory.model.memory_types import MemoryType
     from hivemind_memory.model.note_path import NotePath
 
-_MAX_NAMED = 5
 _VALUE = lazy_re(r"\A---[ \t\r]*\n(?:.*\n){0,40}?[\w-]+:(?:\s|\Z)")
 """How a front matter begins that a person meant as one; two rules around text are no
 front matter."""
@@ -68,7 +67,7 @@ def _case_findings(paths: list[NotePath]) -> Iterator[Finding]:
         alike.setdefault(folded, []).append(path)
     some = [same for same in alike.values() if len(same) > 1]
     if some:
-        named = _named([" and ".join(same) for same in some])
+        named = first_few([" and ".join(same) for same in some])
         yield Finding(
             name="letter case",
             is_ok=False,
@@ -139,7 +138,7 @@ class _Checked:
                 name="encoding",
                 is_ok=False,
                 detail=f"{count} not UTF-8, so some letters are not found:"
-                f" {_named(self.undecoded)}",
+                f" {first_few(self.undecoded)}",
                 hint="Save them as UTF-8 in your editor; `iconv -f latin1 -t utf-8`"
                 " converts what Windows or an old program wrote.",
             )
@@ -148,7 +147,8 @@ class _Checked:
                 name="front matter",
                 is_ok=False,
                 detail=f"{count_text(len(self._broken), 'note')} with front matter that"
-                f" is not valid YAML; all of it counts as text: {_named(self._broken)}",
+                " is not valid YAML; all of it counts as text:"
+                f" {first_few(self._broken)}",
                 hint=f"`hm edit {operand(self._broken[0])}`; a value with a colon needs"
                 " quotes",
             )
@@ -168,7 +168,7 @@ class _Checked:
                 name="types",
                 is_ok=False,
                 detail=f"{count_text(len(named), 'note')} with an unknown type, so"
-                f" no memory: {_named(named)}",
+                f" no memory: {first_few(named)}",
                 hint=f"{meant}`hm edit {operand(path)}` corrects it; the option types"
                 " adds a type",
             )
@@ -177,7 +177,7 @@ class _Checked:
                 name="types",
                 is_ok=True,
                 detail="notes with other types count as plain text:"
-                f" {_named(list(self._foreign))}",
+                f" {first_few(list(self._foreign))}",
             )
 
     def _copy_findings(self) -> Iterator[Finding]:
@@ -196,7 +196,7 @@ class _Checked:
                 name="copies of notes",
                 is_ok=False,
                 detail=f"{count_text(len(copies), 'note')} that a sync tool or a"
-                f" person copied: {_named(list(copies.values()))}",
+                f" person copied: {first_few(list(copies.values()))}",
                 hint="keep one version of each and delete the other, or give it a key"
                 " of its own",
             )
@@ -206,9 +206,3 @@ class _Checked:
         types = all_types(self._types)
         aliases = (alias for kind in types.values() for alias in kind.aliases)
         return (*closest(name, (*types, *aliases), similarity=0.8), "")[0]
-
-
-def _named(names: list[str]) -> str:
-    """Return the first few names, and how many more there are."""
-    more = len(names) - _MAX_NAMED
-    return ", ".join(names[:_MAX_NAMED]) + (f" and {more:,} more" if more > 0 else "")

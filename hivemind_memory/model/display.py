@@ -17,7 +17,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_MAX_NAMED = 5
+MAX_NAMED = 5
+"""Of many names, so many are told."""
+
 """Notes that a notice names one by one."""
 
 _MAX_PLACES = 3
@@ -91,10 +93,9 @@ def not_indexed_text(paths: Sequence[str], of_one: str, of_several: str) -> str:
         of_one: The consequence for a single note, as a clause.
         of_several: The same for several.
     """
-    more = f" and {len(paths) - _MAX_NAMED} more" if len(paths) > _MAX_NAMED else ""
     is_one = len(paths) == 1
     return (
-        f"{', '.join(paths[:_MAX_NAMED])}{more} {'is' if is_one else 'are'} large and"
+        f"{first_few(paths)} {'is' if is_one else 'are'} large and"
         f" not indexed yet, so {of_one if is_one else of_several};"
         f" the next search indexes {'it' if is_one else 'them'}"
     )
@@ -207,6 +208,23 @@ def listed(names: Sequence[str]) -> str:
     ('a', 'a, b and c')
     """
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
+def first_few(
+    names: Sequence[str], limit: int = MAX_NAMED, *, between: str = ", "
+) -> str:
+    """Return the first names, and how many more there are.
+
+    >>> first_few(["a", "b"]), first_few(["a", "b", "c"], 2)
+    ('a, b', 'a, b and 1 more')
+    >>> first_few(["a: x", "b: y"], 1, between="; ")
+    'a: x; and 1 more'
+    """
+    more = len(names) - limit
+    join = " " if between == ", " else between
+    return between.join(names[:limit]) + (
+        f"{join}and {more:,} more" if more > 0 else ""
+    )
 
 
 def count_text(number: int, noun: str, plural: str = "") -> str:

@@ -6,7 +6,7 @@ from hivemind_memory.cli.command import Argument, CommandRequest, Flag, command
 from hivemind_memory.cli.dates import minute_text
 from hivemind_memory.cli.options import JSON
 from hivemind_memory.cli.output import print_json, print_line, print_notices, size_text
-from hivemind_memory.model.display import count_text
+from hivemind_memory.model.display import count_text, first_few
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from hivemind_memory.backup.backup_result import BackupResult
     from hivemind_memory.backup.restore import RestoreResult
 
-_MAX_NAMES = 5
 _FILE = Argument("file", "The backup, such as hivemind.tar.gz.", is_raw=True)
 
 
@@ -83,10 +82,7 @@ def _left_out(done: BackupResult) -> Iterator[str]:
     for file in done.left_out:
         paths.setdefault(file.reason, []).append(file.path)
     for reason, found in paths.items():
-        shown = ", ".join(found[:_MAX_NAMES])
-        more = len(found) - _MAX_NAMES
-        rest = f" and {more:,} more" if more > 0 else ""
-        yield f"left out {len(found):,}, because {reason}: {shown}{rest}"
+        yield f"left out {len(found):,}, because {reason}: {first_few(found)}"
 
 
 @command(
