@@ -52,4 +52,5 @@ def _has_too_many(name: str, words: Sequence[str]) -> bool:
     first = next(
         (place for place, word in enumerate(words) if word[:1] == "-"), len(words)
     )
-    return first > len(arguments) and "--blocks" not in words
+    has_blocks = any(word.partition("=")[0] == "--blocks" for word in words)
+    return first > len(arguments) and not has_blocks

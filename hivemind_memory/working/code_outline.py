@@ -32,7 +32,7 @@ _DEFINITION = re.compile(
 )
 _KEYWORD_CALL = re.compile(r"\s*(?:if|for|while|switch|return|else|catch|elif)\b")
 _COMMENT = re.compile(r"(?://|/?\*|--\s|#(?!include)|@\w|\s\*|\s?\*/)")
-"""A line of a comment, or an annotation, above a definition that is not indented."""
+"""A line of a comment, or an annotation, above a definition."""
 
 HEADING = re.compile(r" {0,3}#{1,6}[ \t]+\S")
 """A heading of Markdown."""
@@ -141,7 +141,9 @@ def sections_of(text: str, suffix: str) -> list[Section]:
     """
     lines = split_lines(text)
     if suffix in PYTHON and (tree := _parsed(text)) is not None:
-        starts = dict(_python_starts(tree))
+        starts = {
+            _with_comment(lines, number): name for number, name in _python_starts(tree)
+        }
     elif suffix == ".md":
         starts = _heading_starts(lines)
     elif parsed := definitions_of(text, suffix):
@@ -186,9 +188,16 @@ def _start_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> in
 
 def _with_comment(lines: Sequence[str], number: int) -> int:
     """Return where a definition begins with the comment right above it."""
-    while number > 1 and _COMMENT.match(lines[number - 2]):
+    line = lines[number - 1]
+    indent = line[: len(line) - len(line.lstrip())]
+    while number > 1 and _is_comment(lines[number - 2], indent):
         number -= 1
     return number
+
+
+def _is_comment(line: str, indent: str) -> bool:
+    """Return whether a line is a comment, indented as what follows it."""
+    return line.startswith(indent) and bool(_COMMENT.match(line[len(indent) :]))
 
 
 def _heading_starts(lines: Sequence[str]) -> dict[int, str]:

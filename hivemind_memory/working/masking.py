@@ -18,10 +18,7 @@ _LINES_BELOW = 60
 
 def masked_lines(lines: Sequence[str]) -> list[str]:
     """Return lines without their secrets, as many as before."""
-    masked = mask("\n".join(lines)).split("\n") if lines else []
-    if len(masked) != len(lines):  # a mark never takes a line away
-        return [mask(line) for line in lines]
-    return masked
+    return mask("\n".join(lines)).split("\n") if lines else []
 
 
 def masked_part(lines: Sequence[str], start: int, end: int) -> list[str]:

@@ -160,7 +160,9 @@ class Walk:
         return opened
 
     def files(self, skipped: Collection[str], limit: int) -> Iterator[str]:
-        """Yield the paths of regular files, folder by folder, each in order of names.
+        """Yield the paths of regular files that are not hidden, folder by folder.
+
+        Each folder in order of names.
 
         Args:
             skipped: Names of folders that are not entered.
@@ -171,6 +173,8 @@ class Walk:
             above = todo.pop()
             folders = []
             for name, is_folder in self._listed(above):
+                if name.startswith("."):
+                    continue
                 path = f"{above}/{name}" if above else name
                 if not is_folder:
                     yield path

@@ -91,6 +91,11 @@ class SectionVectors:
             write_file(self._path, data, is_durable=False)
             _drop_oldest(self._places.all_section_vectors())
 
+    def mark_used(self) -> None:
+        """Note that a context was made of them: the oldest are dropped first."""
+        with suppress(OSError):
+            os.utime(self._path)
+
 
 def _drop_oldest(paths: Iterable[str]) -> None:
     """Remove the files of the folders that no context was made of for longest."""

@@ -15,6 +15,7 @@ from datetime import datetime
 from hivemind_memory.errors import GitError
 from hivemind_memory.git.repository import find_repository, run_git
 from hivemind_memory.markdown.text import split_lines
+from hivemind_memory.model.display import escape_line
 from hivemind_memory.working.blocks import (
     FileMemoryBlock,
     HistoryMemoryBlock,
@@ -33,6 +34,11 @@ UNCOMMITTED = "uncommitted change"
 """Kind of the action of a change that is not committed."""
 
 MAX_COMMITS = 10
+"""Commits that are shown at most."""
+
+_SEEN_COMMITS = 100
+"""Commits among which those about the task are looked for."""
+
 MAX_DIFFS = 10
 MAX_DIFF_CHARS = 6_000
 MAX_COMMIT_FILES = 20
@@ -66,6 +72,7 @@ _RECENT_CONFIDENCE = 0.02
 
 _NEWEST_COMMITS = 3
 _TIMEOUT_S = 5.0
+_UNIGNORED = "--exclude-standard"
 _QUIET = ("--no-ext-diff", "--no-textconv", "--no-color")
 
 
@@ -102,18 +109,23 @@ def view_of(folder: str, environ: Mapping[str, str]) -> GitView:
         if find_repository(folder, environ) is None:
             return view
         ask = _GitRunner(folder, environ)
-        listed = ask("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+        listed = ask.check("ls-files", "-z", "--cached", "--others", _UNIGNORED)
         view.files = sorted({path for path in listed.split("\0") if path})
         if not view.files and ask.succeeds("check-ignore", "-q", "."):
             return GitView(is_ignored=True)
         # Paths of a diff with --relative are below the folder.
-        named = ask("diff", "HEAD", "--relative", "--name-only", "-z", *_QUIET)
-        new = ask("ls-files", "-z", "--others", "--exclude-standard")
+        base = "HEAD"
+        named = ask("diff", base, "--relative", "--name-only", "-z", *_QUIET)
+        if not named and not ask.succeeds("rev-parse", "-q", "--verify", "HEAD"):
+            # Before the first commit, all that is staged differs from an empty tree.
+            base = ask("hash-object", "-t", "tree", "--stdin").strip()
+            named = ask("diff", base, "--relative", "--name-only", "-z", *_QUIET)
+        new = ask("ls-files", "-z", "--others", _UNIGNORED)
         view.new = [path for path in new.split("\0") if path]
         view.changed = [*(path for path in named.split("\0") if path), *view.new]
         for path in [path for path in named.split("\0") if path][:MAX_DIFFS]:
             around = f"-U{LINES_AROUND}"
-            text = ask("diff", "HEAD", *_QUIET, around, "--", f":(literal){path}")
+            text = ask("diff", base, *_QUIET, around, "--", f":(literal){path}")
             if diff := shown_diff(text)[:MAX_DIFF_CHARS]:
                 view.diffs.append((path, diff))
         view.commits = _commits(ask)
@@ -190,9 +202,12 @@ def change_blocks(
         )
         for (path, diff), share in zip(view.diffs, shares, strict=False)
     ]
-    of_commits = zip(view.commits, shares[len(view.diffs) :], strict=True)
-    for number, ((short, at, subject, files), share) in enumerate(of_commits):
-        is_about = share >= LEAST_COVERAGE
+    of_commits = shares[len(view.diffs) :]
+    numbers = range(len(of_commits))
+    best = sorted(numbers, key=lambda number: (-of_commits[number], number))
+    about = {n for n in best[:MAX_COMMITS] if of_commits[n] >= LEAST_COVERAGE}
+    for number, (short, at, subject, files) in enumerate(view.commits):
+        is_about, share = number in about, of_commits[number]
         if is_about or number < _NEWEST_COMMITS:
             why = "its words are those of the task" if is_about else "a recent commit"
             block = HistoryMemoryBlock(
@@ -246,6 +261,14 @@ class _GitRunner:
         done = run_git(self._folder, words, self._environ, timeout_s=_TIMEOUT_S)
         return not done.returncode
 
+    def check(self, *words: str) -> str:
+        """Return what git prints; what fails is a ``GitError``."""
+        done = run_git(self._folder, words, self._environ, timeout_s=_TIMEOUT_S)
+        if done.returncode:
+            said = os.fsdecode(done.stderr).strip().partition("\n")[0]
+            raise GitError(f"git {words[0]} failed: {escape_line(said)}")
+        return os.fsdecode(done.stdout)
+
     def __call__(self, *words: str) -> str:
         """Return what git prints."""
         done = run_git(self._folder, words, self._environ, timeout_s=_TIMEOUT_S)
@@ -254,7 +277,7 @@ class _GitRunner:
 
 def _commits(ask: _GitRunner) -> list[tuple[str, datetime, str, list[str]]]:
     """Return the newest commits of a folder."""
-    wanted = ("log", "-n", str(MAX_COMMITS), "--no-merges", "--relative", "--name-only")
+    wanted = ("log", f"-n{_SEEN_COMMITS}", "--no-merges", "--relative", "--name-only")
     # No subject can hold a mark that is made now.
     mark = os.urandom(8).hex()
     fields = f"{mark}:".join(("", "%h", "%cI", "%s", ""))

@@ -233,11 +233,13 @@ def weigh_messages(working: WorkingMemory, words: TaskWords) -> None:
     coverage = Coverage(words, counted)
     for block, found in zip(messages, counted, strict=True):
         share = coverage.of(found)
+        kind = "a message" if block.read else "an unread message"
         if share >= LEAST_COVERAGE:
-            why = "an unread message; words: " + ", ".join(words.found(found))
-            rank, confidence = Priority.HIGH, block.confidence
+            why = f"{kind}; words: " + ", ".join(words.found(found))
+            rank = Priority.MEDIUM if block.read else Priority.HIGH
+            confidence = block.confidence
         else:
-            why = "an unread message; it has few words of the task"
+            why = f"{kind}; it has few words of the task"
             rank, confidence = Priority.LOW, min(block.confidence, share)
         metadata = {"why": why, **block.metadata}
         working.add(

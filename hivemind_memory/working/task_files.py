@@ -271,11 +271,7 @@ def file_block(
 def _all_files(loader: ContentLoader) -> list[str]:
     """Return the files below the root, hidden ones apart."""
     with loader.root.walk() as walk:
-        return [
-            path
-            for path in walk.files(SKIPPED_FOLDERS, 4 * MAX_FILES)
-            if not any(part.startswith(".") for part in path.split("/"))
-        ]
+        return list(walk.files(SKIPPED_FOLDERS, 4 * MAX_FILES))
 
 
 def _read(

@@ -166,6 +166,8 @@ def _vectors(
         made += len(batch)
     if made:
         kept.write({**known, **stored})
+    else:
+        kept.mark_used()
     return known, len(waiting) - made
 
 

@@ -116,6 +116,9 @@ class WorkingMemory:
         self.opened_changes: dict[str, str] = {}
         """Id -> ``changed`` or ``missing``, of files since the snapshot was written."""
 
+        self._opened_digests: dict[str, str] = {}
+        """Id -> the digest that the snapshot has of a file that has changed since."""
+
         self._count = count_tokens
         self._blocks: dict[str, MemoryBlock] = {}
         self._priced: dict[str, tuple[MemoryBlock, LoadedText, Entry, int]] = {}
@@ -280,10 +283,16 @@ class WorkingMemory:
     def save(self, path: str) -> None:
         """Write everything to one file.
 
+        A file that had changed when the blocks were loaded counts as changed until its
+        block is added again.
+
         Raises:
             NotSavedError: The system refused; what was there is as it was.
         """
-        write_snapshot(path, self.moment(), self.scorer.recent_files)
+        now = self.moment()
+        before = {id_: self._opened_digests[id_] for id_ in self.opened_changes}
+        saved = replaced(now, digests={**now.digests, **before})
+        write_snapshot(path, saved, self.scorer.recent_files)
 
     def load(self, path: str) -> None:
         """Add the blocks of a file, and note which of their files have changed since.
@@ -301,6 +310,7 @@ class WorkingMemory:
                 now = self.loader.digest_of(location)
                 if now != saved.digests[old]:
                     self.opened_changes[block.id] = CHANGED if now else MISSING
+                    self._opened_digests[block.id] = saved.digests[old]
         for location in recent:
             self.scorer.add_recent_file(location)
 

@@ -95,6 +95,7 @@ def test_a_file_of_blocks_is_made_listed_built_and_cleaned(
     listed = hm("context", "list", "--blocks", "blocks.json")
     assert "file:cart.py:1-2" in listed.out
     assert "changed" in listed.out
+    assert hm(*add, "hm:rounding").code == 0
     built = hm("context", "build", "--blocks", "blocks.json", "--max-tokens", "3000")
     assert "Speak plainly." in built.out
     assert "Sums are rounded half up." in built.out
@@ -104,6 +105,10 @@ def test_a_file_of_blocks_is_made_listed_built_and_cleaned(
     assert json.loads(done.out)["kept"] == 3
     left = json.loads(hm("context", "list", "--blocks", "blocks.json", "--json").out)
     assert len(left) == 3
+    listed = hm("context", "list", "--blocks", "blocks.json")
+    assert "changed" in listed.out  # though other blocks were added and removed
+    assert hm(*add, "cart.py:1-2").code == 0
+    assert "changed" not in hm("context", "list", "--blocks", "blocks.json").out
 
 
 @pytest.mark.parametrize(
@@ -280,6 +285,16 @@ def test_a_task_may_begin_as_a_command_does(hm: Hm, project: Path, task: str) ->
 
     assert ran.code == 0
     assert "Sums are rounded half up." in ran.out
+
+
+@pytest.mark.parametrize("blocks", [("--blocks", "b.json"), ("--blocks=b.json",)])
+def test_a_command_with_a_file_of_blocks_is_no_task(
+    hm: Hm, project: Path, blocks: tuple[str, ...]
+) -> None:
+    """With an equals sign it was one, of too many words."""
+    ran = hm("context", "add", "cart.py", "AGENTS.md", *blocks)
+
+    assert (ran.code, "tokens" in ran.out) == (2, False)
 
 
 def test_an_unknown_option_is_no_part_of_a_task(hm: Hm, project: Path) -> None:

@@ -120,3 +120,16 @@ def test_code_that_is_nested_too_deep_is_read_by_lines() -> None:
 
     assert lines_of(outline_code(deep, ".go")) == [1, 3]
     assert sections_of(deep, ".go")[-1].start_line == 3
+
+
+def test_the_comment_above_a_python_function_is_of_its_section() -> None:
+    """As in all other languages; a method has one that is as far in as itself."""
+    code = (
+        "import os\n\n\n# Rounds half up.\n# To cents.\n@cached\ndef half_up(x):\n"
+        "    return x\n\n\nclass Cart:\n    size = 1\n# not of add\n"
+        "    # Adds a line.\n    def add(self):\n        pass\n"
+    )
+
+    found = [(part.start_line, part.title) for part in sections_of(code, ".py")]
+
+    assert found == [(1, ""), (4, "half_up"), (11, "Cart"), (14, "Cart.add")]

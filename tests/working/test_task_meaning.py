@@ -225,6 +225,17 @@ def test_the_vectors_are_bounded(
     assert len(one.read()) == 3
 
 
+def test_a_folder_that_is_used_keeps_its_vectors(memory: Memory, root: Path) -> None:
+    """Only new vectors counted as a use, so the one of every day was dropped first."""
+    build(memory, root)
+    [path] = memory.places.all_section_vectors()
+    os.utime(path, (1, 1))
+
+    build(memory, root)
+
+    assert os.stat(path).st_mtime > 1
+
+
 def test_a_purge_removes_the_vectors_of_sections(memory: Memory, root: Path) -> None:
     """A page may be a copy of what is purged, and a vector tells much of its text."""
     build(memory, root)

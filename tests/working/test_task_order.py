@@ -12,7 +12,7 @@ import pytest
 from hivemind_memory import NewMemory, environment
 from hivemind_memory.errors import GitError
 from hivemind_memory.memory import Memory
-from hivemind_memory.working import task_changes
+from hivemind_memory.working import task_changes, task_files
 from hivemind_memory.working.blocks import FileMemoryBlock
 from hivemind_memory.working.task_context import (
     ContextRequest,
@@ -117,7 +117,7 @@ def test_a_new_file_is_shown_once_if_a_task_does_not_ask_for_changes(
     ]
 
 
-def test_a_folder_that_git_ignores_is_read_as_if_it_were_in_none(
+def test_a_folder_that_git_ignores_is_read_as_one_outside_git(
     memory: Memory, bakery: Path
 ) -> None:
     """Nothing was read there, and nothing said so."""
@@ -152,6 +152,86 @@ def test_a_git_that_does_not_answer_shows_no_ignored_file(
 
     assert "steam" not in found.built.text
     assert "no files were read: git took too long." in found.notes
+
+
+def test_a_git_that_fails_is_told_as_a_slow_one_is(
+    memory: Memory, bakery: Path
+) -> None:
+    """A damaged index made `git ls-files` list nothing, without a word."""
+    (bakery / ".git/index").write_bytes(b"damaged")
+
+    found = built(memory, bakery, "heat the oven")
+
+    [note] = [note for note in found.notes if note.startswith("no files were read")]
+    assert "git ls-files failed: " in note
+
+
+def test_what_is_staged_before_the_first_commit_is_shown(
+    memory: Memory, tmp_path: Path
+) -> None:
+    """A commit message was asked for, and nothing was said of its files."""
+    root = tmp_path / "new"
+    root.mkdir()
+    (root / "kiln.py").write_text("glaze = 'celadon'\n")
+    for words in (("init", "-q"), ("add", "kiln.py")):
+        subprocess.run(["git", *words], cwd=root, check=True)
+
+    found = built(memory, root, "write a commit message")
+
+    assert priorities(found)["history:uncommitted:kiln.py"] == "high"
+
+
+def test_a_commit_about_the_task_is_found_behind_ten_others(
+    memory: Memory, bakery: Path
+) -> None:
+    person = ("-c", "user.name=ann", "-c", "user.email=ann@example.org")
+    for subject in ("Stripes of the zebra", *(f"Crumb {n}" for n in range(11))):
+        (bakery / "pause.ts").write_text(f"// {subject}\n")
+        words = ("commit", "-qm", subject, "pause.ts")
+        subprocess.run(["git", *person, *words], cwd=bakery, check=True)
+
+    found = built(memory, bakery, "stripes")
+
+    assert "Stripes of the zebra" in found.built.text
+
+
+def test_a_large_hidden_folder_hides_no_file(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its files counted, and its name comes first."""
+    monkeypatch.setattr(task_files, "MAX_FILES", 2)
+    root = tmp_path / "plain"
+    (root / ".venv").mkdir(parents=True)
+    for number in range(9):
+        (root / ".venv" / f"{number}.py").write_text("oven = 1\n")
+    (root / "src").mkdir()
+    (root / "src/oven.py").write_text(OVEN)
+
+    assert "def heat" in built(memory, root, "heat the oven").built.text
+
+
+@pytest.mark.parametrize(("is_read", "rank"), [(False, "high"), (True, "medium")])
+def test_a_message_that_was_read_is_not_called_unread(
+    memory: Memory, bakery: Path, *, is_read: bool, rank: str
+) -> None:
+    """One of high priority was, and came first."""
+    letter = {
+        "type": "message",
+        "from_agent": "owner",
+        "to_agent": "dev",
+        "subject": "Waste",
+        "preview": "We throw away a third.",
+        "priority": "high",
+        "read": is_read,
+    }
+    blocks = bakery.parent / "blocks.json"
+    blocks.write_text(json.dumps([letter]))
+
+    found = built(memory, bakery, "Answer the owner", str(blocks))
+    [entry] = [it for it in found.built.entries if it["metadata"].get("from")]
+
+    assert entry["priority"] == rank
+    assert str(entry["metadata"]["why"]).startswith("an unread") is not is_read
 
 
 def test_what_is_asked_for_and_not_shown_is_said(memory: Memory, bakery: Path) -> None:
