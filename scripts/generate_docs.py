@@ -65,15 +65,14 @@ _TOOLS_INTRO = (
     "`hm mcp` serves these over the Model Context Protocol, on standard input and"
     " output or, with `--http`, over streamable HTTP on 127.0.0.1. Every result comes"
     " as an object and as text that says the same, because some clients show the"
-    " model only one of them. A field that has nothing to say is left"
-    " out.\n\n"
+    " model only one of them. Empty fields are omitted.\n\n"
     f"A result holds at most {LIMIT_CHARS:,} characters of text from the notes, and a"
-    f" snippet {SNIPPET_CHARS:,}; `continuation` says what was cut, with the call that"
-    " brings the rest. Invisible characters, and those that control a terminal, are"
+    f" snippet {SNIPPET_CHARS:,}; `continuation` says what was cut, and which call"
+    " returns the rest. Invisible characters, and those that control a terminal, are"
     " shown escaped, as `\\u202e`. A call that fails says in one sentence what is"
     " wrong, what to do, and what was or was not saved.\n\n"
     "A `file` or `path` is relative, ends in `.md`, and has no `~`, `%`, backslash,"
-    " dot segment or dot folder. An argument that a tool does not take is refused."
+    " dot segment or dot folder. Unknown arguments are rejected."
 )
 
 
@@ -129,7 +128,7 @@ def tools_page() -> str:
         parts.append(f"## Toolset {name}\n\n{_TOOLSET_INTRO.format(name=name)}")
         for tool in tools:
             parts += _tool_parts(tool, "###")
-    parts.append("## What the server says of itself")
+    parts.append("## Server instructions")
     parts.append(f"```text\n{INSTRUCTIONS.rstrip()}\n```")
     return "\n\n".join(parts) + "\n"
 
@@ -140,7 +139,7 @@ def _tool_parts(tool: DescribedTool, level: str) -> list[str]:
         f"{level} {tool.name}\n\n{tool.description}",
         _table(("argument", "meaning"), tool.arguments, is_code=True),
         _table(("result", "meaning"), tool.results, is_code=True),
-        f"Hints for the client: {tool.hints}.",
+        f"Annotations: {tool.hints}.",
     ]
 
 

@@ -32,7 +32,7 @@ _TRIES = 3
 
 
 class StageError(HivemindError):
-    """The disk refused."""
+    """The file could not be written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,10 +149,11 @@ class Stage:
 
         Args:
             fd: The file.
-            max_bytes: Read no more than a piece beyond so many.
+            max_bytes: Stop at most one piece after this many bytes.
 
         Returns:
-            Its bytes and signature. If it keeps changing, that is older than they are.
+            Its bytes and signature. If the file keeps changing, the signature is the
+            older of the two.
 
         Raises:
             OSError: It cannot be read.

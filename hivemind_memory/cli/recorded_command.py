@@ -18,7 +18,7 @@ def record_command(
 ) -> None:
     """Record a command that a person ran; if that fails, nothing is said.
 
-    Programs and agents run some of them all day, and the log keeps so many changes.
+    Programs and agents run some of them all day, and the log keeps a limited number.
 
     Args:
         request: For which memory.

@@ -132,7 +132,7 @@ _FILES = (
             "skill promote": "Turn a memory into a skill that agents follow.",
             "skill list": "List the skills, and the memories that can become one.",
             "skill show": "Show a skill and its copies.",
-            "skill sync": "Bring skills up to date with their memories.",
+            "skill sync": "Update skills from their memories.",
             "skill demote": "Remove a skill from all folders; its memory stays.",
         },
     ),

@@ -93,7 +93,7 @@ class AccessTokens:
             )
         if expires_day and expires_day < self._clocks.today():
             raise UsageError(
-                "That day is over; the token would be refused at once.",
+                "That day is in the past, so the token would never be valid.",
                 effect="No token was made",
             )
         return self._tokens.add(

@@ -80,7 +80,7 @@ def link(
         if other.path == row.path:
             raise UsageError(
                 "a memory cannot be linked to itself.",
-                hint="Name another memory as the end.",
+                hint="Name two different memories.",
                 effect=_EFFECT,
             )
         if kind == UPDATES:

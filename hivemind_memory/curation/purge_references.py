@@ -15,6 +15,7 @@ from hivemind_memory.files.errors import MAX_ATTEMPTS, kept_changing
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.text import decode
 from hivemind_memory.model.curation import ENTRY, FailedItem
+from hivemind_memory.model.display import clause
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.scope import scope_of
 from hivemind_memory.notes.edge import (
@@ -96,7 +97,9 @@ def remove_references(
                 context, path, text, finder, is_dry_run=is_dry_run or is_behind_link
             )
         except HivemindError as error:
-            left.append(FailedItem(what=path, why=str(error)))
+            problem = error.problem.removeprefix(f"{path} cannot be changed: ")
+            why = f"{clause(problem)}, so references in it could not be removed."
+            left.append(FailedItem(what=path, why=why))
             continue
         if found and is_behind_link:
             behind = context.folder.behind_link_error(path, "")

@@ -71,7 +71,7 @@ def sync_skills(
     edited: str,
     is_dry_run: bool,
 ) -> SkillSync:
-    """Bring skills up to date; the caller holds the locks.
+    """Update skills; the caller holds the locks.
 
     Args:
         context: Of the caller.

@@ -139,7 +139,7 @@ class Skills:
         edited: str = "",
         is_dry_run: bool = False,
     ) -> SkillSync:
-        """Bring skills up to date with their memories; see ``sync_skills``."""
+        """Update skills from their memories; see ``sync_skills``."""
         from hivemind_memory.curation.skill_sync import sync_skills
 
         context = self._context

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from hivemind_memory.errors import UsageError
+from hivemind_memory.errors import UnknownTypeError, UsageError
 from hivemind_memory.model.citation import parse_source_ref, parse_writer
 from hivemind_memory.model.memory_types import resolve_type
 from hivemind_memory.model.trust import SOURCES
@@ -53,7 +53,7 @@ def validate_memory(
         raise _invalid("the key is blank", "A key is short, like deploy-lesson.")
     return replaced(
         new,
-        type=resolve_type(wanted.type, types).name if wanted.type.strip() else "",
+        type=_validate_type(wanted.type, types),
         importance=validate_fraction("importance", wanted.importance),
         visibility=_validate_choice("visibility", wanted.visibility, _VISIBILITIES),
         expires=_validate_date("expires", wanted.expires),
@@ -99,12 +99,24 @@ def validate_fraction(name: str, value: float | None) -> float | None:
     return float(value)
 
 
+def _validate_type(name: str, types: Mapping[str, MemoryType]) -> str:
+    """Return the name of a type; empty: none is given."""
+    if not name.strip():
+        return ""
+    try:
+        return resolve_type(name, types).name
+    except UnknownTypeError as error:
+        raise UnknownTypeError(
+            error.problem, hint=error.hint, effect="Nothing was saved"
+        ) from error
+
+
 def _validate_content(content: str, limit_chars: int) -> str:
     """Return the content as it is written to the file."""
     refuse_binary("content", content)
     text = fit_content(content)
     if not text:
-        raise _invalid("the content is blank", "Give the text to remember.")
+        raise _invalid("the content is empty", "Give the text to remember.")
     if len(text) > limit_chars:
         raise _invalid(
             f"the content has {len(text):,} characters; the limit for a memory is"

@@ -28,7 +28,7 @@ def signatures_of(
 
     Returns:
         None: One of them is something that only a scan can judge: no note by its name,
-        too large, not a regular file, not readable, or a file with another name, too.
+        too large, not a regular file, not readable, or a file with a second hard link.
     """
     found: dict[NotePath, FileSignature | None] = {}
     for name in names:

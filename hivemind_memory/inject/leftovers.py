@@ -58,7 +58,8 @@ def restore_git(
         files_in: A worktree and its repository -> every file that may hold a section.
 
     Returns:
-        Whether none is left, and for what, other worktrees with a section apart.
+        Whether the settings were removed, and, if not, what still needs them;
+        sections of other worktrees are not listed.
     """
     if repository is None:
         return True, ()

@@ -54,6 +54,6 @@ def skill_findings(skills: Skills) -> list[Finding]:
             name="skills",
             is_ok=False,
             detail=first_few(problems, between="; "),
-            hint="`hm skill sync` brings them up to date, and says what it cannot do.",
+            hint="`hm skill sync` updates them, and says what it cannot do.",
         )
     ]

@@ -1,4 +1,4 @@
-"""What there is to say of the language model, its jobs and its captures."""
+"""Status of the language model, its jobs and its captures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hivemind_memory.errors import StateUnusableError
 from hivemind_memory.files.locks import KernelLock
 from hivemind_memory.jobs.compare import recent_changes, refs_to_compare
 from hivemind_memory.model.agents import NO_CAPTURE
-from hivemind_memory.model.display import count_text
+from hivemind_memory.model.display import clause, count_text
 from hivemind_memory.model.scope import INBOX, place_in_scope
 from hivemind_memory.model.value import value
 from hivemind_memory.providers.chat_target import ChatTarget, find_chat_target
@@ -53,7 +53,7 @@ class ModelStatus:
     @property
     def line(self) -> str:
         """All of it in one line."""
-        parts = [self.problem.removesuffix(".") or self.name]
+        parts = [clause(self.problem) or self.name]
         if not self.problem and self.name != "none":
             of_day = f"{self.requests_per_day:,} requests today"
             parts.append(f"{self.requests_today:,} of {of_day}")
@@ -65,7 +65,7 @@ class ModelStatus:
             verb = "waits" if self.unqueued == 1 else "wait"
             parts.append(f"{saved} {verb} for `hm watch` or an agent's server")
         if self.last_problem:
-            parts.append(self.last_problem.removesuffix("."))
+            parts.append(clause(self.last_problem))
         if self.proposals:
             parts.append(f"{self.proposals:,} proposed in `hm inbox`")
         return "; ".join(parts)

@@ -19,7 +19,7 @@ answer under a key. Both stay with this project; save what is about the user or 
 machine with scope="global" and type="preference", and every session opens with it. \
 Do it at once, one fact each, with names instead of "it" and dates instead of \
 "yesterday". Leave out guesses, passing states and what the repository already says. \
-Never write a password, key or token, only where it is kept.
+Never store a password, key or token; note where it is kept.
 
 What other agents should know belongs here; your own private memory is for you alone.
 

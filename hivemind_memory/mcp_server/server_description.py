@@ -225,9 +225,9 @@ def _default(schema: dict[str, Any]) -> str:
 def _hints(tool: dict[str, Any]) -> str:
     """Return what a client may rely on."""
     hints = tool["annotations"]
-    hints_text = ["only reads" if hints["readOnlyHint"] else "adds and never destroys"]
+    hints_text = ["read-only" if hints["readOnlyHint"] else "not destructive"]
     if hints["idempotentHint"]:
-        hints_text.append("may be repeated")
+        hints_text.append("idempotent")
     if tool.get("_meta", {}).get("anthropic/alwaysLoad"):
-        hints_text.append("to be loaded at the start")
+        hints_text.append("load at start")
     return ", ".join(hints_text)

@@ -69,8 +69,9 @@ TYPES = tuple(BUILT_IN)
 TypeName = Annotated[
     str,
     Field(
-        description="identity, lesson and preference open every session; the others"
-        " up to fact only those that they match; event to checkpoint none",
+        description="identity, lesson and preference are shown in every session;"
+        " decision, goal, todo, context and fact only where relevant; event to"
+        " checkpoint never",
         json_schema_extra={"enum": list(TYPES), "default": "context"},
     ),
 ]

@@ -99,9 +99,9 @@ class ContextTool:
         """Return what a task needs to start, within a token budget.
 
         Call it once, at the start of a task. Returns memories about it, the sections
-        of files that it names or shares words with, changes that are not committed
-        and recent commits, the most relevant first, and what was left out. Read what
-        you need of those with memory_get or your own tools.
+        of files that it names or shares words with, uncommitted changes and recent
+        commits, the most relevant first, and what was left out. Read what you need of
+        those with memory_get or your own tools.
         """
 
         def work(call: ToolCall) -> ContextOut:

@@ -63,7 +63,7 @@ class LearnTool:
         scope: WriteScopeName = "",
         source_ref: SourceRef = "",
     ) -> Annotated[CallToolResult, SaveOut]:
-        """Save a claim with how certain it is.
+        """Save a claim and how certain it is.
 
         Call it for what sources or tests confirm. Saving it again updates it. With
         high confidence and two sources it becomes a lesson, else a reference, which

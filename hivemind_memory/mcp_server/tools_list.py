@@ -77,7 +77,7 @@ class ListOut(BaseModel):
     files: list[ListedOut] = Field(default_factory=list)
     file_count: int = Field(default=0, description="number of all notes")
     memories: list[ListedMemoryOut] = Field(default_factory=list)
-    memory_count: int = Field(default=0, description="number of all that fit")
+    memory_count: int = Field(default=0, description="total number of matches")
     continuation: str = Field(
         default="", description="what was cut, and how to get the rest"
     )
@@ -124,8 +124,8 @@ class ListTool:
     ) -> Annotated[CallToolResult, ListOut]:
         """List all notes with their titles, or all saved memories of some types.
 
-        Call it with types for every decision, todo or goal; without, to see what there
-        is. To find something, call memory_search.
+        Call it with types for every decision, todo or goal; without types, to list the
+        notes. To find something, call memory_search.
         """
 
         def work(call: ToolCall) -> NotesOut | MemoriesOut:

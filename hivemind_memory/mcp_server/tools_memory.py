@@ -133,7 +133,13 @@ class MemoryTools:
             str, Field(description="why it replaces the active one")
         ] = "",
         importance: Annotated[
-            float, Field(ge=-1, le=1, description="0 to 1; -1: by type")
+            float,
+            Field(
+                ge=_NO_IMPORTANCE,  # what clients were told to send instead of nothing
+                le=1,
+                description="default: by type",
+                json_schema_extra={"minimum": 0, "default": None},
+            ),
         ] = _NO_IMPORTANCE,
         scope: WriteScopeName = "",
         visibility: Annotated[
@@ -228,7 +234,7 @@ class MemoryTools:
         id: Annotated[  # noqa: A002 - the name that clients know
             str, Field(description="id of a memory or entry")
         ] = "",
-        key: Annotated[str, Field(description="or key of a memory")] = "",
+        key: Annotated[str, Field(description="key of a memory, instead of id")] = "",
     ) -> Annotated[CallToolResult, ForgetOut]:
         """Hide a memory or entry from searches and new sessions.
 

@@ -28,7 +28,7 @@ from hivemind_memory.memory.index_fallback import open_index
 from hivemind_memory.memory.leftover_files import leftover_findings
 from hivemind_memory.memory.note_findings import note_findings
 from hivemind_memory.model.curation import UnfinishedPurge
-from hivemind_memory.model.display import count_text
+from hivemind_memory.model.display import clause, count_text
 from hivemind_memory.model.keys import operand
 from hivemind_memory.model.results import (
     RECOVERY_WINDOW,
@@ -96,21 +96,21 @@ def _config(settings: Settings) -> Finding:
             name="config",
             is_ok=False,
             detail=" ".join(settings.unusable.values()),
-            hint="`hm config list` shows all options",
+            hint="`hm config list` shows all options.",
         )
     if settings.unknown_keys:
         return Finding(
             name="config",
             is_ok=False,
             detail=f"no option is called {', '.join(settings.unknown_keys)}",
-            hint="`hm config list` shows all options; unknown ones have no effect",
+            hint="Unknown options have no effect. `hm config list` shows all.",
         )
     if not settings.enabled:
         return Finding(
             name="config",
             is_ok=False,
             detail="the memory is switched off",
-            hint="`hm config set enabled true`",
+            hint="`hm config set enabled true` switches it on.",
         )
     return Finding(name="config", is_ok=True, detail="every option is known")
 
@@ -141,7 +141,7 @@ def _folder(places: Places) -> Finding:
         name="notes folder",
         is_ok=False,
         detail=f"there is no folder {places.notes}",
-        hint="`hm init` creates it",
+        hint="`hm init` creates it.",
     )
 
 
@@ -171,7 +171,7 @@ def _modes(places: Places, settings: Settings) -> Finding:
             name="privacy",
             is_ok=False,
             detail=f"other users can read {', '.join(open_to_others)}",
-            hint=f"`chmod -R go= {' '.join(map(operand, closed))}`",
+            hint=f"Run `chmod -R go= {' '.join(map(operand, closed))}`.",
         )
     has_key = "; only you can read the key in config.json"
     detail = "only you can read the memory"
@@ -211,7 +211,7 @@ def _place_of_index(places: Places) -> Finding:
             name="index location",
             is_ok=False,
             detail=f"the index lies on {where}, which can damage it",
-            hint="`hm config set index_dir ~/.cache/hivemind` puts it elsewhere",
+            hint="`hm config set index_dir ~/.cache/hivemind` puts it elsewhere.",
         )
     return Finding(name="index location", is_ok=True, detail=places.index)
 
@@ -236,7 +236,7 @@ def _index(places: Places, now: Callable[[], float]) -> Iterator[Finding]:
                 name=name,
                 is_ok=not problem,
                 detail=problem or "sound",
-                hint="`hm rebuild` rebuilds the index; the notes are untouched"
+                hint="`hm rebuild` rebuilds the index; the notes are untouched."
                 if problem
                 else "",
             )
@@ -271,7 +271,7 @@ def _notes(places: Places, settings: Settings, now: Callable[[], float]) -> Find
             is_ok=False,
             detail=f"{count_text(len(snapshot.skipped), 'file')} skipped:"
             f" {first.path}: {first.reason}",
-            hint="`hm status` lists all",
+            hint="`hm status` lists all.",
         )
     detail = count_text(len(snapshot.signatures), "note")
     if behind:
@@ -307,7 +307,7 @@ def _journal(places: Places, now: Callable[[], float]) -> Finding:
             name="journal",
             is_ok=False,
             detail=f"{parent} cannot be written: agents cannot save anything",
-            hint=f"`chmod u+w {parent}`",
+            hint=f"Run `chmod u+w {parent}`.",
         )
     fresh = Journal(places.journal).count_pending_entries(now())
     entries = count_text(fresh, "recent entry", "recent entries")
@@ -338,9 +338,9 @@ def _state(places: Places) -> Finding:
             name=name,
             is_ok=False,
             detail=f"{_purges(len(unfinished))} not finished: text may be left",
-            hint=", ".join(
-                f"`{purge.command}`" for purge in unfinished[:_MAX_COMMANDS]
-            ),
+            hint="Run "
+            + ", ".join(f"`{purge.command}`" for purge in unfinished[:_MAX_COMMANDS])
+            + ".",
         )
     return Finding(name=name, is_ok=True, detail="readable")
 
@@ -355,7 +355,7 @@ def _provider(provider: Provider) -> Finding:
     name = "embedding provider"
     choice = provider.choice()
     space = provider.space()
-    detail = f"{choice.provider}: {choice.reason}"
+    detail = f"{choice.provider}: {clause(choice.reason)}"
     if space is None:
         # To have none is no fault; not to have the one that was chosen is.
         is_ok = provider.is_off or not provider.why_none_is_named()
@@ -363,7 +363,7 @@ def _provider(provider: Provider) -> Finding:
     try:
         provider.connect(space).embed_query(PROBE_TEXT, timeout_s=PROBE_TIMEOUT_S)
     except EmbeddingNotReadyError as error:
-        return Finding(name=name, is_ok=True, detail=f"{detail} {error}")
+        return Finding(name=name, is_ok=True, detail=f"{detail}. {error}")
     except EmbeddingError as error:
         return Finding(name=name, is_ok=False, detail=str(error), hint=error.hint)
-    return Finding(name=name, is_ok=True, detail=f"{detail} It answers.")
+    return Finding(name=name, is_ok=True, detail=f"{detail}. It answers.")

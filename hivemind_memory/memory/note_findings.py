@@ -13,7 +13,7 @@ from hivemind_memory.files.reader import NoteReader
 from hivemind_memory.files.scan import BYTES_PER_MB
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.text import decode, is_utf8
-from hivemind_memory.model.display import count_text, first_few
+from hivemind_memory.model.display import clause, count_text, first_few
 from hivemind_memory.model.keys import closest, operand
 from hivemind_memory.model.memories import ACTIVE
 from hivemind_memory.model.memory_types import all_types
@@ -76,8 +76,8 @@ def _case_findings(paths: list[NotePath]) -> Iterator[Finding]:
                 f" letter case alone: {named}"
             ),
             hint=(
-                "on macOS and Windows they are one file, and a copy of this folder"
-                " keeps only one of each: rename the others"
+                "Rename all but one of each. On macOS and Windows they are one file,"
+                " and a copy of this folder keeps only one."
             ),
         )
 
@@ -128,7 +128,7 @@ class _Checked:
             yield Finding(
                 name="readable",
                 is_ok=False,
-                detail=str(self.unread[0]).removesuffix(".")
+                detail=clause(str(self.unread[0]))
                 + (f", and {count_text(more, 'more note')}" if more else ""),
                 hint=self.unread[0].hint,
             )
@@ -139,8 +139,8 @@ class _Checked:
                 is_ok=False,
                 detail=f"{count} not UTF-8, so some letters are not found:"
                 f" {first_few(self.undecoded)}",
-                hint="Save them as UTF-8 in your editor; `iconv -f latin1 -t utf-8`"
-                " converts what Windows or an old program wrote.",
+                hint="Save them as UTF-8 in your editor. For a file of Windows or an"
+                " old program: `iconv -f latin1 -t utf-8 OLD.md >NEW.md`.",
             )
         if self._broken:
             yield Finding(
@@ -149,8 +149,8 @@ class _Checked:
                 detail=f"{count_text(len(self._broken), 'note')} with front matter that"
                 " is not valid YAML; all of it counts as text:"
                 f" {first_few(self._broken)}",
-                hint=f"`hm edit {operand(self._broken[0])}`; a value with a colon needs"
-                " quotes",
+                hint=f"Run `hm edit {operand(self._broken[0])}`. A value that contains"
+                " a colon needs quotes.",
             )
         else:
             yield Finding(name="front matter", is_ok=True, detail="valid in every note")
@@ -162,15 +162,16 @@ class _Checked:
         if self._misspelt:
             path, name = next(iter(self._misspelt.items()))
             near = self._near(name)
-            meant = f"did you mean {near}? " if near else ""
+            meant = f"Did you mean {near}? " if near else ""
             named = [f"{path} ({name})" for path, name in self._misspelt.items()]
+            count = count_text(len(named), "note")
             yield Finding(
                 name="types",
                 is_ok=False,
-                detail=f"{count_text(len(named), 'note')} with an unknown type, so"
-                f" no memory: {first_few(named)}",
-                hint=f"{meant}`hm edit {operand(path)}` corrects it; the option types"
-                " adds a type",
+                detail=f"{count} with an unknown type, read as plain text:"
+                f" {first_few(named)}",
+                hint=f"{meant}Run `hm edit {operand(path)}` to correct it. The option"
+                " types adds a type.",
             )
         elif self._foreign:
             yield Finding(
@@ -197,8 +198,8 @@ class _Checked:
                 is_ok=False,
                 detail=f"{count_text(len(copies), 'note')} that a sync tool or a"
                 f" person copied: {first_few(list(copies.values()))}",
-                hint="keep one version of each and delete the other, or give it a key"
-                " of its own",
+                hint="Keep one version of each. Delete the other, or give it a key of"
+                " its own.",
             )
 
     def _near(self, name: str) -> str:

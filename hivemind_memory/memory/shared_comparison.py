@@ -6,8 +6,8 @@ the others that is as good as a comparison of their own, as long as the kernel n
 them what has changed since.
 
 The file holds a time and a digest: what it says counts only for processes that see the
-same folders by the same clock, with the same rules. Whoever finds another comparing
-waits for that; only a process that has compared once before does.
+same folders by the same clock, with the same rules. A process waits for another that is
+comparing, but only after its own first comparison.
 """
 
 from __future__ import annotations

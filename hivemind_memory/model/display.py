@@ -76,6 +76,23 @@ _COMMAND = lazy_re(r"`[^`]*`")
 _OPTION = lazy_re(r"(?<![\w-])--[a-z]")
 
 
+_OPENERS = frozenset({"A", "An", "Cannot", "It", "Its", "No", "Only", "The", "There"})
+_OPENERS |= {"This", "That", "These"}
+
+
+def clause(text: str) -> str:
+    """Return a sentence as it stands behind a colon; a name at its start stays.
+
+    >>> clause("No language model is chosen.")
+    'no language model is chosen'
+    >>> clause("Ollama does not answer.")
+    'Ollama does not answer'
+    """
+    first, space, rest = text.partition(" ")
+    first = first.lower() if first in _OPENERS else first
+    return f"{first}{space}{rest}".removesuffix(".")
+
+
 def behind_text(why: str) -> str:
     """Return what is said beside an answer of an index that is behind its notes.
 

@@ -139,7 +139,7 @@ def resolve_type(
         meant = closest(name, (*types, *aliases))
         near = f"Did you mean {meant[0]}? " if meant else ""
         raise UnknownTypeError(
-            f"Unknown memory type: {shorten(name, _SHOWN_CHARS)}",
+            f"There is no memory type {shorten(name, _SHOWN_CHARS)!r}.",
             hint=f"{near}Types: {', '.join(types)}.",
         )
     return found

@@ -95,7 +95,7 @@ def read_memory_file(folder: NotesFolder, path: NotePath) -> MemoryFile:
     Raises:
         NoteNotFoundError: It is not there.
         NoteUnreadableError: It cannot be read now.
-        NotSavedError: Its bytes are not UTF-8, or its front matter does not parse.
+        NotSavedError: Its bytes are not UTF-8, or its front matter is not valid YAML.
     """
     data, signature = folder.read(path)
     try:
@@ -104,10 +104,10 @@ def read_memory_file(folder: NotesFolder, path: NotePath) -> MemoryFile:
         raise _unfit(path, "the file is not valid UTF-8") from error
     front = split_front_matter(text)
     if front.is_broken:
-        raise _unfit(path, "its front matter does not parse")
+        raise _unfit(path, "its front matter is not valid YAML")
     if not front.line_count:
         raise NotSavedError(
-            f"{path} cannot be changed, for it is a note without front matter.",
+            f"{path} cannot be changed: it is a note without front matter.",
             hint="Only a typed memory has one; save the text under a key first.",
             effect="Nothing was saved",
         )
@@ -229,7 +229,7 @@ def _check_kept(
 def _unfit(path: str, clause: str) -> NotSavedError:
     """Return the error for a file that is left alone."""
     return NotSavedError(
-        f"{path} cannot be changed, for {clause}.",
+        f"{path} cannot be changed: {clause}.",
         hint="Fix the file by hand, then try again.",
         effect="Nothing was saved",
     )

@@ -260,8 +260,11 @@ def refuse_unfit(content: str) -> None:
         UsageError: It is empty, binary or too long.
     """
     if not content.strip():
-        message = "There is nothing to save: the content is empty."
-        raise UsageError(message, hint="Give the text to remember.")
+        raise UsageError(
+            "The content is empty.",
+            hint="Give the text to remember.",
+            effect="Nothing was saved",
+        )
     refuse_binary("content", content)
     size = len(content.encode())
     if size > MAX_CONTENT_BYTES:

@@ -38,10 +38,10 @@ def private_name_findings(
         if name in names:
             continue
         near = closest(name, (other for other in names if other not in configured))
-        hint = "`hm project list` shows which there are"
+        hint = "`hm project list` lists them."
         if near:
             option = quote(f"projects.{near[0]}")
-            hint = f"`hm config set {option} {quote(_VALUE)}` if {near[0]} is meant"
+            hint = f"If {near[0]} is meant: `hm config set {option} {quote(_VALUE)}`."
         yield Finding(
             name="private projects",
             is_ok=not near,

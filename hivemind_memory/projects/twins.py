@@ -32,7 +32,7 @@ def project_findings(notes: str) -> Iterator[Finding]:
                 detail=f"{record.slug}/{IDENTITY_FILE} cannot be read:"
                 f" {record.problem}",
                 hint="Repair or delete it; until then, no new repository gets a"
-                " project",
+                " project.",
             )
         # Of a pair, the one that knows less is merged into the other.
         for twin in twins_of(record, records):
@@ -44,8 +44,8 @@ def project_findings(notes: str) -> Iterator[Finding]:
                     is_ok=False,
                     detail=f"{record.slug} and {twin} are probably the same project",
                     hint=f"`hm project merge {quote(record.slug)} {quote(twin)}"
-                    " --dry-run`, or `hm project adopt` in its repository keeps"
-                    " them apart",
+                    " --dry-run` shows what a merge would do; `hm project adopt` in its"
+                    " repository keeps them apart.",
                 )
     orphans = [
         candidate.slug

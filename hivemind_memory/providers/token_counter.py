@@ -10,6 +10,7 @@ import os
 from hivemind_memory.errors import HivemindError, UsageError
 from hivemind_memory.files.descriptors import open_regular, read_regular
 from hivemind_memory.files.errors import cause_of
+from hivemind_memory.model.display import clause
 from hivemind_memory.providers.install_command import install_command
 
 TYPE_CHECKING = False
@@ -43,7 +44,9 @@ def token_counter(path: str) -> Callable[[str], int]:
         tokenizer = Tokenizer.from_buffer(data)
     except Exception as error:
         # The library raises nothing narrower, whatever is wrong with the file.
-        raise UsageError(f"{path} is not a tokenizer.json: {error}.") from error
+        raise UsageError(
+            f"{path} is not a tokenizer.json: {clause(str(error))}."
+        ) from error
     tokenizer.no_truncation()
     tokenizer.no_padding()
 

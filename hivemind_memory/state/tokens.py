@@ -110,7 +110,7 @@ class Tokens:
         return self._read("", ())
 
     def find(self, secret: str) -> Token | None:
-        """Return whom a secret stands for; None: no client.
+        """Return the token of a secret; None: there is none.
 
         Raises:
             StateUnusableError: That cannot be looked up now.
@@ -121,7 +121,7 @@ class Tokens:
         return found[0] if found else None
 
     def record_use(self, name: str, at_s: float) -> None:
-        """Record when a token was used; what cannot be recorded now is not."""
+        """Record when a token was used; errors are ignored."""
 
         def update(connection: apsw.Connection) -> None:
             connection.execute(_SET_USED, (int(at_s), name, self._state.notes))

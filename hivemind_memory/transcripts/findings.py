@@ -27,14 +27,14 @@ def session_findings(activity: Activity) -> Iterator[Finding]:
             name=_NAME,
             is_ok=False,
             detail=status.problem,
-            hint=f"delete {status.file}: `hm sync` makes it again",
+            hint=f"Delete {status.file}. `hm sync` creates it again.",
         )
     elif status.file and not status.sources:
         yield Finding(
             name=_NAME,
             is_ok=False,
             detail=f"none are read any more, and {status.file} is still there",
-            hint="delete it, or set the option session_sources",
+            hint="Delete it, or set the option session_sources.",
         )
     elif status.sources:
         missing = [source for source in status.sources if not source.is_there]
@@ -43,7 +43,7 @@ def session_findings(activity: Activity) -> Iterator[Finding]:
                 name=_NAME,
                 is_ok=False,
                 detail=f"there is no folder {missing[0].folder}",
-                hint=f"take {missing[0].name} out of the option session_sources",
+                hint=f"Remove {missing[0].name} from the option session_sources.",
             )
         else:
             messages = sum(source.messages for source in status.sources)

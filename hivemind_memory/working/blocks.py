@@ -30,13 +30,13 @@ class Priority(Enum):
     """Always included, whatever the budget is."""
 
     HIGH = 2
-    """Included while 80 % of the budget suffice."""
+    """Included as long as it fits into 80 % of the budget."""
 
     MEDIUM = 3
-    """Included while 90 % of the budget suffice."""
+    """Included as long as it fits into 90 % of the budget."""
 
     LOW = 4
-    """Included while 95 % of the budget suffice."""
+    """Included as long as it fits into 95 % of the budget."""
 
 
 class MemoryType(Enum):
@@ -76,7 +76,7 @@ class MemoryBlock:
     """When its content was true; with a time zone."""
 
     expiry: datetime | None = None
-    """From when on a janitor removes it; None: never."""
+    """When it expires, and a janitor removes it; None: never."""
 
     metadata: Mapping[str, Any] = field(default_factory=dict)
     """Anything else that the context should say of it."""

@@ -53,7 +53,7 @@ def test_hm_jobs_lists_and_retries_what_failed(
     assert "nothing runs jobs now: start `hm watch`" in hm("jobs").err
     assert "no job failed" in hm("jobs", "retry").err
     assert hm("jobs", "retry", "x").code == 2
-    assert "there is no such job" in hm("jobs", "retry", "99").err
+    assert "There is no job 99." in hm("jobs", "retry", "99").err
 
 
 def test_hm_jobs_says_until_when_all_jobs_wait_and_why_and_hastens_them(

@@ -38,7 +38,7 @@ def test_a_token_is_shown_once_and_kept_as_a_hash(hm: Hm, home: Path) -> None:
         (("add", "ci"), "There is already a token named ci."),
         (("add", "default"), "'default' cannot be the name of a token."),
         (("add", "Two Words"), "'Two Words' cannot be the name of a token."),
-        (("add", "x", "--expires", "2020-01-01"), "That day is over"),
+        (("add", "x", "--expires", "2020-01-01"), "That day is in the past"),
         (("add", "x", "--project", "../y"), "'../y' cannot be the name of a project"),
         (("add", "x", "--team", "a,b c"), "'b c' cannot be the name of a team"),
         (("revoke", "x"), "There is no token 'x'."),

@@ -254,7 +254,7 @@ def test_a_file_that_cannot_be_rewritten_exactly_is_left_alone(
     error = refusal(shelf, "k", "new", "found out")
 
     assert isinstance(error, NotSavedError)
-    assert str(error).startswith("k.md cannot be changed, for ")
+    assert str(error).startswith("k.md cannot be changed: ")
 
 
 def test_the_same_again_is_not_written_and_says_so(shelf: Shelf) -> None:
@@ -394,7 +394,7 @@ def test_a_memory_is_not_related_to_itself(shelf: Shelf) -> None:
         ({"key": " \n "}, "the key is blank"),
         ({"key": "k" * 201}, "the key has 201 characters; the limit is 200"),
         ({"key": "k\ud800"}, "the key is not valid Unicode: it holds a lone surrogate"),
-        ({"content": " \r\n\t"}, "the content is blank"),
+        ({"content": " \r\n\t"}, "the content is empty"),
         (
             {"content": "x" * 4001},
             "the content has 4,001 characters; the limit for a memory is 4,000",
@@ -441,7 +441,7 @@ def test_unknown_types_are_refused_with_the_list_and_own_types_are_known(
     saved = save(shelf.context(types={"recipe": recipe}), wanted)
 
     assert isinstance(error, UnknownTypeError)
-    assert str(error) == "Unknown memory type: recipe"
+    assert str(error) == "There is no memory type 'recipe'. Nothing was saved."
     assert "identity, lesson, decision" in error.hint
     assert (saved.type, saved.hints) == ("recipe", ())
 

@@ -174,7 +174,7 @@ def test_a_claim_is_edited_and_stays_pending(reader: Reader, home: Path) -> None
     assert (pending.id, pending.source) == (claim, "external")
     assert "The port is 1." in reader.page(f"/inbox/edit?ref={claim}").text
     blank = reader.send("/inbox/edit", on="/inbox", ref=claim, content=" ")
-    assert (blank.status_code, "content is blank" in blank.text) == (400, True)
+    assert (blank.status_code, "content is empty" in blank.text) == (400, True)
 
 
 def test_a_claim_that_was_edited_meanwhile_is_not_overwritten(

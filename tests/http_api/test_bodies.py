@@ -79,7 +79,10 @@ def test_a_body_that_says_it_is_no_plain_json_is_not_read(
         ),
         ({**NEW, "key": ""}, "key"),
         (b'{"key": "a", "content": "b", "key": "c"}', "key: is given more than once"),
-        ({**NEW, "type": "nothing"}, "Unknown memory type: nothing"),
+        (
+            {**NEW, "type": "nothing"},
+            "There is no memory type 'nothing'. Nothing was saved.",
+        ),
         ({**NEW, "scope": "galaxy/x"}, ""),
         ({**NEW, "expires": "someday"}, ""),
         ({**NEW, "visibility": "secret"}, ""),

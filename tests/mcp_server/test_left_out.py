@@ -96,3 +96,18 @@ def test_blank_items_of_a_list_are_left_out(saved: MemoryServer, notes: Path) ->
     assert "tags: [ops]\n" in note
     [related] = [line for line in note.split("\n") if line.startswith("related: [")]
     assert "," not in related
+
+
+def test_importance_is_from_0_to_1_or_left_out(
+    saved: MemoryServer, notes: Path
+) -> None:
+    """The schema had two ranges and a default of -1, which clients may still send."""
+    given = {**CALLS["memory_save"], "importance": -1.0}
+    [tool] = [t for t in anyio.run(saved.list_tools) if t.name == "memory_save"]
+
+    shape = found(call(saved, "memory_save", **given))
+
+    schema = tool.input_schema["properties"]["importance"]
+    assert (schema["minimum"], schema["maximum"]) == (0, 1)
+    assert "default" not in schema
+    assert "importance" not in (notes / shape["path"]).read_text(encoding="utf-8")

@@ -254,7 +254,7 @@ def test_a_claim_is_learned_and_its_certainty_is_told_with_each_hit(
             "Corroborated is 1 but 2 domains are named",
         ),
         ({"verified": "yesterday"}, "Verified must be a date"),
-        ({"type": "lessen"}, "Unknown memory type"),
+        ({"type": "lessen"}, "There is no memory type 'lessen'."),
     ],
 )
 def test_a_claim_that_is_not_valid_is_refused(

@@ -66,7 +66,7 @@ def test_a_server_offers_the_scopes_that_it_was_started_with(
 
 
 def test_a_model_is_told_which_types_are_injected() -> None:
-    """It is said as a range, so the types that are only searched come last."""
+    """The last is said as a range, so the types that are only searched come last."""
     only = [name for name, kind in BUILT_IN.items() if kind.injected == SEARCH_ONLY]
     tools = {tool["name"]: tool for tool in first_answers()["tools"]}
     argument = tools["memory_save"]["inputSchema"]["properties"]["type"]
@@ -75,9 +75,10 @@ def test_a_model_is_told_which_types_are_injected() -> None:
     assert list(BUILT_IN)[-len(only) :] == only
     opening = {FIRST, LESSON, PREFERENCE}
     opens = [name for name, kind in BUILT_IN.items() if kind.injected in opening]
-    first, rest = argument["description"].split(" open every session; ")
+    first, rest = argument["description"].split(" are shown in every session; ")
+    others, last = rest.split(" only where relevant; ")
     assert first.replace(" and ", ", ").split(", ") == sorted(opens, key=first.find)
-    assert rest == (
-        f"the others up to {argument['enum'][-len(only) - 1]} only those that they"
-        f" match; {only[0]} to {only[-1]} none"
-    )
+    assert others.replace(" and ", ", ").split(", ") == [
+        name for name in BUILT_IN if name not in {*opens, *only}
+    ]
+    assert last == f"{only[0]} to {only[-1]} never"

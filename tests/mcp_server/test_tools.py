@@ -91,9 +91,8 @@ def test_the_tools_take_what_the_seed_says(server: MemoryServer, mode: str) -> N
         "memory_save": {
             **dict.fromkeys(("key", "content", "supersede_reason", "scope")),
             **dict.fromkeys(("visibility", "related", "contradicts", "expires")),
-            **dict.fromkeys(("tags", "source_ref")),
+            **dict.fromkeys(("tags", "source_ref", "importance")),
             "type": "context",
-            "importance": -1.0,
         },
         "memory_history": {"key": None},
         "memory_link": {"from": None, "to": None, "kind": None, "weight": 1.0},

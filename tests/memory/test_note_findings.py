@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import tempfile
+from collections.abc import Iterator
 
 import pytest
 
@@ -11,6 +13,7 @@ from hivemind_memory.files.places import places_of
 from hivemind_memory.memory.memory import Memory
 from hivemind_memory.model.results import Finding
 from tests.support.sandbox import Sandbox
+from tests.support.tree import ROOT
 
 
 def finding(memory: Memory, name: str) -> Finding | None:
@@ -36,7 +39,7 @@ def test_a_front_matter_that_is_no_yaml_is_named(
         "2 notes with front matter that is not valid YAML; all of it counts as text:"
         " bad.md, open.md"
     )
-    assert found.hint.startswith("`hm edit bad.md`")
+    assert found.hint.startswith("Run `hm edit bad.md`.")
 
 
 def test_a_misspelt_type_is_named_with_the_one_that_was_meant(
@@ -52,9 +55,9 @@ def test_a_misspelt_type_is_named_with_the_one_that_was_meant(
     assert found is not None
     assert not found.is_ok
     assert found.detail == (
-        "2 notes with an unknown type, so no memory: a.md (leson), b.md (rule)"
+        "2 notes with an unknown type, read as plain text: a.md (leson), b.md (rule)"
     )
-    assert found.hint.startswith("did you mean lesson? `hm edit a.md`")
+    assert found.hint.startswith("Did you mean lesson? Run `hm edit a.md`")
 
 
 def test_types_of_another_program_are_no_problem(
@@ -121,7 +124,7 @@ def test_notes_that_differ_in_letter_case_alone_are_named(
     assert found.detail == (
         "1 group of notes whose names differ in letter case alone: Ops.md and ops.md"
     )
-    assert found.hint.endswith("rename the others")
+    assert found.hint.startswith("Rename all but one of each.")
 
 
 @pytest.mark.parametrize(("mode", "is_open"), [(0o755, True), (0o711, False)])
@@ -141,3 +144,32 @@ def test_notes_outside_the_home_that_others_can_read_are_named(
     assert found.is_ok is not is_open
     assert (folder in found.detail) is is_open
     assert (f"chmod -R go= {folder}" in found.hint) is is_open
+
+
+def test_hints_of_doctor_are_sentences() -> None:
+    """Some were: three forms stood below each other on one screen."""
+    hints = [
+        hint
+        for file in (ROOT / "hivemind_memory").rglob("*.py")
+        for hint in hints_of_findings(ast.parse(file.read_text(encoding="utf-8")))
+    ]
+
+    assert len(hints) > 15
+    assert [hint for hint in hints if not hint.endswith(".")] == []
+    assert [hint for hint in hints if hint[0].islower()] == []
+
+
+def hints_of_findings(tree: ast.AST) -> Iterator[str]:
+    """The texts that are given to a finding as its hint; `X` is what is filled in."""
+    for call in ast.walk(tree):
+        if not isinstance(call, ast.Call) or ast.unparse(call.func) != "Finding":
+            continue
+        for word in call.keywords:
+            hint = word.value
+            text = hint.body if isinstance(hint, ast.IfExp) else hint
+            if word.arg == "hint" and isinstance(text, ast.Constant | ast.JoinedStr):
+                parts = text.values if isinstance(text, ast.JoinedStr) else [text]
+                yield "".join(
+                    str(part.value) if isinstance(part, ast.Constant) else "X"
+                    for part in parts
+                )

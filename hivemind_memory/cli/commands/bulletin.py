@@ -6,7 +6,7 @@ from hivemind_memory.cli.command import CommandRequest, Flag, command
 from hivemind_memory.cli.dates import minute_text
 from hivemind_memory.cli.options import JSON, SCOPE
 from hivemind_memory.cli.output import print_json, print_line, print_notices
-from hivemind_memory.model.display import count_text
+from hivemind_memory.model.display import clause, count_text
 from hivemind_memory.model.scope import scope_text
 
 TYPE_CHECKING = False
@@ -66,7 +66,7 @@ def bulletin(request: CommandRequest) -> int:
         if briefing.is_stale and not briefing.warning:
             print_notices(["memories were saved since"])
     else:
-        print_notices([f"no briefing of {scope}: {briefing.why_empty}"])
+        print_notices([f"no briefing for {scope}: {clause(briefing.why_empty)}"])
         if briefing.scope:
             print_notices(
                 ["`hm bulletin --scope global` prints the one for all projects"]
@@ -82,5 +82,5 @@ def _refresh(memory: Memory, name: str) -> bool:
 
     check_owner(memory.caller, "hm bulletin --refresh")
     if why_not := refresh_briefing(memory, find_scope(memory, name)):
-        print_notices([f"the language model wrote nothing: {why_not}"])
+        print_notices([f"the language model wrote nothing: {clause(why_not)}"])
     return not why_not

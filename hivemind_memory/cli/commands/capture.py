@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     arguments=(
         Argument(
             "session",
-            "Id of the session, as its agent gives it, or how it begins.",
+            "Id of the session, as its agent gives it, or a prefix of it.",
             is_required=False,
         ),
     ),

@@ -21,7 +21,7 @@ from hivemind_memory.cli.output import (
 )
 from hivemind_memory.cli.shown_context import context_value, print_context
 from hivemind_memory.errors import UsageError
-from hivemind_memory.model.display import count_text, shorten
+from hivemind_memory.model.display import clause, count_text, shorten
 from hivemind_memory.redaction import mask
 
 TYPE_CHECKING = False
@@ -209,7 +209,7 @@ def add(request: CommandRequest) -> int:
         working = _working(memory, request)
         path = _blocks_file(request)
         if values["block"] != "-":
-            _check_loads(working, blocks[0])
+            _check_loads(working, blocks[0], values["block"])
         with changed_file(working, path, memory.places.locks):
             added = [working.add(block) for block in blocks]
         failed = _unreadable(working, added)
@@ -366,12 +366,18 @@ def _given_blocks(request: CommandRequest) -> str:
     return os.path.realpath(os.path.expanduser(given)) if given else ""
 
 
-def _check_loads(working: WorkingMemory, block: MemoryBlock) -> None:
-    """Raise unless a block can be loaded now."""
+def _check_loads(working: WorkingMemory, block: MemoryBlock, named: str) -> None:
+    """Raise unless a block can be loaded now.
+
+    Args:
+        working: What loads it.
+        block: The block.
+        named: As a person typed it.
+    """
     loaded = working.loader.load(block)
     if loaded.is_error:
         raise UsageError(
-            f"{mask(block.id)} cannot be added: {loaded.why}.",
+            f"{mask(named)} cannot be added: {clause(loaded.why)}.",
             effect="Nothing was added",
         )
 

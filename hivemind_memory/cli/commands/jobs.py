@@ -106,16 +106,24 @@ def retry(request: CommandRequest) -> int:
     with request.open_memory() as memory:
         check_owner(memory.caller, "hm jobs retry")
         count = run_again(memory, number)
-    if number is not None and not count:
-        raise UsageError(
-            f"Job {number} is running or done, or there is no such job.",
-            hint="`hm jobs` lists them.",
-        )
+        if number is not None and not count:
+            raise _not_retried(memory, number)
     if count:
         print_line(f"{count_text(count, 'job')} will run again")
     else:
         print_notices(["no job failed or was interrupted"])
     return 0
+
+
+def _not_retried(memory: Memory, number: int) -> UsageError:
+    """Return why a job does not run again."""
+    from hivemind_memory.state.jobs import Jobs
+
+    states = {job.number: job.state for job in Jobs(memory.state()).all()}
+    problem = f"There is no job {number}."
+    if number in states:
+        problem = f"Job {number} is {states[number]}."
+    return UsageError(problem, hint="`hm jobs --all` lists all jobs.")
 
 
 def _row(memory: Memory, job: Job, key: str, rest: Rest) -> dict[str, object]:

@@ -211,7 +211,7 @@ def show(request: CommandRequest) -> int:
     examples=("hm skill sync", "hm skill sync deploy-shop --edited keep"),
 )
 def sync(request: CommandRequest) -> int:
-    """Bring skills up to date."""
+    """Update skills."""
     from hivemind_memory import opening
 
     values = request.values

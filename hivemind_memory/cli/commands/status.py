@@ -17,7 +17,7 @@ from hivemind_memory.cli.output import (
     size_text,
     write_stdout,
 )
-from hivemind_memory.model.display import count_text
+from hivemind_memory.model.display import clause, count_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def _status_rows(status: MemoryStatus) -> list[tuple[str, str]]:
         ("chunks", f"{status.chunks:,}"),
         ("vectors", f"{status.vectors:,}, {status.pending_vectors:,} pending"),
         ("retrievers", ", ".join(status.retrievers) or "none"),
-        ("provider", f"{status.provider}: {status.provider_reason}"),
+        ("provider", f"{status.provider}: {clause(status.provider_reason)}"),
         ("leader", status.leader or "none; `hm watch` is not running"),
         ("not indexed yet", count_text(status.stale_notes, "changed note")),
     ]

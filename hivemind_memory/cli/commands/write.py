@@ -76,8 +76,11 @@ def write(request: CommandRequest) -> int:
     values = request.values
     content = read_content(values["text"], "the entry")
     if not content.strip():
-        message = "There is nothing to write."
-        raise UsageError(message, hint="`hm write TEXT`, or pipe the text in.")
+        raise UsageError(
+            "The content is empty.",
+            hint="`hm write TEXT`, or pipe the text in.",
+            effect="Nothing was saved",
+        )
     with request.open_memory() as memory:
         notices = new_scope_notices(memory, scope_of(values))
         written = memory.write(
