@@ -29,6 +29,7 @@ from hivemind_memory.markdown.blocks import BlockReader
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.markdown.subchunks import embedding_texts, text_hash
 from hivemind_memory.markdown.text import decode
+from hivemind_memory.model.clocks import SECONDS_PER_DAY
 from hivemind_memory.model.curation import (
     ENTRY,
     MEMORY,
@@ -52,7 +53,6 @@ if TYPE_CHECKING:
 
 _SETS = ("ids", "paths", "notes", "hashes")
 _NEVER_S = 1e12
-_DAY_S = 86_400
 """A time without an offset may be off by this much."""
 
 
@@ -271,7 +271,7 @@ def is_same_note(target: CurationTarget, data: bytes) -> bool:
 def _written_s(target: CurationTarget) -> float:
     """Return the earliest time a memory may have been written; 0 if unknown."""
     try:
-        return datetime.fromisoformat(target.created).timestamp() - _DAY_S
+        return datetime.fromisoformat(target.created).timestamp() - SECONDS_PER_DAY
     except (ValueError, OverflowError, OSError):
         return 0.0
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from datetime import date
 from typing import NamedTuple
 
-from hivemind_memory.model.clocks import is_moment, seconds_of
+from hivemind_memory.model.clocks import SECONDS_PER_DAY, is_moment, seconds_of
 from hivemind_memory.model.display import count_text
 
-_MINUTE_S, _HOUR_S, _DAY_S = 60, 3_600, 86_400
+_MINUTE_S, _HOUR_S, _DAY_S = 60, 3_600, SECONDS_PER_DAY
 _WEEK, _MONTH, _YEAR = 7, 30, 365
 
 

@@ -56,6 +56,7 @@ from hivemind_memory.mcp_server.http_checks import RETRY_S, send_json
 from hivemind_memory.mcp_server.http_sessions import Receive, Scope, Send
 from hivemind_memory.mcp_server.http_tokens import is_visitor, token_in
 from hivemind_memory.mcp_server.open_requests import TOO_MANY, VISITORS, OpenRequests
+from hivemind_memory.model.clocks import SECONDS_PER_DAY
 
 LOGIN, LOGOUT, LINK = f"{ROOT}/login", f"{ROOT}/logout", f"{ROOT}/link"
 THEME, EVENTS, STATIC = f"{ROOT}/theme", f"{ROOT}/events", f"{ROOT}/static/"
@@ -384,7 +385,7 @@ def _themed(visit: Visit) -> Reply:
     """Return the page again, in another theme."""
     theme = visit.form.get("theme", "")
     is_known = theme in THEMES
-    age_s = 365 * 86_400 if is_known else 0
+    age_s = 365 * SECONDS_PER_DAY if is_known else 0
     cookie = cookie_of(THEME_COOKIE, theme if is_known else "", age_s)
     return _redirect(address_inside(visit.form.get("next", "")), cookies=[cookie])
 

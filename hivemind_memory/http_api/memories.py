@@ -316,8 +316,7 @@ def _saved(call: Call, new: NewMemory) -> SavedRow:
             with suppress(Failure):  # it is gone by now
                 entry = _details(call, error.current.path).memory
                 more["entry"] = row_of(call, entry).model_dump(by_alias=True)
-        message = f'Active entry exists for key "{new.key}", supersede_reason required'
-        raise Failure(409, message, more=more) from error
+        raise Failure(409, error.problem, more=more) from error
     try:
         row = _found_row(call, _details(call, saved.id or saved.path))
     except Failure:

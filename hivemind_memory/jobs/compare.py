@@ -15,6 +15,7 @@ from hivemind_memory.jobs.relations import (
 from hivemind_memory.jobs.replies import read_from
 from hivemind_memory.markdown.entry import new_ulid
 from hivemind_memory.model.changes import ACCEPT, SAVE
+from hivemind_memory.model.clocks import SECONDS_PER_DAY
 from hivemind_memory.model.curation import MEMORY
 from hivemind_memory.model.filters import SearchFilter
 from hivemind_memory.model.memories import ACTIVE, STATUSES
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 LINKS = "links"
 """Kind of the jobs that compare a saved memory."""
 
-RECENT_S = 7 * 86_400.0
+RECENT_S = 7.0 * SECONDS_PER_DAY
 """How old a save may be to be compared. What ended is kept a day longer."""
 
 MAX_NEIGHBORS = 5

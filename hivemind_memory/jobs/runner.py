@@ -36,6 +36,7 @@ from hivemind_memory.jobs.compare import (
 )
 from hivemind_memory.jobs.marked_chat import MarkedChat
 from hivemind_memory.model.agents import NO_CAPTURE
+from hivemind_memory.model.clocks import SECONDS_PER_DAY
 from hivemind_memory.model.scope import scope_text
 from hivemind_memory.providers.chat import connect_chat
 from hivemind_memory.providers.chat_errors import LONGEST_REST_S
@@ -68,8 +69,6 @@ LOOK_AGAIN_S = 30.0
 
 _APPLYING_S = 2.0
 """Longest wait at the end of a process for a reply that is being used."""
-
-_DAY_S = 86_400.0
 
 
 class JobRunner:
@@ -198,7 +197,7 @@ class JobRunner:
         """Add a job for what was saved or accepted in the last days, and briefings."""
         now_s = self._now()
         jobs = self._jobs
-        jobs.prune(before_s=now_s - RECENT_S - _DAY_S)
+        jobs.prune(before_s=now_s - RECENT_S - SECONDS_PER_DAY)
         changes = recent_changes(self._memory)
         jobs.add(LINKS, refs_to_compare(self._memory, changes), now_s=now_s)
         self._briefings.add(changes, now_s)
@@ -310,7 +309,7 @@ def open_chosen_chat(memory: Memory) -> Chat:
     """
     target = find_chat_target(memory.settings)
     if not isinstance(target, ChatTarget):
-        raise ChatNotReadyError(target, retry_after_s=_DAY_S)
+        raise ChatNotReadyError(target, retry_after_s=SECONDS_PER_DAY)
     clocks = memory.clocks
     return connect_chat(
         target,

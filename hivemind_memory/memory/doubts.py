@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from hivemind_memory.errors import HivemindError
 from hivemind_memory.markdown.front_matter import split_front_matter
 from hivemind_memory.memory.retrieve import find_similar
+from hivemind_memory.model.clocks import SECONDS_PER_DAY
 from hivemind_memory.model.memories import ACTIVE, RELATED
 from hivemind_memory.model.memory_types import find_type
 from hivemind_memory.model.value import replaced
@@ -150,7 +151,7 @@ def _find_in_index(memory: Memory, today: int) -> tuple[Doubts, list[MemoryRow]]
 
 def _old_rows(memory: Memory, rows: Sequence[MemoryRow], today: int) -> list[MemoryRow]:
     """Return what is old and of a type that ages, the oldest last."""
-    last = memory.clocks.local_iso((today - STALE_DAYS) * 86_400.0)[:10]
+    last = memory.clocks.local_iso((today - STALE_DAYS) * SECONDS_PER_DAY)[:10]
     ages: dict[str, bool] = {}
     for name in {row.type for row in rows}:
         kind = find_type(name, memory.types)

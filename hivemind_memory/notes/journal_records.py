@@ -12,6 +12,7 @@ from functools import lru_cache
 from sys import intern
 
 from hivemind_memory.files.digests import sha256_hex
+from hivemind_memory.model.clocks import SECONDS_PER_DAY
 from hivemind_memory.model.note_path import NotePath
 from hivemind_memory.model.results import RECOVERY_WINDOW_S
 from hivemind_memory.model.value import replaced, value
@@ -70,7 +71,7 @@ class JournalEntry:
     """The inode of the folder that held its note then; 0: unknown."""
 
 
-MAX_SET_BACK_S = 86_400.0
+MAX_SET_BACK_S = SECONDS_PER_DAY
 """What is further in the future was written while the clock was wrong, and may never be
 ten minutes old."""
 

@@ -10,6 +10,7 @@ asked.
 from __future__ import annotations
 
 from hivemind_memory.files.descriptors import is_there
+from hivemind_memory.model.clocks import SECONDS_PER_DAY
 from hivemind_memory.model.value import value
 from hivemind_memory.sqlite.connection import write_transaction
 from hivemind_memory.state.state_file import PROMISE_WAIT_MS
@@ -30,7 +31,7 @@ a process that was killed."""
 MAX_TRIES = 5
 """Tries of a job before it is given up, or left to a person."""
 
-LONGEST_WAIT_S = 2 * 86_400.0
+LONGEST_WAIT_S = 2.0 * SECONDS_PER_DAY
 """No job waits longer: one that is due later was put off before the clock was set
 back, and is due now."""
 

@@ -41,7 +41,6 @@ _KEY = lazy_re(r"[A-Za-z0-9_.:-]{1,128}", re.ASCII)
 _CHECK = "hivemind vault"
 _SALT_BYTES = 16
 _EFFECT = "Nothing was saved"
-_SHOWN_CHARS = 60
 
 
 @value
