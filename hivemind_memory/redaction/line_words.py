@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     """Of a text between blanks: the words it holds, the words with a blank that it may
     be a part of, what it looks like, and whether it may be a token."""
 
+_NOWHERE = -1
 _TELLING = 2  # as in ``pieces.Look``
 
 
@@ -90,7 +91,11 @@ class LineWords:
         asked, low = self._asked, self.low
         for word in words:
             # A line may be the whole text, and each of its pieces a part of the word.
-            if asked.get(word) == row:
+            last = asked.get(word)
+            if last is None and word not in low:
+                asked[word] = _NOWHERE
+                continue
+            if last in (row, _NOWHERE):
                 continue
             asked[word] = row
             if word in low[self.starts[row] : self.starts[row + 1] - 1]:
