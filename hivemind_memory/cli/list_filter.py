@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from hivemind_memory.memory import Memory
     from hivemind_memory.model.listing import MemoryFilter
 
-STATUSES = ("active", "pending", "superseded", "forgotten", "expired", "done")
-"""Values of ``--status``."""
+STATUSES = ("active", "superseded", "pending", "forgotten", "expired", "done")
+"""Values of ``--status``: those of ``model.memories``; a test compares."""
 
 STATUS_FLAGS = {
     "superseded": "superseded",

@@ -9,14 +9,16 @@ import gc
 import os
 import sys
 
-ASKED = frozenset(
+_READ_NO_TERMINAL = frozenset(
     (
         *("search", "get", "list", "ls", "show", "history", "log", "why", "status"),
-        *("find", "grep", "cat"),
-        *("hook", "exec", "git-hook", "inject"),
-        *("write", "add", "save"),
+        *("find", "grep", "cat", "exec"),
     )
 )
+ASKED = _READ_NO_TERMINAL | {
+    *("hook", "git-hook", "inject"),
+    *("write", "add", "save"),
+}
 """Commands that a helper may run: short ones that are run often."""
 
 _OBJECTS = 100_000
@@ -40,7 +42,7 @@ def run() -> None:
         if os.path.exists(path):
             from hivemind_memory.cli.asking.client import ask
 
-            code = ask(path)
+            code = ask(path, may_read=name not in _READ_NO_TERMINAL)
             if code is not None:
                 # Nothing is buffered here, and Python would take milliseconds to end.
                 os._exit(code)

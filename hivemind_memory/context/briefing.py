@@ -22,7 +22,7 @@ from hivemind_memory.model.memory_types import (
     all_types,
     find_type,
 )
-from hivemind_memory.model.scope import GLOBAL
+from hivemind_memory.model.scope import GLOBAL, scope_text
 from hivemind_memory.model.value import replaced
 from hivemind_memory.patterns.lazy_pattern import lazy_re
 from hivemind_memory.redaction import mask
@@ -32,6 +32,7 @@ from hivemind_memory.state.briefings import Briefings
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Any
 
     from hivemind_memory.memory import Memory
     from hivemind_memory.model.memories import MemoryRow
@@ -87,6 +88,21 @@ def find_briefing(memory: Memory, name: str = "") -> Briefing:
         is_stale=warning != "",
         warning=warning,
     )
+
+
+def briefing_fields(briefing: Briefing) -> dict[str, Any]:
+    """Return a briefing as agents and programs get it, by the names of its fields."""
+    return {
+        "body": briefing.body,
+        "scope": scope_text(briefing.scope),
+        "generated_at": briefing.generated_at,
+        "is_model": briefing.is_model,
+        "model": briefing.model,
+        "is_stale": briefing.is_stale,
+        "sources": [source.id or source.path for source in briefing.sources],
+        "why": briefing.why_empty,
+        "warning": briefing.warning,
+    }
 
 
 def find_own_briefing(memory: Memory) -> Briefing | None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from hivemind_memory.context.briefing import find_briefing
+from hivemind_memory.context.briefing import briefing_fields, find_briefing
 from hivemind_memory.http_api.routes import Call, CamelAnswer, Fields, RouteGroup
 from hivemind_memory.http_api.schemas import SCOPE
-from hivemind_memory.model.scope import scope_text
 
 routes = RouteGroup("/api/v1", tag="memories")
 
@@ -53,14 +52,4 @@ class BriefingOut(CamelAnswer):
 def bulletin(call: Call, query: BriefingQuery) -> BriefingOut:
     """Return what matters most in a scope, in about 120 words."""
     briefing = find_briefing(call.memory, query.scope)
-    return BriefingOut(
-        body=briefing.body,
-        scope=scope_text(briefing.scope),
-        generated_at=briefing.generated_at,
-        is_model=briefing.is_model,
-        model=briefing.model,
-        is_stale=briefing.is_stale,
-        sources=[source.id or source.path for source in briefing.sources],
-        why=briefing.why_empty,
-        warning=briefing.warning,
-    )
+    return BriefingOut(**briefing_fields(briefing))

@@ -27,7 +27,6 @@ from hivemind_memory.http_api.memory_schemas import (
 from hivemind_memory.http_api.routes import Call, RouteGroup
 from hivemind_memory.http_api.schemas import (
     ROW_EXAMPLE,
-    STATUSES,
     Edge,
     Edges,
     ReadRow,
@@ -44,6 +43,7 @@ from hivemind_memory.model.curation import (
     StoredMemory,
 )
 from hivemind_memory.model.listing import MemoryFilter
+from hivemind_memory.model.memories import SHOWN_STATUSES
 from hivemind_memory.model.save_hints import HintWords, hint_texts
 from hivemind_memory.model.scope import scope_text
 
@@ -63,7 +63,7 @@ def list_memories(call: Call, query: ListFields) -> Page:
     wanted = MemoryFilter(
         types=tuple(query.type),
         scope=query.scope or (f"team/{query.team}" if query.team else ""),
-        statuses=STATUSES if query.status == "all" else (query.status,),
+        statuses=SHOWN_STATUSES if query.status == "all" else (query.status,),
         words=query.q,
     )
     part = {"offset": query.offset, "limit": query.limit}

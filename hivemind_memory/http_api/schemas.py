@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from hivemind_memory.http_api.routes import Answer, Call, CamelAnswer
-from hivemind_memory.model.memories import EDGE_KINDS
+from hivemind_memory.model.memories import EDGE_KINDS, SHOWN_STATUSES
 from hivemind_memory.model.memory_types import BUILT_IN
 from hivemind_memory.model.scope import scope_text
 from hivemind_memory.redaction import mask
@@ -53,9 +53,6 @@ SCOPE: dict[str, Any] = {
 """For the schema of a scope that a request gives."""
 
 _TOLD_SCOPE: dict[str, Any] = {"pattern": "^(global|(projects|teams|workspaces)/.+)$"}
-STATUSES = ("active", "superseded", "pending", "forgotten", "expired", "done")
-"""What a memory may be."""
-
 MAX_NAMES_CHARS = 1_000
 
 
@@ -110,7 +107,8 @@ class Row(CamelAnswer):
     access_count: int = Field(description="how often it was recalled")
     last_accessed_at: str | None
     status: str = Field(
-        description="what has become of it", json_schema_extra={"enum": [*STATUSES]}
+        description="what has become of it",
+        json_schema_extra={"enum": [*SHOWN_STATUSES]},
     )
     path: str = Field(description="its note, below the notes folder")
 

@@ -8,7 +8,7 @@ from mcp.server.mcpserver import Context
 from mcp.types import CallToolResult
 from pydantic import BaseModel, Field
 
-from hivemind_memory.context.briefing import find_briefing
+from hivemind_memory.context.briefing import briefing_fields, find_briefing
 from hivemind_memory.mcp_server.tools import (
     READS,
     ScopeName,
@@ -18,7 +18,6 @@ from hivemind_memory.mcp_server.tools import (
     make_tool,
 )
 from hivemind_memory.model.display import count_text
-from hivemind_memory.model.scope import scope_text
 
 
 class BriefingOut(BaseModel):
@@ -58,18 +57,7 @@ class BriefingTool:
         """
 
         def work(call: ToolCall) -> BriefingOut:
-            briefing = find_briefing(call.memory, scope)
-            return BriefingOut(
-                body=briefing.body,
-                scope=scope_text(briefing.scope),
-                generated_at=briefing.generated_at,
-                is_model=briefing.is_model,
-                model=briefing.model,
-                is_stale=briefing.is_stale,
-                sources=[source.id or source.path for source in briefing.sources],
-                why=briefing.why_empty,
-                warning=briefing.warning,
-            )
+            return BriefingOut(**briefing_fields(find_briefing(call.memory, scope)))
 
         return await self._runner.run("get_memory_bulletin", context, work, _render)
 

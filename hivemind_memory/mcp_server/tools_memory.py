@@ -40,6 +40,7 @@ from hivemind_memory.model.curation import (
 )
 from hivemind_memory.model.display import count_text, lines_text
 from hivemind_memory.model.keys import operand
+from hivemind_memory.model.memories import EDGE_KINDS
 from hivemind_memory.redaction import mask
 
 _NO_IMPORTANCE = -1.0
@@ -211,7 +212,7 @@ class MemoryTools:
         to: _Ref,
         kind: Annotated[
             str,
-            Field(json_schema_extra={"enum": ["related_to", "updates", "contradicts"]}),
+            Field(json_schema_extra={"enum": [*EDGE_KINDS]}),
         ],
         context: Context[Any],
         weight: Annotated[float, Field(ge=0, le=1)] = 1.0,

@@ -14,6 +14,9 @@ ACTIVE, SUPERSEDED, PENDING, FORGOTTEN = range(4)
 STATUSES = ("active", "superseded", "pending", "forgotten")
 """Their names, as a person reads them."""
 
+SHOWN_STATUSES = (*STATUSES, "expired", "done")
+"""What a person may ask for: a memory that is not used any more is active, too."""
+
 MAX_SOURCE_REF_CHARS = 500
 """Of what a memory was derived from."""
 

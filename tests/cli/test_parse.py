@@ -11,12 +11,15 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hivemind_memory.cli.command import QUERY, TASK, TEXT, VERBATIM, Command
+from hivemind_memory.cli.commands import link
 from hivemind_memory.cli.dates import parse_day, parse_moment
+from hivemind_memory.cli.list_filter import STATUSES
 from hivemind_memory.cli.options import MEMORY_DIR, SOURCES
 from hivemind_memory.cli.parse import parse_request
 from hivemind_memory.cli.table import ALIASES, all_commands, find_command
 from hivemind_memory.errors import UsageError
 from hivemind_memory.model import trust
+from hivemind_memory.model.memories import EDGE_KINDS, SHOWN_STATUSES
 from tests.support.tiers import examples
 
 COMMANDS = all_commands()
@@ -485,6 +488,17 @@ def test_aliases_name_commands_and_are_no_commands_themselves() -> None:
     assert [one.name for one in reads(TASK)] == ["context build"]
 
 
-def test_commands_take_each_source_that_there_is() -> None:
-    """The names are written twice: what ``hm --version`` loads stays small."""
-    assert SOURCES == trust.SOURCES
+@pytest.mark.parametrize(
+    ("offered", "known"),
+    [
+        (SOURCES, trust.SOURCES),
+        (STATUSES, SHOWN_STATUSES),
+        (link._KINDS, EDGE_KINDS),
+    ],
+    ids=["sources", "statuses", "links"],
+)
+def test_commands_take_each_name_that_there_is(
+    offered: tuple[str, ...], known: tuple[str, ...]
+) -> None:
+    """The names are written twice: what ``hm --version`` and help load stays small."""
+    assert offered == known

@@ -55,12 +55,6 @@ SIZE_BYTES = 8
 ENDED, BECOMES = b"E", b"X"
 """How an answer begins: the command ended, with an exit code; it becomes a program."""
 
-_READS_NO_TERMINAL = frozenset(
-    (
-        *("search", "get", "list", "ls", "show", "history", "log", "why", "status"),
-        *("find", "grep", "cat", "exec"),
-    )
-)
 _LOST = (
     "error: The helper that ran this command was killed, so it is not known whether"
     " the command was done.\n"
@@ -68,11 +62,12 @@ _LOST = (
 )
 
 
-def ask(path: str) -> int | None:
+def ask(path: str, *, may_read: bool) -> int | None:
     """Return the exit code of the command; None: nothing is begun.
 
     Args:
         path: The helper's socket.
+        may_read: Whether the command may read from the terminal.
     """
     if os.environ.get(SWITCH, "").strip().lower() not in _ON:
         return None
@@ -81,7 +76,7 @@ def ask(path: str) -> int | None:
         return None  # a closed stream, or a file that only this process has open
     # A child is not in the session of the terminal, so it can't be stopped and
     # continued with the command that waits for its answer.
-    if sys.argv[1] not in _READS_NO_TERMINAL and sys.stdin.isatty():
+    if may_read and sys.stdin.isatty():
         return None
     try:
         link = socket(AF_UNIX, SOCK_STREAM)

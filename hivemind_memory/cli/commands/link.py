@@ -14,6 +14,8 @@ _WEIGHT = Flag(
     ("--weight",), "float", "Weight, 0 to 1 (1).", metavar="X", low=0, high=1
 )
 _KINDS = ("related_to", "updates", "contradicts")
+"""Those of ``model.memories``, which help does not load; a test compares."""
+
 _KIND = Flag(("--kind",), "text", "How they are linked (related_to).", choices=_KINDS)
 _ENDS = (
     Argument(
