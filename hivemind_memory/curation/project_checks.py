@@ -75,7 +75,10 @@ def check_names(names: list[str], source: str, target: str, *, is_merge: bool) -
     if source not in names:
         raise missing_project(source, names)
     if source == target:
-        raise UsageError(f"It is already called {source}.", effect="Nothing was moved")
+        problem = f"It is already called {source}."
+        if is_merge:
+            problem = "A project cannot be merged into itself."
+        raise UsageError(problem, effect="Nothing was moved")
     if not is_merge and holds_known(target):
         raise UsageError(
             "The new name contains a secret of the vault, and names are shown.",

@@ -131,22 +131,20 @@ def adopt(request: CommandRequest) -> int:
             project.name: project.notes for project in memory.curation.projects.list()
         }
     place = seen.folder
-    is_back = current in notes and current != name
-    back = ("project", "adopt", current, place) if is_back else ()
+    left = current if current != name else ""
+    back = ("project", "adopt", left, place) if left in notes else ()
     record_command(request, ("project", "adopt", name, place), back)
     if request.values["json"]:
-        print_json(
-            {"scope": f"projects/{name}", "left": current and f"projects/{current}"}
-        )
+        print_json({"scope": f"projects/{name}", "left": left and f"projects/{left}"})
         return 0
     print_line(f"projects/{name}  {seen.identity}")
-    if current != name and notes.get(current):
-        kept = count_text(notes[current], "note")
+    if notes.get(left):
+        kept = count_text(notes[left], "note")
         print_notices(
             [
                 (
-                    f"projects/{current} keeps {kept}:"
-                    f" `hm project merge {quote(current)} {quote(name)}`"
+                    f"projects/{left} keeps {kept}:"
+                    f" `hm project merge {quote(left)} {quote(name)}`"
                 )
             ]
         )
