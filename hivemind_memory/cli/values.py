@@ -40,7 +40,9 @@ def parse_value(name: str, flag: Flag, text: str) -> object:
     if number is None or is_low or is_high:
         what = "a number" if flag.kind == "float" else "a whole number"
         if flag.low is not None:
-            bound = f" to {flag.high:.15g}" if flag.high is not None else " up"
+            # What has more digits than may be typed bounds nothing that anyone types.
+            is_bounded = flag.high is not None and flag.high < 10**_MAX_DIGITS
+            bound = f" to {flag.high:.15g}" if is_bounded else " up"
             what += f" from {flag.low:.15g}{bound}"
         raise UsageError(f"`{name}` takes {what}, not `{text}`.", hint=flag.description)
     return number

@@ -124,6 +124,7 @@ def test_the_notes_folder_may_be_named_anywhere(line: str) -> None:
         ("search --min-score nan x", "a number from 0 to 1, not `nan`", ""),
         ("search --min-score 1e-1 x", "a number from 0 to 1, not `1e-1`", ""),
         ("get a --lines 1_0", "a whole number from 0 up, not `1_0`", ""),
+        ("kv set --if-version -1 k v", "a whole number from 0 up, not `-1`", "Only if"),
         ("write --source humn x", "human, agent, tool or external", "mean human?"),
         ("link a", "`hm link` needs TO.", "Usage: hm link"),
         ("get a b", "takes PATH only: unexpected argument `b`", "Usage: hm get"),
