@@ -6,7 +6,7 @@ import os
 
 from hivemind_memory.errors import HivemindError, UsageError
 from hivemind_memory.files.descriptors import open_regular
-from hivemind_memory.files.errors import reason_of
+from hivemind_memory.files.errors import hint_for_given, reason_of
 from hivemind_memory.markdown.text import decode
 from hivemind_memory.model.value import value
 
@@ -51,7 +51,7 @@ def read_question_file(memory: Memory, name: str | None) -> QuestionFile:
                 return QuestionFile(name=name or path, text=decode(file.read()))
         except OSError as error:
             message = f"{name or path} was not read: {reason_of(error)}."
-            raise UsageError(message) from None
+            raise UsageError(message, hint=hint_for_given(error)) from None
     if name is None:
         hint = "`hm eval suggest` drafts one; `hm help eval run` explains it."
         message = f"There is no file {path} with golden questions."

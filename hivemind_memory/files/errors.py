@@ -17,6 +17,7 @@ from hivemind_memory.errors import (
     NotesMissingError,
     NoteUnreadableError,
     NotSavedError,
+    UsageError,
     VersionChangedError,
 )
 from hivemind_memory.files.descriptors import FileInTheWayError, IrregularFileError
@@ -87,6 +88,19 @@ def reason_of(error: OSError) -> str:
     if isinstance(error, IrregularFileError | FileInTheWayError):
         return str(error.strerror)  # says "it"
     return cause_of(error)[0]
+
+
+def hint_for_given(error: OSError) -> str:
+    """Return what to do about a file that the user named and that cannot be read."""
+    if isinstance(error, IrregularFileError):
+        return "Give the path of a regular file."
+    return cause_of(error)[1]
+
+
+def no_folder(path: str, *, effect: str = "") -> UsageError:
+    """Return the error that there is no folder at a path that the user gave."""
+    hint = "Give the path of a folder that exists."
+    return UsageError(f"There is no folder {path}.", hint=hint, effect=effect)
 
 
 def read_error(path: NotePath, error: OSError) -> HivemindError:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 
-from hivemind_memory.errors import HivemindError, NotInjectedError, UsageError
+from hivemind_memory.errors import HivemindError, NotInjectedError
+from hivemind_memory.files.errors import no_folder
 from hivemind_memory.files.locks import exclusive
 from hivemind_memory.files.places import worktree_lock
 from hivemind_memory.git.repository import find_repository
@@ -367,8 +368,7 @@ class Injector:
             return found
         folder = os.path.realpath(os.path.expanduser(worktree))
         if not os.path.isdir(folder):
-            message = f"{worktree} is not a folder."
-            raise UsageError(message, hint="Name a folder that exists.")
+            raise no_folder(worktree)
         repository = find_repository(folder, self._environ, explicit=self._explicit_git)
         return (folder, None) if repository is None else (repository.top, repository)
 

@@ -8,6 +8,7 @@ import shlex
 from dataclasses import dataclass
 
 from hivemind_memory.errors import GitError, HookNotChangedError, UsageError
+from hivemind_memory.files.errors import no_folder
 from hivemind_memory.git.hook_script import install_block, read_hook, remove_block
 from hivemind_memory.git.repository import complaint_of, run_git
 from hivemind_memory.patterns.lazy_pattern import lazy_re
@@ -117,8 +118,7 @@ def _lines(call: HookCommand) -> list[str]:
 def _path(folder: str, environ: Mapping[str, str]) -> str:
     """Return the path of the repository's own hook."""
     if not os.path.isdir(folder):
-        message = f"{folder} is not a folder; no hook was changed."
-        raise UsageError(message, hint="Name a folder that exists.")
+        raise no_folder(folder, effect="No hook was changed")
     try:
         done = run_git(folder, ("rev-parse", "--git-common-dir"), environ)
     except (GitError, OSError) as error:

@@ -9,7 +9,7 @@ import os
 
 from hivemind_memory.errors import HivemindError, UsageError
 from hivemind_memory.files.descriptors import open_regular, read_regular
-from hivemind_memory.files.errors import cause_of
+from hivemind_memory.files.errors import hint_for_given, reason_of
 from hivemind_memory.model.display import clause
 from hivemind_memory.providers.install_command import install_command
 
@@ -65,7 +65,8 @@ def _read(path: str) -> bytes:
     try:
         found = read_regular(open_regular(path, os.O_RDONLY), _MAX_BYTES)
     except OSError as error:
-        raise UsageError(f"{path} cannot be read: {cause_of(error)[0]}.") from error
+        message = f"{path} cannot be read: {reason_of(error)}."
+        raise UsageError(message, hint=hint_for_given(error)) from error
     if found is None:
         raise UsageError(
             f"{path} is not a tokenizer.json: it is no file, or too large."

@@ -17,6 +17,7 @@ from contextlib import suppress
 from hivemind_memory.errors import UsageError
 from hivemind_memory.files import descriptors
 from hivemind_memory.files.descriptors import FileIdentity, OpenFolder, identity_at
+from hivemind_memory.files.errors import no_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class RootFolder:
         except PermissionError as error:
             raise UsageError(f"Files in {self.path} cannot be read here.") from error
         except OSError as error:
-            raise UsageError(f"There is no folder {self.path}.") from error
+            raise no_folder(self.path) from error
         # A root inside a folder that is refused: nothing is entered on the way to it.
         above = os.path.realpath(self.path)
         while above != os.path.dirname(above):

@@ -16,7 +16,7 @@ from typing import Any
 from hivemind_memory.errors import HivemindError, NotSavedError, UsageError
 from hivemind_memory.files.atomic import write_file
 from hivemind_memory.files.descriptors import open_regular
-from hivemind_memory.files.errors import cause_of
+from hivemind_memory.files.errors import cause_of, hint_for_given, reason_of
 from hivemind_memory.working.block_json import block_from_json, block_to_json
 from hivemind_memory.working.blocks import MemoryBlock
 
@@ -134,8 +134,8 @@ def _parsed(path: str) -> Any:
         with open(path, "rb", opener=open_regular) as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
-        cause, hint = cause_of(error)
-        raise HivemindError(f"{path} cannot be read: {cause}.", hint=hint) from error
+        message = f"{path} cannot be read: {reason_of(error)}."
+        raise HivemindError(message, hint=hint_for_given(error)) from error
     if len(data) > MAX_BYTES:
         raise UsageError(f"{path} is larger than {MAX_BYTES >> 20} MB.")
     try:

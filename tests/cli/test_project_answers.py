@@ -20,9 +20,12 @@ def shop(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_a_repository_leaves_no_project_that_it_stays_in(hm: Hm, shop: Path) -> None:
+def test_a_repository_leaves_no_project_that_it_stays_in(
+    hm: Hm, home: Path, shop: Path
+) -> None:
     """It was said to have left the project that it was in before and after."""
     hm("write", "The shop is open.")
+    (home / "memory/projects/store").mkdir()
 
     stays = hm("project", "adopt", "shop", "--json").json
     moves = hm("project", "adopt", "store", "--json").json

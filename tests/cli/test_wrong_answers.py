@@ -34,6 +34,47 @@ def test_why_of_a_memory_saved_after_the_last_injection_says_so(
     assert "saved after" not in hm("why", "walrus").out
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "project show nowhere",
+        "context list --root nowhere",
+        "context list --blocks nowhere/blocks.json",
+        "inject nowhere",
+        "git-hook install nowhere",
+    ],
+)
+def test_every_command_says_the_same_of_a_folder_that_is_not_there(
+    hm: Hm, home: Path, command: str
+) -> None:
+    """There were four endings, and a hint that named a list of commands."""
+    ran = hm(*command.split())
+
+    assert re.fullmatch(
+        r"error: There is no folder .*nowhere\.( No hook was changed\.)?\n"
+        r"hint: Give the path of a folder that exists\.\n",
+        ran.err,
+    )
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "context list --blocks",
+        "context build --task x --tokenizer",
+        "consolidate --apply",
+    ],
+)
+def test_a_device_is_not_to_be_moved_away(hm: Hm, home: Path, command: str) -> None:
+    """It is what the user named, and no file of ours."""
+    ran = hm(*command.split(), "/dev/null")
+
+    assert ran.err == (
+        "error: /dev/null cannot be read: it is a device, not a file.\n"
+        "hint: Give the path of a regular file.\n"
+    )
+
+
 @pytest.mark.parametrize("command", ["show", "history", "get", "why", "edit"])
 def test_a_forgotten_memory_is_said_to_be_forgotten(
     hm: Hm, home: Path, command: str

@@ -15,7 +15,7 @@ from hivemind_memory.cli.output import (
 )
 from hivemind_memory.errors import ChatError, UsageError
 from hivemind_memory.files.descriptors import open_regular
-from hivemind_memory.files.errors import cause_of
+from hivemind_memory.files.errors import cause_of, hint_for_given, reason_of
 from hivemind_memory.model.display import count_text
 from hivemind_memory.model.scope import scope_text
 from hivemind_memory.redaction import mask
@@ -180,8 +180,8 @@ def _apply(request: CommandRequest, memory: Memory) -> int:
         with open(path, encoding="utf-8", opener=open_regular) as file:
             parts = dict(enumerate(parse_merges(file.read()), start=1))
     except OSError as error:
-        cause, hint = cause_of(error)
-        raise UsageError(f"{path} cannot be read: {cause}.", hint=hint) from None
+        message = f"{path} cannot be read: {reason_of(error)}."
+        raise UsageError(message, hint=hint_for_given(error)) from None
     except ValueError as error:
         raise UsageError(f"{path}: {error}. Nothing was changed.") from None
     if not parts:

@@ -21,6 +21,7 @@ from hivemind_memory.cli.output import (
 )
 from hivemind_memory.cli.shown_context import context_value, print_context
 from hivemind_memory.errors import UsageError
+from hivemind_memory.files.errors import no_folder
 from hivemind_memory.model.display import clause, count_text, shorten
 from hivemind_memory.redaction import mask
 
@@ -335,12 +336,12 @@ def _checked_root(memory: Memory, request: CommandRequest) -> str:
 
     root = os.path.expanduser(request.values["root"] or os.curdir)
     if not os.path.isdir(root):
-        raise UsageError(f"There is no folder {root}.")
+        raise no_folder(root)
     opening.check_worktree(memory, root)
     if blocks := _given_blocks(request):
         above = os.path.dirname(blocks)
         if not os.path.isdir(above):
-            raise UsageError(f"There is no folder {above}.")
+            raise no_folder(above)
         if above != os.path.realpath(root):
             opening.check_worktree(memory, above)
     return os.path.abspath(root)

@@ -16,7 +16,8 @@ from hivemind_memory.cli.output import (
 )
 from hivemind_memory.cli.recorded_command import record_command
 from hivemind_memory.environment import git_environ
-from hivemind_memory.errors import ProjectUnknownError, UsageError
+from hivemind_memory.errors import ProjectUnknownError
+from hivemind_memory.files.errors import no_folder
 from hivemind_memory.model.display import count_text
 
 TYPE_CHECKING = False
@@ -241,8 +242,5 @@ def _folder(request: CommandRequest) -> str:
     """
     folder = os.path.expanduser(request.values["worktree"] or os.curdir)
     if not os.path.isdir(folder):
-        raise UsageError(
-            f"There is no folder {folder}.",
-            hint="`hm project --help` lists the commands.",
-        )
+        raise no_folder(folder)
     return folder
