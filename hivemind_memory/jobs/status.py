@@ -36,7 +36,9 @@ class ModelStatus:
     problem: str = ""
     """Why it cannot be asked; empty: it can, as far as is known."""
 
-    requests_today: int = 0
+    requests_today: int | None = None
+    """None: they could not be counted."""
+
     requests_per_day: int = 0
     jobs: Mapping[str, int] = {}
     """State of jobs -> how many, without those that are done."""
@@ -54,7 +56,8 @@ class ModelStatus:
     def line(self) -> str:
         """All of it in one line."""
         parts = [clause(self.problem) or self.name]
-        if not self.problem and self.name != "none":
+        is_counted = self.requests_today is not None
+        if is_counted and not self.problem and self.name != "none":
             of_day = f"{self.requests_per_day:,} requests today"
             parts.append(f"{self.requests_today:,} of {of_day}")
         waiting = ", ".join(f"{count:,} {state}" for state, count in self.jobs.items())
@@ -139,7 +142,7 @@ def read_model_status(memory: Memory) -> ModelStatus:
         if isinstance(target, ChatTarget) and not has_leader(memory):
             unqueued = len(refs_to_compare(memory, recent_changes(memory)))
     except StateUnusableError:  # `hm status` says so already
-        return ModelStatus(name=name, problem=problem)
+        return ModelStatus(name=name, problem=problem, requests_per_day=per_day)
     return ModelStatus(
         name=name,
         problem=problem,

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
+from unittest import mock
 
 import pytest
 
@@ -13,6 +14,7 @@ from hivemind_memory.errors import (
     ChatError,
     ChatNotReadyError,
     ChatReplyError,
+    StateUnusableError,
 )
 from hivemind_memory.jobs.again import run_again
 from hivemind_memory.jobs.brief import BRIEFING
@@ -426,6 +428,19 @@ def test_a_whole_job_over_the_wire(tmp_path: Path, provider: str) -> None:
     assert home.edges("deploy-time") == [("contradicts", "deploy-day", "model")]
     assert status.requests_today == len(server.requests) == 1
     assert "1 of 200 requests today" in status.line
+
+
+def test_requests_that_nobody_could_count_are_not_shown(model: ModelHome) -> None:
+    """They were shown as "0 of 0 requests today"."""
+    broken = StateUnusableError("state.db cannot be read.")
+    with (
+        model.sandbox.memory() as memory,
+        mock.patch.object(Jobs, "all", side_effect=broken),
+    ):
+        status = read_model_status(memory)
+
+    assert status.line == status.name != "none"
+    assert (status.requests_today, status.requests_per_day) == (None, 200)
 
 
 def test_a_reply_that_comes_after_the_job_was_given_up_is_not_used(
