@@ -7,7 +7,7 @@ another program adds are kept as metadata.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import Field, fields
+from dataclasses import fields
 from datetime import datetime
 from enum import Enum
 from typing import Any
@@ -48,7 +48,7 @@ def block_from_json(value: object) -> MemoryBlock:
         raise UsageError(f"A block must be a JSON object, not {value!r}.")
     given = dict(value)
     kind = _named(MemoryType, "type", given.pop("type", None))
-    known = {field.name: field for field in fields(BLOCK_CLASSES[kind])}
+    known = {field.name for field in fields(BLOCK_CLASSES[kind])}
     parts: dict[str, Any] = {"type": kind}
     extra = {key: given.pop(key) for key in list(given) if key not in known}
     for name, part in given.items():
@@ -59,7 +59,6 @@ def block_from_json(value: object) -> MemoryBlock:
         elif name in _MOMENTS:
             parts[name] = _moment(name, part)
         else:
-            _check_is_text(kind, known[name], part)
             parts[name] = part
     if extra:
         own = parts.get("metadata", {})
@@ -72,21 +71,6 @@ def block_from_json(value: object) -> MemoryBlock:
         # Python names the fields that are missing after a colon.
         missing = str(error).partition(": ")[2] or str(error)
         raise UsageError(f"A block of type {kind.value} needs {missing}.") from error
-    except AttributeError as error:
-        raise UsageError(
-            f"A field of this {kind.value} block has a value of the wrong type."
-        ) from error
-
-
-def _check_is_text(kind: MemoryType, field: Field[Any], part: object) -> None:
-    """Raise unless a part is a text, where a block has one."""
-    is_optional = field.type == "str | None"
-    if field.type != "str" and not is_optional:
-        return
-    if not isinstance(part, str) and not (is_optional and part is None):
-        raise UsageError(
-            f"{field.name} of a {kind.value} block must be a text, not {part!r}."
-        )
 
 
 def _named(names: Any, field: str, value: object) -> Any:

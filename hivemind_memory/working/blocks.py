@@ -8,16 +8,23 @@ the block but is loaded when it is selected, see ``loading``.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
 from hashlib import blake2b
-from types import MappingProxyType
 from typing import Any
 
 from hivemind_memory.errors import UsageError
+from hivemind_memory.working.block_fields import (
+    FrozenDict,
+    check_lines,
+    check_moment,
+    check_share,
+    check_text,
+    check_types,
+    texts_of,
+)
 
 PREVIEW_CHARS = 100
 """Most characters of a message that its block holds."""
@@ -78,8 +85,8 @@ class MemoryBlock:
     expiry: datetime | None = None
     """When it expires, and a janitor removes it; None: never."""
 
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    """Anything else that the context should say of it."""
+    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """Anything else that the context should say of it; it does not change."""
 
     def __post_init__(self) -> None:
         """Check the fields, and fill in what follows from the kind."""
@@ -87,21 +94,20 @@ class MemoryBlock:
             raise UsageError(
                 "MemoryBlock has no content. Make a block of one of its subclasses."
             )
-        _check_share("confidence", self.confidence)
+        check_types(self)
+        check_share("confidence", self.confidence)
         for name in ("timestamp", "expiry"):
             moment = getattr(self, name)
             if moment is not None:
-                _check_moment(name, moment)
+                check_moment(name, moment)
         if not isinstance(self.metadata, Mapping):
             raise UsageError(f"metadata must be a mapping, not {self.metadata!r}.")
-        self._set("metadata", MappingProxyType(dict(self.metadata)))
+        self._set("metadata", FrozenDict(self.metadata))
         self._check_kind()
         if self.priority is None:
             self._set("priority", self._usual_priority())
         elif not isinstance(self.priority, Priority):
             raise UsageError(f"priority must be a Priority, not {self.priority!r}.")
-        if not isinstance(self.id, str):
-            raise UsageError(f"id must be a string, not {self.id!r}.")
         if not self.id:
             self._set("id", self.usual_id())
 
@@ -150,13 +156,13 @@ class FileMemoryBlock(MemoryBlock):
     """Of the bytes of the file when the block was made; None: unknown."""
 
     def _check_kind(self) -> None:
-        _check_text("location", self.location)
+        check_text("location", self.location)
         if self.type not in (MemoryType.FILE, MemoryType.ROM):
             message = (
                 f"The type of a file block must be FILE or ROM, not {self.type!r}."
             )
             raise UsageError(message)
-        _check_lines(self.start_line, self.end_line)
+        check_lines(self.start_line, self.end_line)
 
     def _place(self) -> str:
         if self.start_line is None and self.end_line is None:
@@ -177,12 +183,12 @@ class StatusMemoryBlock(MemoryBlock):
     status_type: str
     """Which part: the mailbox, the queue of tasks, the health of the system."""
 
-    value: Any
-    """Anything that JSON takes."""
+    value: Any = field(hash=False)
+    """Anything; what JSON cannot hold is named as such where it is written."""
 
     def _check_kind(self) -> None:
         _check_own_type(self, MemoryType.STATUS)
-        _check_text("status_type", self.status_type)
+        check_text("status_type", self.status_type)
 
     def _place(self) -> str:
         return self.status_type
@@ -206,8 +212,8 @@ class TaskMemoryBlock(MemoryBlock):
 
     def _check_kind(self) -> None:
         _check_own_type(self, MemoryType.TASK)
-        _check_text("task_id", self.task_id)
-        names = _texts("dependencies", self.dependencies)
+        check_text("task_id", self.task_id)
+        names = texts_of("dependencies", self.dependencies)
         if twice := next((name for name in names if names.count(name) > 1), None):
             raise UsageError(
                 f"dependencies lists {twice!r} twice. List each task once."
@@ -239,8 +245,10 @@ class MessageMemoryBlock(MemoryBlock):
 
     def _check_kind(self) -> None:
         _check_own_type(self, MemoryType.MESSAGE)
-        _check_text("from_agent", self.from_agent)
-        _check_text("to_agent", self.to_agent)
+        check_text("from_agent", self.from_agent)
+        check_text("to_agent", self.to_agent)
+        if self.full_path:
+            check_text("full_path", self.full_path)
         self._set("preview", self.preview[:PREVIEW_CHARS])
 
     def _place(self) -> str:
@@ -268,8 +276,8 @@ class KnowledgeMemoryBlock(MemoryBlock):
 
     def _check_kind(self) -> None:
         _check_own_type(self, MemoryType.KNOWLEDGE)
-        _check_text("location", self.location)
-        _check_share("relevance_score", self.relevance_score)
+        check_text("location", self.location)
+        check_share("relevance_score", self.relevance_score)
 
     def _place(self) -> str:
         return self.location
@@ -286,7 +294,7 @@ class HistoryMemoryBlock(MemoryBlock):
 
     def _check_kind(self) -> None:
         _check_own_type(self, MemoryType.HISTORY)
-        _check_text("action_type", self.action_type)
+        check_text("action_type", self.action_type)
 
     def _place(self) -> str:
         # The same action at another time is another event.
@@ -308,8 +316,8 @@ class ContextMemoryBlock(MemoryBlock):
 
     def _check_kind(self) -> None:
         _check_own_type(self, MemoryType.CONTEXT)
-        _check_text("context_type", self.context_type)
-        self._set("related_ids", _texts("related_ids", self.related_ids))
+        check_text("context_type", self.context_type)
+        self._set("related_ids", texts_of("related_ids", self.related_ids))
 
     def _place(self) -> str:
         return f"{self.context_type}:{_digest(self.summary)}"
@@ -327,62 +335,12 @@ BLOCK_CLASSES: Mapping[MemoryType, type[MemoryBlock]] = {
 }
 
 
-def _check_share(name: str, value: object) -> None:
-    """Raise unless a value is a number from 0 to 1."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if (
-        not is_number
-        or not 0 <= float(str(value)) <= 1
-        or math.isnan(float(str(value)))
-    ):
-        raise UsageError(f"{name} must be a number from 0 to 1, not {value!r}.")
-
-
-def _check_moment(name: str, value: object) -> None:
-    """Raise unless a value is a time with its zone."""
-    if not isinstance(value, datetime):
-        raise UsageError(f"{name} must be a datetime, not {value!r}.")
-    if value.utcoffset() is None:
-        raise UsageError(f"{name} has no time zone: {value.isoformat()}. Add one.")
-
-
-def _check_text(name: str, value: object) -> None:
-    """Raise unless a value is a text with something in it."""
-    if not isinstance(value, str) or not value.strip() or "\0" in value:
-        raise UsageError(f"{name} must be a string with text in it, not {value!r}.")
-
-
-def _check_lines(start: object, end: object) -> None:
-    """Raise unless two numbers, or None, name lines in order."""
-    for name, line in (("start_line", start), ("end_line", end)):
-        if line is None:
-            continue
-        if not isinstance(line, int) or isinstance(line, bool) or line < 1:
-            message = f"{name} must be a whole number, 1 or more, not {line!r}."
-            raise UsageError(message)
-    if isinstance(start, int) and isinstance(end, int) and end < start:
-        raise UsageError(f"end_line ({end}) is before start_line ({start}).")
-
-
 def _check_own_type(block: MemoryBlock, wanted: MemoryType) -> None:
     """Raise unless a block says the type of its class."""
     if block.type is not wanted:
         name = type(block).__name__
         message = f"The type of a {name} must be {wanted.name}, not {block.type!r}."
         raise UsageError(message)
-
-
-def _texts(name: str, value: object) -> tuple[str, ...]:
-    """Return texts as a tuple; a list will do."""
-    if value is None:
-        return ()
-    is_many = isinstance(value, list | tuple)
-    if not is_many or not all(
-        isinstance(text, str)
-        for text in value  # type: ignore[attr-defined]
-    ):
-        raise UsageError(f"{name} must be a list of strings, not {value!r}.")
-    return tuple(value)  # type: ignore[arg-type]
 
 
 def _digest(*parts: str) -> str:

@@ -414,7 +414,7 @@ def test_a_field_that_must_be_a_text_is_named(
     )
 
     assert ran.code == 2
-    assert f"{field} of a {block['type']} block must be a text" in ran.err
+    assert f"{field} must be a string" in ran.err
 
 
 def test_a_reason_that_is_no_text_is_shown(hm: Hm, project: Path) -> None:

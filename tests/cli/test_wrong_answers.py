@@ -66,7 +66,7 @@ def test_every_command_says_the_same_of_a_folder_that_is_not_there(
     ],
 )
 def test_a_device_is_not_to_be_moved_away(hm: Hm, home: Path, command: str) -> None:
-    """It is what the user named, and no file of ours."""
+    """The user named it; it is not in the place of anything."""
     ran = hm(*command.split(), "/dev/null")
 
     assert ran.err == (

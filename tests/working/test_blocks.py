@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Callable
-from dataclasses import FrozenInstanceError, replace
+from copy import deepcopy
+from dataclasses import FrozenInstanceError, asdict, replace
 from datetime import datetime
 from typing import Any
 
@@ -29,6 +31,7 @@ from hivemind_memory.working.block_json import block_from_json, block_to_json
 from hivemind_memory.working.janitor import clean_up
 from tests.working.blocks_of import BLOCKS, NOW, SETS
 
+SENT: dict[str, Any] = {"from_agent": "a", "to_agent": "b"}
 BAD: dict[str, Callable[[], object]] = {
     "confidence": lambda: FileMemoryBlock(location="a", confidence=1.01),
     "confidence ": lambda: FileMemoryBlock(location="a", confidence=float("nan")),
@@ -47,6 +50,23 @@ BAD: dict[str, Callable[[], object]] = {
     "relevance_score": lambda: KnowledgeMemoryBlock(
         topic="t", location="l", relevance_score=-0.1
     ),
+    "subject": lambda: MessageMemoryBlock(**SENT, subject=5),
+    "preview": lambda: MessageMemoryBlock(**SENT, subject="s", preview=None),
+    "full_path": lambda: MessageMemoryBlock(**SENT, subject="s", full_path="a\0b"),
+    "full_path ": lambda: MessageMemoryBlock(**SENT, subject="s", full_path=5),
+    "read": lambda: MessageMemoryBlock(**SENT, subject="s", read="no"),
+    "summary": lambda: ContextMemoryBlock(context_type="c", summary=b"s"),  # type: ignore[arg-type]
+    "action_detail": lambda: HistoryMemoryBlock(action_type="a", action_detail=b"d"),  # type: ignore[arg-type]
+    "result": lambda: HistoryMemoryBlock(
+        action_type="a",
+        action_detail="d",
+        result=3,  # type: ignore[arg-type]
+    ),
+    "description": lambda: TaskMemoryBlock(task_id="1", description=None),  # type: ignore[arg-type]
+    "project": lambda: TaskMemoryBlock(task_id="1", description="", project=5),  # type: ignore[arg-type]
+    "topic": lambda: KnowledgeMemoryBlock(topic=None, location="l"),  # type: ignore[arg-type]
+    "digest": lambda: FileMemoryBlock(location="a", digest=5),  # type: ignore[arg-type]
+    "confidence   ": lambda: FileMemoryBlock(location="a", confidence=10**5000),
     "related_ids": lambda: ContextMemoryBlock(
         context_type="c",
         summary="s",
@@ -74,6 +94,28 @@ def test_a_block_does_not_change() -> None:
         block.metadata["a"] = 2  # type: ignore[index]
     with pytest.raises(UsageError):
         MemoryBlock(id="x")
+
+
+@pytest.mark.parametrize(
+    "made_again",
+    [
+        deepcopy,
+        lambda block: pickle.loads(pickle.dumps(block)),
+        lambda block: type(block)(**asdict(block)),
+    ],
+)
+def test_a_block_can_be_copied_and_given_to_another_process(
+    made_again: Callable[[MemoryBlock], MemoryBlock],
+) -> None:
+    """As programs do with values; the copy does not change either."""
+    block = StatusMemoryBlock(status_type="m", value=[1], metadata={"a": {"b": [1]}})
+
+    again = made_again(block)
+
+    assert again == block
+    assert len({again, block}) == 1
+    with pytest.raises(TypeError):
+        again.metadata["a"] = 2  # type: ignore[index]
 
 
 def test_a_priority_is_that_of_the_kind_only_if_none_is_given() -> None:
@@ -140,7 +182,7 @@ def test_a_block_is_read_as_it_was_written(block: MemoryBlock) -> None:
                 "subject": "",
                 "preview": 3,
             },
-            "message",
+            "preview",
         ),
         (
             {"type": "task", "task_id": "1", "description": "", "dependencies": 3},
