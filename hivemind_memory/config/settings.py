@@ -150,7 +150,7 @@ class Settings(ScopeSettings):
         high=600,
     )
     chunk_chars: int = _option(
-        800,
+        SearchSettings().chunk_chars,
         "Maximum length of a chunk, in characters. A chunk is the part of a"
         " note that a search returns.",
         low=100,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hivemind_memory.memory.same_text import same_texts
 from hivemind_memory.search.hit_selection import choose
+from hivemind_memory.search.neighbors import join_neighbors, likely_joined
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,10 +59,13 @@ def _choose(
     texts: dict[int, tuple[str, str]] = {}
 
     def read(chunks: Sequence[int]) -> dict[int, str]:
+        return {chunk: text for chunk, (text, _) in with_headings(chunks).items()}
+
+    def with_headings(chunks: Sequence[int]) -> dict[int, tuple[str, str]]:
         missing = [chunk for chunk in chunks if chunk not in texts]
         if missing:
             texts.update(index.texts(missing))
-        return {chunk: text for chunk, (text, _) in texts.items()}
+        return texts
 
     def same_text(
         hits: Sequence[SelectedHit],
@@ -69,12 +73,28 @@ def _choose(
         read([hit.ranked.place.chunk_id for hit in hits])
         return same_texts(hits, texts, index, access)
 
-    choice = choose(
-        ranked,
-        read,
-        limit=max(1, query.max_results),
-        diversity=settings.diversity_lambda if settings.diversity else None,
-        same_text=None if query.keeps_repetitions else same_text,
-    )
-    read([hit.ranked.place.chunk_id for hit in choice.hits])
-    return choice, texts
+    limit = wanted = max(1, query.max_results)
+    if not query.keeps_repetitions:
+        wanted += likely_joined(ranked[:limit])
+    while True:
+        choice = choose(
+            ranked,
+            read,
+            limit=wanted,
+            diversity=settings.diversity_lambda if settings.diversity else None,
+            same_text=None if query.keeps_repetitions else same_text,
+        )
+        read([hit.ranked.place.chunk_id for hit in choice.hits])
+        if query.keeps_repetitions:  # a program that wants each chunk
+            return choice, texts
+        shown = join_neighbors(
+            choice, ranked, with_headings, limit_chars=settings.chunk_chars
+        )
+        lacking = limit - len(shown.hits)
+        if lacking <= 0 or len(choice.hits) < wanted:
+            break
+        wanted += lacking  # their places go to what else was found
+    hits = shown.hits[:limit]
+    over = choice.over_limit + len(shown.hits) - len(hits) - shown.added
+    choice = choice._replace(hits=hits, joined=shown.joined, over_limit=over)
+    return choice, {**texts, **shown.texts}

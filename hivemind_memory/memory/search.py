@@ -248,8 +248,9 @@ def _answer(
             access,
         )
         same_text = sum(map(len, choice.also.values()))
-        left, filled = filled, len(choice.hits) + same_text
-        # Repetitions fill the places of candidates that were not retrieved.
+        left, filled = filled, len(choice.hits) + choice.joined + same_text
+        # Repetitions and neighbors fill the places of candidates that were not
+        # retrieved.
         is_short = len(choice.hits) < query.max_results <= filled
         if not is_short or filled == left or not (unread or retrieved.has_more):
             break

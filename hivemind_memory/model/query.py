@@ -246,3 +246,6 @@ class SearchSettings:
 
     diversity_lambda: float = 0.7
     """Share of relevance against novelty, 0..1, where ``diversity`` is on."""
+
+    chunk_chars: int = 800
+    """Characters of a chunk at most, and of hits that are joined."""

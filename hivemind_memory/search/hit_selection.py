@@ -59,6 +59,9 @@ class HitSelection(NamedTuple):
     also: Mapping[int, Sequence[ChunkLocation]] = {}
     """Chunk that is shown -> where else the same text stands."""
 
+    joined: int = 0
+    """How many are shown as a part of another hit; see ``search.neighbors``."""
+
 
 def choose(
     ranked: Sequence[RankedChunk],

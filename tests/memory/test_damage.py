@@ -87,7 +87,7 @@ def test_a_damaged_index_does_not_stop_a_question(
     damage(sandbox.index_file)
 
     with sandbox.memory() as memory:
-        answer = ask(memory, "common", max_results=1000)
+        answer = ask(memory, "common", max_results=1000, keeps_repetitions=True)
         listed = memory.list()
 
         assert len(answer.hits) == NOTES * 20
@@ -130,7 +130,14 @@ def test_damage_under_a_running_process_does_not_kill_it(
         status = 1
         try:
             with sandbox.memory() as memory:
-                assert len(ask(memory, "common", max_results=1000).hits) == NOTES * 20
+                assert (
+                    len(
+                        ask(
+                            memory, "common", max_results=1000, keeps_repetitions=True
+                        ).hits
+                    )
+                    == NOTES * 20
+                )
                 damage(sandbox.index_file)
                 sandbox.save("new.md", "a new note\n")
                 for _ in range(3):
@@ -140,7 +147,14 @@ def test_damage_under_a_running_process_does_not_kill_it(
                 memory.write("remember this", file="entry.md")
                 assert paths(ask(memory, "remember")) == ["entry.md"]
                 memory.rebuild()
-                assert len(ask(memory, "common", max_results=1000).hits) == NOTES * 20
+                assert (
+                    len(
+                        ask(
+                            memory, "common", max_results=1000, keeps_repetitions=True
+                        ).hits
+                    )
+                    == NOTES * 20
+                )
             status = 0
         except BaseException:  # noqa: BLE001 - the parent is to hear of all
             import traceback
@@ -292,7 +306,7 @@ def test_a_damaged_index_that_cannot_be_rebuilt_is_answered_from_memory(
     monkeypatch.setattr(SqliteEngine, "rebuild", refuse)
     with sandbox.memory() as memory:
         for _ in range(3):
-            answer = ask(memory, "common", max_results=1000)
+            answer = ask(memory, "common", max_results=1000, keeps_repetitions=True)
             assert len(answer.hits) == NOTES * 20
             [warning] = answer.report.warnings
             assert "hm rebuild" in warning

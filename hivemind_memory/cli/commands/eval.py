@@ -161,7 +161,9 @@ def _changed_options(texts: Sequence[str] | None) -> dict[str, object]:
     from hivemind_memory.model.query import SearchSettings
     from hivemind_memory.model.value import fields_of
 
-    names = (*fields_of(SearchSettings), "embedding_provider", "rerank_provider")
+    # Other chunks would be another index.
+    kept = [name for name in fields_of(SearchSettings) if name != "chunk_chars"]
+    names = (*kept, "embedding_provider", "rerank_provider")
     changed = {}
     for text in texts:
         name, equals, given = text.partition("=")
