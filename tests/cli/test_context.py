@@ -433,3 +433,15 @@ def test_a_number_in_another_script_is_no_line(hm: Hm, project: Path) -> None:
 
     assert ran.code == 2
     assert "Nothing was added" in ran.err
+
+
+@pytest.mark.parametrize("named", ["nofile.py", "hm:nokey"])
+def test_what_cannot_be_added_is_named_as_it_was_typed(
+    hm: Hm, project: Path, named: str
+) -> None:
+    """It was named by the id of its block, and a capital followed the colon."""
+    ran = hm("context", "add", "--blocks", str(project / "blocks.json"), named)
+
+    assert ran.code == 2
+    assert f"error: {named} cannot be added: there is no " in ran.err
+    assert "knowledge:" not in ran.err
