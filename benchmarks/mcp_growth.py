@@ -22,7 +22,7 @@ import tempfile
 from pathlib import Path
 from typing import IO, Any
 
-MOST_KB = 2.0
+MAX_KB = 2.0
 """For each entry: the journal keeps some 600 bytes of each for ten minutes."""
 
 WARM = 0.4
@@ -109,7 +109,7 @@ def main() -> int:
     parser.add_argument("--writes", type=int, default=20_000)
     parser.add_argument("--chars", type=int, default=400, help="of each entry")
     parser.add_argument("--notes", type=int, default=10, help="one after the other")
-    parser.add_argument("--most-kb", type=float, default=MOST_KB, help="for a write")
+    parser.add_argument("--most-kb", type=float, default=MAX_KB, help="for a write")
     given = parser.parse_args()
     rng = random.Random(1)
     tenth = given.writes // 10

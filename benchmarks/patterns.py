@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     Reader = Callable[[str], object]
 
 SMALL, LARGE = 4_000, 16_000
-LEAST_S = 0.1
+MIN_S = 0.1
 """What is faster is not compared."""
 
 MAX_RATIO = 9.0
@@ -201,7 +201,7 @@ def grows(reader: Reader, begin: str, piece: str, end: str) -> bool:
 def is_slower(reader: Reader, small: str, large: str) -> bool:
     """Whether the larger text takes longer than it may, beside the smaller one."""
     large_s = seconds(reader, large)
-    if large_s < LEAST_S or large_s > LIMIT_S:
+    if large_s < MIN_S or large_s > LIMIT_S:
         return large_s > LIMIT_S
     return large_s > MAX_RATIO * seconds(reader, small)
 

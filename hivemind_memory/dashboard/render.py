@@ -34,7 +34,7 @@ from hivemind_memory.redaction import mask
 _TIME = Markup('<time datetime="{}" title="{}">{}</time>')
 _WORD = re.compile(r"\w{2,}")
 _MAX_WORDS = 20
-_LEAST_PART = 4
+_MIN_PART = 4
 """Letters of a word that is marked within others: `deploy` in `deploys`."""
 
 _COMMON = frozenset(
@@ -253,7 +253,7 @@ def _pattern_of(word: str) -> str:
 
     Chinese and Japanese have no spaces between words.
     """
-    is_short = len(word) < _LEAST_PART and word.isascii()
+    is_short = len(word) < _MIN_PART and word.isascii()
     return rf"\b{re.escape(word)}\b" if is_short else re.escape(word)
 
 

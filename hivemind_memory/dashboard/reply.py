@@ -9,7 +9,7 @@ from hashlib import sha256
 from importlib.resources import files
 
 from hivemind_memory.http_api.compression import (
-    LEAST_COMPRESSED,
+    MIN_COMPRESSED,
     PACKED,
     compressed,
     takes_gzip,
@@ -64,7 +64,7 @@ async def send_reply(scope: Scope, send: Send, reply: Reply) -> None:
         *reply.headers,
     ]
     body = reply.body
-    if len(body) >= LEAST_COMPRESSED and takes_gzip(scope):
+    if len(body) >= MIN_COMPRESSED and takes_gzip(scope):
         body = compressed(body, _LEVEL)
         headers.append(PACKED)
     headers.append((b"content-length", str(len(body)).encode()))

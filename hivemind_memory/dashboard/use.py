@@ -32,7 +32,7 @@ SHADES = 5
 MAX_SESSIONS = 200
 MAX_AGENTS = 20
 _DAYS = 7 * WEEKS
-_LEAST_WEEKS = 3
+_MIN_WEEKS = 3
 _EPOCH = date(1970, 1, 1)
 
 
@@ -148,7 +148,7 @@ def _calendar(by_day: Counter[int], today: int) -> dict[str, Any]:
             for (name, week), (_, next_week) in zip(
                 named, [*named[1:], ("", math.inf)], strict=True
             )
-            if next_week - week >= _LEAST_WEEKS
+            if next_week - week >= _MIN_WEEKS
         ],
         "weekdays": WEEKDAYS,
     }

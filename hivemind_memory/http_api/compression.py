@@ -6,7 +6,7 @@ import gzip
 
 from hivemind_memory.mcp_server.http_sessions import Scope
 
-LEAST_COMPRESSED = 1_000
+MIN_COMPRESSED = 1_000
 """Bytes of the shortest answer that is worth it."""
 
 VARY = (b"vary", b"accept-encoding")

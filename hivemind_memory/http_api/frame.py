@@ -21,7 +21,7 @@ from hivemind_memory.http_api.callers import (
     client_of,
 )
 from hivemind_memory.http_api.compression import (
-    LEAST_COMPRESSED,
+    MIN_COMPRESSED,
     PACKED,
     VARY,
     compressed,
@@ -109,7 +109,7 @@ class Frame:
             await send({**start, "headers": pairs})
             await send({"type": "http.response.body", "body": b""})
             return
-        if len(body) >= LEAST_COMPRESSED:
+        if len(body) >= MIN_COMPRESSED:
             pairs.append(VARY)
             if takes_gzip(scope):
                 if len(body) < _LONG:

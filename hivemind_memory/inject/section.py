@@ -97,7 +97,7 @@ _SEARCH = ("memory_search", "hm search")
 # Claude Code loads the file that is named after an @ at the beginning of a word.
 _IMPORT = lazy_re(r"(?<!\w)@(?=\S)")
 
-_MOST_LEFT_OUT = 999_999
+_MAX_LEFT_OUT = 999_999
 """Costs as many tokens as any number of memories that a section leaves out."""
 
 
@@ -213,7 +213,7 @@ def _frame_tokens(*, has_tools: bool) -> int:
     """
     guide, more = (
         _guide(is_ours=True, has_tools=has_tools),
-        _more(_MOST_LEFT_OUT, has_more=True, is_first=False, has_tools=has_tools),
+        _more(_MAX_LEFT_OUT, has_more=True, is_first=False, has_tools=has_tools),
     )
     return section_tokens(f"{guide}\n\n{_NOTES}\n\n{more}")
 

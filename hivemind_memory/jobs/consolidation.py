@@ -42,7 +42,7 @@ MAX_COMPARED = 2_000
 """Memories of one type in one scope that are compared, the most important ones."""
 
 MAX_CONTENT_CHARS = 4_000
-_LEAST_WORDS = 4
+_MIN_WORDS = 4
 """Shorter texts are alike by chance."""
 
 _TASK = """\
@@ -221,7 +221,7 @@ def _clusters_of(
 
     for newer, own in enumerate(words):
         for other in range(newer):
-            if min(len(own), len(words[other])) < _LEAST_WORDS:
+            if min(len(own), len(words[other])) < _MIN_WORDS:
                 continue
             if similarity(own, words[other]) >= MIN_SIMILARITY:
                 group[first(newer)] = first(other)

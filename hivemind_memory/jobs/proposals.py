@@ -31,7 +31,7 @@ MAX_PROPOSALS = 5
 MAX_CONTENT_CHARS = 600
 MAX_KEY_CHARS = 80
 _MIN_CONTENT_CHARS = 15
-_MOST_ROWS = 50
+_MAX_ROWS = 50
 _MAX_SPAN = 200
 """Lines that one proposal may rest on."""
 
@@ -127,7 +127,7 @@ def proposals_in(
     """
     numbers = {line.number for line in window}
     found: dict[str, Proposal] = {}
-    for row in rows_in(reply, "memories")[:_MOST_ROWS]:
+    for row in rows_in(reply, "memories")[:_MAX_ROWS]:
         proposal = _proposal_of(row)
         if (
             proposal is not None

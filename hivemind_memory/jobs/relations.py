@@ -30,7 +30,7 @@ MAX_TEXT_CHARS = 2_000
 """Characters of one memory that are sent."""
 
 _NO_KIND = "none"
-_MOST_RELATIONS = 50
+_MAX_RELATIONS = 50
 """Rows of a reply that are read; ten times as many as are asked for."""
 
 _TASK = f"""\
@@ -102,7 +102,7 @@ def relations_in(
         ValueError: It has no list of them; the message is the end of a sentence.
     """
     found: dict[str, Relation] = {}
-    for row in rows_in(reply, "relations")[:_MOST_RELATIONS]:
+    for row in rows_in(reply, "relations")[:_MAX_RELATIONS]:
         relation = _relation_of(row)
         if relation is not None and relation.ref in refs:
             found.setdefault(relation.ref, relation)

@@ -34,7 +34,7 @@ _NO_SLUG = re.compile(r"[^\w\- ]")
 _MARKUP = re.compile(r"[!#$%&*+<=>@\[\\\]^_`{}~]")
 """What may begin or end markup: the time of reading it grows with their number."""
 
-MOST_MARKUP = 2_000
+MAX_MARKUP = 2_000
 """So many of them are read in one paragraph, and in all dense ones of a text together.
 
 What has more is shown as it was typed.
@@ -195,13 +195,13 @@ def _inline(state: StateCore) -> None:
 
     A line of nothing but brackets or stars took a second for 60 kB.
     """
-    left = MOST_MARKUP
+    left = MAX_MARKUP
     for token in state.tokens:
         if token.type != "inline":
             continue
         count = len(_MARKUP.findall(token.content))
         is_dense = count * _DENSE > len(token.content)
-        if count > (left if is_dense else MOST_MARKUP):
+        if count > (left if is_dense else MAX_MARKUP):
             text = Token("text", "", 0, content=token.content)
             token.children = [Token("as_typed", "", 0), text]
             continue

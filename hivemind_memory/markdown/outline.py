@@ -34,7 +34,7 @@ _MARKER_US = 4
 _CHAR_US = 1
 _FREE_US = 10_000
 
-_MOST_LINES = 100_000
+_MAX_LINES = 100_000
 """A text too dense to parse that has more lines is no text: it has no outline."""
 
 _MARKERS = lazy_re(
@@ -102,7 +102,7 @@ def is_too_dense(page: ParsedLines, first: int, stop: int) -> bool:
 
 def scan(page: ParsedLines, first: int, stop: int) -> Outline:
     """Return the outline of lines *first* up to *stop*, roughly."""
-    if stop - first > _MOST_LINES:
+    if stop - first > _MAX_LINES:
         return Outline()
     text, starts, lines = page.text, page.starts, page.lines
     wholes: list[tuple[int, int]] = []

@@ -44,7 +44,7 @@ PART_S = 0.4
 """How long a part of a close look takes: a person sees that it goes on."""
 
 _BATCH = 50
-_LEAST_WORDS = 4
+_MIN_WORDS = 4
 """Of a text that is compared: shorter ones are alike by chance."""
 
 
@@ -341,7 +341,7 @@ def _compared(
     by_word: dict[str, list[int]] = {}
     for at, (row, words) in enumerate(texts):
         yield None
-        if len(words) < _LEAST_WORDS:
+        if len(words) < _MIN_WORDS:
             continue
         rare = sorted(words, key=lambda word: (known[word], word))
         first = rare[: len(words) - math.ceil(NEAR_DUPLICATE * len(words)) + 1]

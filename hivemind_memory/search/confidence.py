@@ -44,7 +44,7 @@ LEAD_SCALE = 0.03
 NOTHING_RAW_SCORE = 0.1
 """The raw score of a rival that always stands: that the memory does not know."""
 
-MOST_LEAD = 4.0
+MAX_LEAD = 4.0
 """Beyond e^4 to 1 a lead says no more."""
 
 CONSIDERED = 25
@@ -58,12 +58,12 @@ FEW_CHUNKS = 4
 """In a memory of so few chunks, a word that no note holds counts half: that *which* and
 *use* are missing says little there."""
 
-MOST_GUESSED = 0.49
+MAX_GUESSED = 0.49
 """The confidence of what was found by corrected words alone, at most: no answer is
 strong because of it."""
 
-_LEAST_RAW_SCORE = 1e-6
-_MOST_RIVALS = 1e12
+_MIN_RAW_SCORE = 1e-6
+_MAX_RIVALS = 1e12
 
 
 class Evidence(NamedTuple):
@@ -139,7 +139,7 @@ def assess(
     confidences = dict(zip(wanted, map(confidence_of, found), strict=True))
     guessed = _guessed(wanted, words, corrected) if corrected else frozenset()
     for chunk_id in guessed.intersection(confidences):
-        confidences[chunk_id] = min(confidences[chunk_id], MOST_GUESSED)
+        confidences[chunk_id] = min(confidences[chunk_id], MAX_GUESSED)
     of_hits = [confidences[hit.ranked.place.chunk_id] for hit in hits]
     sure = [chunk for chunk in nearest if chunk.place.chunk_id not in guessed]
     # A chunk that holds every word is what was looked for, whatever else holds them.
@@ -262,7 +262,7 @@ def evidence_of(
     def raw_score_of(candidate: RankedChunk) -> float:
         by_words = candidate.words.total if candidate.words else 0.0
         raw_score = candidate.raw_score if has_word_scale else by_words
-        return min(1.0, max(_LEAST_RAW_SCORE, raw_score + more * by_words))
+        return min(1.0, max(_MIN_RAW_SCORE, raw_score + more * by_words))
 
     raw_scores = [raw_score_of(chunk) for chunk in ranked[:CONSIDERED]]
     nothing = exp(NOTHING_RAW_SCORE / LEAD_SCALE)
@@ -274,10 +274,10 @@ def evidence_of(
         others = candidates * exp(-raw_score / LEAD_SCALE) - 1
         found.append(
             Evidence(
-                lead=max(-MOST_LEAD, -log(max(others, exp(-MOST_LEAD)))),
+                lead=max(-MAX_LEAD, -log(max(others, exp(-MAX_LEAD)))),
                 relevance=score_of(raw_score),
                 words=log(1 + _found(candidate)),
-                rivals=log(1 + min(fourth_powers / raw_score**4, _MOST_RIVALS)),
+                rivals=log(1 + min(fourth_powers / raw_score**4, _MAX_RIVALS)),
             )
         )
     return found

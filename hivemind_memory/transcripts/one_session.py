@@ -45,7 +45,7 @@ _LONGEST_ID = 200
 _FEWEST_TYPED = 4
 """Characters of an id that a person has to type."""
 
-_MOST_NAMED = 5
+_MAX_NAMED = 5
 _SHORT_ID = 8
 """Characters of a session's id that the name of its file has, if it has not all."""
 
@@ -115,7 +115,7 @@ class SessionReader:
         if len(begun) == 1:
             return begun.popitem()[1]
         if begun:
-            names = ", ".join(islice(begun, _MOST_NAMED))
+            names = ", ".join(islice(begun, _MAX_NAMED))
             message = f"{len(begun)} sessions begin with {wanted[:60]!r}."
             raise UsageError(message, hint=f"Type more of one of these ids: {names}")
         raise MemoryNotFoundError(

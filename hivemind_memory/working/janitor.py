@@ -12,7 +12,7 @@ from hivemind_memory.working.scoring import age_s
 HISTORY_S = 3600.0
 """Age up to which what was done is kept, unless it is of high priority."""
 
-LEAST_CONFIDENCE = 0.1
+MIN_CONFIDENCE = 0.1
 """Of a block of low priority that is kept."""
 
 
@@ -50,7 +50,7 @@ def _why_over(block: MemoryBlock, now: datetime) -> str:
         return ""
     if block.expiry is not None and block.expiry <= now:
         return f"expired at {block.expiry.isoformat()}"
-    if block.rank is Priority.LOW and block.confidence < LEAST_CONFIDENCE:
+    if block.rank is Priority.LOW and block.confidence < MIN_CONFIDENCE:
         return f"of low priority, with confidence {block.confidence:g}"
     is_history = isinstance(block, HistoryMemoryBlock)
     if is_history and block.rank is not Priority.HIGH:

@@ -24,7 +24,7 @@ from hivemind_memory.working.blocks import (
 from hivemind_memory.working.loading import ContentLoader
 from hivemind_memory.working.masking import masked_lines
 from hivemind_memory.working.shown_diff import LINES_AROUND, shown_diff
-from hivemind_memory.working.task_words import LEAST_COVERAGE, Coverage, TaskWords
+from hivemind_memory.working.task_words import MIN_COVERAGE, Coverage, TaskWords
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ def change_blocks(
                 Priority.HIGH
                 if path in first
                 else Priority.MEDIUM
-                if share >= LEAST_COVERAGE
+                if share >= MIN_COVERAGE
                 else of_words
             ),
             timestamp=now,
@@ -205,7 +205,7 @@ def change_blocks(
     of_commits = shares[len(view.diffs) :]
     numbers = range(len(of_commits))
     best = sorted(numbers, key=lambda number: (-of_commits[number], number))
-    about = {n for n in best[:MAX_COMMITS] if of_commits[n] >= LEAST_COVERAGE}
+    about = {n for n in best[:MAX_COMMITS] if of_commits[n] >= MIN_COVERAGE}
     for number, (short, at, subject, files) in enumerate(view.commits):
         is_about, share = number in about, of_commits[number]
         if is_about or number < _NEWEST_COMMITS:
@@ -236,7 +236,7 @@ def _first_changes(view: GitView, task: str) -> set[str]:
     counted = {path: words.count(f"{path}\n{diff}") for path, diff in view.diffs}
     coverage = Coverage(words, counted.values())
     about = {
-        path for path, found in counted.items() if coverage.of(found) >= LEAST_COVERAGE
+        path for path, found in counted.items() if coverage.of(found) >= MIN_COVERAGE
     }
     return about or set(counted)
 

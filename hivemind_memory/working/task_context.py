@@ -37,7 +37,7 @@ from hivemind_memory.working.task_memories import (
     related_memories,
 )
 from hivemind_memory.working.task_second_look import second_look
-from hivemind_memory.working.task_words import LEAST_COVERAGE, Coverage, TaskWords
+from hivemind_memory.working.task_words import MIN_COVERAGE, Coverage, TaskWords
 from hivemind_memory.working.working_memory import BuiltContext, WorkingMemory
 
 TYPE_CHECKING = False
@@ -234,7 +234,7 @@ def weigh_messages(working: WorkingMemory, words: TaskWords) -> None:
     for block, found in zip(messages, counted, strict=True):
         share = coverage.of(found)
         kind = "a message" if block.read else "an unread message"
-        if share >= LEAST_COVERAGE:
+        if share >= MIN_COVERAGE:
             why = f"{kind}; words: " + ", ".join(words.found(found))
             rank = Priority.MEDIUM if block.read else Priority.HIGH
             confidence = block.confidence

@@ -14,7 +14,7 @@ from hivemind_memory.working.loading import ContentLoader
 from hivemind_memory.working.root_folder import Walk
 from hivemind_memory.working.selection import as_filler
 from hivemind_memory.working.task_words import (
-    LEAST_COVERAGE,
+    MIN_COVERAGE,
     Coverage,
     FoldedTexts,
     TaskWords,
@@ -161,7 +161,7 @@ def find_files(
 
 def _has_enough(block: MemoryBlock) -> bool:
     """Return whether a section has enough words of the task to be about it."""
-    return block.rank is Priority.HIGH or block.confidence >= LEAST_COVERAGE
+    return block.rank is Priority.HIGH or block.confidence >= MIN_COVERAGE
 
 
 def _as_weak(block: MemoryBlock) -> MemoryBlock:
@@ -178,7 +178,7 @@ def section_blocks(
     *,
     coverage: Coverage,
     named: Collection[str],
-    least: float = LEAST_COVERAGE,
+    least: float = MIN_COVERAGE,
 ) -> list[MemoryBlock]:
     """Return the sections of some files that have enough of some words, best first.
 

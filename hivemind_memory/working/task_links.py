@@ -67,10 +67,10 @@ _MAX_SUBJECTS = 11
 _UNASKED = 0.3
 """What a change refers to that has no words of the task counts less."""
 
-_LEAST_CERTAIN = 0.15
+_MIN_CERTAIN = 0.15
 """What a memory refers to is worth showing even where the search is unsure of it."""
 
-_LEAST_SHARE = 0.1
+_MIN_SHARE = 0.1
 """Share of the words of a piece that what it refers to must have."""
 
 _PART_OF_NAME = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
@@ -149,7 +149,7 @@ def _sections(
         loader,
         coverage=coverage,
         named=named,
-        least=_LEAST_SHARE,
+        least=_MIN_SHARE,
     )
     for block in sections[:_SECTIONS_OF_SOURCE]:
         yield _as_linked(block, source, f"it has words of {source.id}")
@@ -279,7 +279,7 @@ def _as_linked(block: MemoryBlock, source: MemoryBlock, why: str) -> MemoryBlock
     """Return a block as one that is only referred to."""
     certain = source.confidence
     if isinstance(source, KnowledgeMemoryBlock):
-        certain = max(certain, _LEAST_CERTAIN)
+        certain = max(certain, _MIN_CERTAIN)
     if source.rank is Priority.LOW:
         certain *= _UNASKED
     return replaced(

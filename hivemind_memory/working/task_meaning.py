@@ -42,7 +42,7 @@ MAX_TEXT_CHARS = 1_000
 
 _BATCH = 16
 _MAX_CLOSE = 20
-_LEAST_DEVIATIONS = 1.0
+_MIN_DEVIATIONS = 1.0
 """How far above the mean of all sections a similarity must be: models differ in how
 similar unrelated texts are to them."""
 
@@ -182,7 +182,7 @@ def _closest(
         return
     mean = math.fsum(score for score, _ in scored) / len(scored)
     spread = math.fsum((score - mean) ** 2 for score, _ in scored) / len(scored)
-    least = mean + _LEAST_DEVIATIONS * math.sqrt(spread)
+    least = mean + _MIN_DEVIATIONS * math.sqrt(spread)
     ordered = sorted(scored, key=_order)
     best = ordered[0][0]
     for score, section in ordered[:_MAX_CLOSE]:

@@ -36,7 +36,7 @@ MAX_MEMORIES = 20
 MAX_RELATED = 5
 """Memories that a second look may add."""
 
-_LEAST_RELATED = 0.3
+_MIN_RELATED = 0.3
 MAX_WEAK_MEMORIES = 5
 """Memories that may fill what is left where none is about the task."""
 
@@ -138,7 +138,7 @@ def related_memories(source: MemorySource, text: str) -> list[MemoryBlock]:
     return [
         replaced(
             block,
-            confidence=max(block.confidence, _LEAST_RELATED),
+            confidence=max(block.confidence, _MIN_RELATED),
             metadata={**block.metadata, "why": why},
         )
         for block in blocks[:MAX_RELATED]

@@ -21,7 +21,7 @@ MAX_NAMES = 32
 _MAX_FILES = 8
 """Files that may have a name; one that more have is no link between two."""
 
-_LEAST_CHARS = 4
+_MIN_CHARS = 4
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]+")
 _COMPOUND = re.compile(r"[a-z][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]|[A-Z]{2}[a-z]|[a-z]\d")
 _DEFINED = re.compile(
@@ -57,7 +57,7 @@ def names_in(text: str) -> tuple[str, ...]:
         dict.fromkeys(
             word
             for word in _WORD.findall(text)
-            if len(word) >= _LEAST_CHARS and (word in defined or _COMPOUND.search(word))
+            if len(word) >= _MIN_CHARS and (word in defined or _COMPOUND.search(word))
         )
     )
 

@@ -37,7 +37,7 @@ _MAX_FILES_SHARE = 0.25
 _WORDS_OF_MEMORIES = 12
 _FILES = 12
 _SECTIONS = 12
-_LEAST_SHARE = 0.05
+_MIN_SHARE = 0.05
 _WORTH = 0.3
 """What has lent words comes after what the best pieces refer to by name."""
 
@@ -76,7 +76,7 @@ def second_look(
         loader,
         coverage=coverage,
         named=(),
-        least=_LEAST_SHARE,
+        least=_MIN_SHARE,
     )
     looked = [*sections[:_SECTIONS], *memories(" ".join(lent[:_WORDS_OF_MEMORIES]))]
     return [_as_lent(block) for block in looked]

@@ -22,7 +22,7 @@ from hivemind_memory.model.terms import query_terms
 from hivemind_memory.model.word_forms import other_forms
 from hivemind_memory.sqlite.word_stems import english_stem
 
-LEAST_COVERAGE = 0.15
+MIN_COVERAGE = 0.15
 """Share of the words' weight that a text must have to be a candidate."""
 
 _MIN_STEM = 4

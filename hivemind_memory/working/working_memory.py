@@ -56,7 +56,7 @@ from hivemind_memory.working.snapshot import (
 DEFAULT_MAX_TOKENS = 100_000
 JSON = "json"
 
-_LEAST_ENTRY: Entry = {
+_MIN_ENTRY: Entry = {
     "id": "",
     "content": "",
     "confidence": 0,
@@ -135,7 +135,7 @@ class WorkingMemory:
                 summarizer, over_tokens=compress_over_tokens, count_tokens=count_tokens
             ),
         )
-        self._least = count_tokens(to_json(_LEAST_ENTRY))
+        self._least = count_tokens(to_json(_MIN_ENTRY))
 
     @property
     def has_files(self) -> bool:

@@ -30,7 +30,7 @@ OUTSIDE = """(() => {
 """Texts that end in the margin of a page."""
 
 STEPS = "How we release:\n\n1. Tag the commit.\n2. Push the tag.\n"
-MOST_TABS = 80
+MAX_TABS = 80
 LONG = "a" * 3_500
 HOSTILE = (
     "<img src=x onerror=alert(1)>",
@@ -52,13 +52,13 @@ def home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def reach(page: Page, target: Locator) -> None:
     """Press Tab until something has the focus, which must be seen to have it."""
-    for _ in range(MOST_TABS):
+    for _ in range(MAX_TABS):
         page.keyboard.press("Tab")
         if target.evaluate("one => one === document.activeElement"):
             outline = target.evaluate("one => getComputedStyle(one).outlineStyle")
             assert outline != "none"
             return
-    raise AssertionError(f"{MOST_TABS} presses of Tab do not reach {target}")
+    raise AssertionError(f"{MAX_TABS} presses of Tab do not reach {target}")
 
 
 def test_dispute_accept_and_purge_by_keyboard_alone(open_page: OpenPage) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hivemind_memory.cli.commands import context as context_command
-from hivemind_memory.working.janitor import HISTORY_S, LEAST_CONFIDENCE
+from hivemind_memory.working.janitor import HISTORY_S, MIN_CONFIDENCE
 from hivemind_memory.working.scoring import STRATEGIES
 from hivemind_memory.working.selection import SHARES
 from tests.cli.conftest import Hm, hm, home
@@ -44,7 +44,7 @@ def test_the_figures_of_help_are_those_of_the_program(hm: Hm) -> None:
     of_high = f"high fills up to {high} % of the budget"
     assert f"{of_high}, medium up to {medium} %, low up to {low} %" in told
     told = " ".join(hm("context", "clean", "--help").out.split())
-    assert f"a confidence below {LEAST_CONFIDENCE}" in told
+    assert f"a confidence below {MIN_CONFIDENCE}" in told
     assert HISTORY_S == 3600
     assert "older than an hour" in told
 

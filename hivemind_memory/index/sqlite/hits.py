@@ -33,7 +33,7 @@ _AT_ONCE = 10_000
 _MAX_FILTERS = 16
 """Filters whose lists and numbers are kept."""
 
-_MOST_KEPT = 1_000
+_MAX_KEPT = 1_000
 """Chunks of a list that is kept."""
 
 # Note by note, so that the index of chunks is read in its order, and no text.
@@ -128,7 +128,7 @@ class SqliteHits:
             with translated_errors(self._path):
                 rows = self._connection.execute(sql, (*matching.values, limit))
                 found = [int(row[0]) for row in rows]
-            if limit <= _MOST_KEPT and len(kept) < _MAX_FILTERS:
+            if limit <= _MAX_KEPT and len(kept) < _MAX_FILTERS:
                 kept[matching, limit] = found
         return found
 
