@@ -27,6 +27,7 @@ from hivemind_memory.model.time_words import (
     SINCE,
     THIS,
     UNSPACED,
+    UNSPACED_SINCE,
     UNSPACED_UNITS,
     VERSION_WORDS,
     WITHIN,
@@ -219,12 +220,14 @@ class _Reader:
         """Take times of scripts without blanks, and leave blanks."""
 
         def take_date(match: re.Match[str]) -> str:
-            self._add_date(*(int(part) for part in match.groups("0")))
+            is_since = bool(since.match(match.string, match.end()))
+            self._add_date(*map(int, match.groups("0")), is_since=is_since)
             return " "
 
         def take_month(match: re.Match[str]) -> str:
-            month, day = (int(part) for part in match.groups("0"))
-            self._add_each_year(month, day)
+            is_since = bool(since.match(match.string, match.end()))
+            add = self._add_newest if is_since else self._add_each_year
+            add(*map(int, match.groups("0")))
             return " "
 
         def take_amount(match: re.Match[str]) -> str:
@@ -232,6 +235,7 @@ class _Reader:
             self._add_unit(UNSPACED_UNITS[unit[-1]], -amount)
             return " "
 
+        since = re.compile(rf" ?(?:{'|'.join(UNSPACED_SINCE)})")
         month_and_day = r"(\d\d?) ?[月월] ?(?:(\d\d?) ?[日号號일])?"
         for (unit, offset), words in UNSPACED.items():
             if unit == "year":
@@ -251,9 +255,10 @@ class _Reader:
             self._text = re.sub(pattern, take, self._text)
         for (unit, offset), words in UNSPACED.items():
             for word in words.split():
-                if word in self._text:
+                if (at := self._text.find(word)) >= 0:
+                    is_since = bool(since.match(self._text, at + len(word)))
                     self._text = self._text.replace(word, " ")
-                    self._add_unit(unit, offset)
+                    self._add_unit(unit, offset, is_since=is_since)
 
     def _read_word(self, at: int, word: str) -> None:
         """Take the time that begins or is at a word, if one does."""

@@ -93,6 +93,9 @@ BEFORE_TIME = _set_of(
     " des del di do tijdens om"
 )
 SINCE = _set_of("since seit desde depuis dal dalla od с sinds sedan")
+UNSPACED_SINCE = ("以来", "以來", "以降", "から", "부터", "이후", "이래")
+"""The same behind a time, in scripts without blanks."""
+
 ARTICLES = _set_of("the dem der den el la le l il lo o a de het")
 """What may be between *since* and a time."""
 WITHIN = _set_of("in over within during for")
