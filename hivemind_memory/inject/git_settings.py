@@ -14,11 +14,16 @@ from __future__ import annotations
 
 import os
 
-from hivemind_memory.files.marked_section import SETTINGS_MARKS
+from hivemind_memory.files.marked_section import SECTION_MARKS, SETTINGS_MARKS
 from hivemind_memory.git.own_lines import EXCLUDE, OwnLines, exclude_pattern
 from hivemind_memory.git.repository import value_of
 from hivemind_memory.inject.section import CREATED
-from hivemind_memory.inject.section_form import HEADLINE, line_pattern
+from hivemind_memory.inject.section_form import (
+    BEGIN_MARK,
+    HEADLINE,
+    MARK_TAIL,
+    line_pattern,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,13 +41,12 @@ FILTER_OPTION = f"filter.{FILTER}.clean"
 # Lines are gathered from the begin mark to the end mark and then dropped. Without our
 # headline, or without an end mark, nothing is dropped: the user's text must not vanish
 # from a commit. LC_ALL=C: any bytes are text. Only what every sed supports.
-_BEGIN = r"^<!-- hivemind:begin v[0-9]* -->[[:cntrl:][:blank:]]*$"
-_END = r"\n<!-- hivemind:end -->[[:cntrl:][:blank:]]*$"
-_TAIL = "[[:cntrl:][:blank:]]*$"
+_BEGIN = f"^{BEGIN_MARK}{MARK_TAIL}"
+_END = rf"\n{SECTION_MARKS.end.decode()}{MARK_TAIL}"
 _STEPS = (
     f"/{_BEGIN}/{{",
-    *("$b", "N", f"/\\n{line_pattern(CREATED)}{_TAIL}/{{", "$b", "N", "}"),
-    f"/\\n{line_pattern(HEADLINE)}{_TAIL}/!b",
+    *("$b", "N", f"/\\n{line_pattern(CREATED)}{MARK_TAIL}/{{", "$b", "N", "}"),
+    f"/\\n{line_pattern(HEADLINE)}{MARK_TAIL}/!b",
     ":a",
     f"/{_END}/!{{",
     "$!{",

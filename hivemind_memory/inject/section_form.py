@@ -25,12 +25,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _BLANKS = bytes(range(33)) + b"\x7f"
-_TAIL = "[[:cntrl:][:blank:]]*$"
-_BEGIN = "<!-- hivemind:begin v[0-9]* -->"
 _QUOTED = ">[^[:cntrl:]]*"
 _QUOTE = r">[^\x00-\x1f\x7f]*"
 _FENCE = lazy_re(rb" {0,3}(`{3,}|~{3,})")
 _COUNT, _NOUN = "COUNT", "NOUN"
+
+BEGIN_MARK = "<!-- hivemind:begin v[0-9]* -->"
+"""The first line of a section, of any version, for every sed; see ``SECTION_MARKS``."""
+
+MARK_TAIL = "[[:cntrl:][:blank:]]*$"
+"""What may follow a mark in its line."""
 
 
 HEADLINE = guide_lines(has_tools=True)[0]
@@ -71,19 +75,19 @@ def _steps() -> Iterator[str]:
     The hold space is empty, or has the run of characters that opened a fence, or an x:
     marks that are not ours were seen, so from there on nothing is removed.
     """
-    yield from ("/^ \\{0,3\\}[`~<]/!b", f"/^{_BEGIN}{_TAIL}/!bf")
+    yield from ("/^ \\{0,3\\}[`~<]/!b", f"/^{BEGIN_MARK}{MARK_TAIL}/!bf")
     yield from ("x", "/./{", "x", "b", "}", "x")
-    yield from ("$b", "N", f"/\\n{line_pattern(CREATED)}{_TAIL}/{{", "$b", "N", "}")
+    yield from ("$b", "N", f"/\\n{line_pattern(CREATED)}{MARK_TAIL}/{{", "$b", "N", "}")
     for at, (tools, commands) in enumerate(_GUIDES):
         yield from ("$b", "N") if at else ()
         if tools != commands:
-            yield f"/\\n{tools}{_TAIL}/bg{at}"
-        yield f"/\\n{commands}{_TAIL}/!bx"
+            yield f"/\\n{tools}{MARK_TAIL}/bg{at}"
+        yield f"/\\n{commands}{MARK_TAIL}/!bx"
         if tools != commands:
             yield f":g{at}"
-    yield from (":r", "$b", "N", f"/\\n{SECTION_MARKS.end.decode()}{_TAIL}/d")
+    yield from (":r", "$b", "N", f"/\\n{SECTION_MARKS.end.decode()}{MARK_TAIL}/d")
     for line in ("", _QUOTED, *_OTHERS):
-        yield f"/\\n{line}{_TAIL}/br"
+        yield f"/\\n{line}{MARK_TAIL}/br"
     yield from (":x", "x", "s/^/x/", "x", "b")
     # A fence opens, unless a backtick follows its first ones.
     yield from (":f", "/^ *```/bo", "/^ *~~~/!b", ":o", "x", "/./!{", "x")
@@ -91,8 +95,8 @@ def _steps() -> Iterator[str]:
     yield from ("/^~/s/[^~].*//", "x", "b", "}")
     # It closes with as many of the same, or more. A line itself never passes G, which
     # can give it a newline at the end of a file.
-    yield from ("G", f"/^\\(``*\\)\\n *\\1`*{_TAIL}/s/.*//")
-    yield from (f"/^\\(~~*\\)\\n *\\1~*{_TAIL}/s/.*//", "s/\\n.*//", "x")
+    yield from ("G", f"/^\\(``*\\)\\n *\\1`*{MARK_TAIL}/s/.*//")
+    yield from (f"/^\\(~~*\\)\\n *\\1~*{MARK_TAIL}/s/.*//", "s/\\n.*//", "x")
 
 
 CLEAN_COPY = "LC_ALL=C sed " + " ".join(f"-e '{step}'" for step in _steps())
@@ -111,7 +115,7 @@ def without_sections(data: bytes) -> bytes:
     kept: list[bytes] = []
     at, fence = 0, b""
     while at < len(lines):
-        is_begin = re.fullmatch(_BEGIN.encode(), lines[at].rstrip(_BLANKS))
+        is_begin = re.fullmatch(BEGIN_MARK.encode(), lines[at].rstrip(_BLANKS))
         if is_begin and not fence:
             stop = _section_end(lines, at + 1)
             if not stop:
