@@ -174,7 +174,8 @@ def change_blocks(
     texts = [f"{path}\n{diff}" for path, diff in view.diffs]
     texts += ["\n".join((subject, *files)) for _, _, subject, files in view.commits]
     counted = [words.count(text) for text in texts]
-    coverage = Coverage(words, counted)
+    # Old commits do not say which words are rare now.
+    coverage = Coverage(words, counted[: len(view.diffs) + MAX_COMMITS])
     shares = [coverage.of(found) for found in counted]
     blocks = [
         HistoryMemoryBlock(
@@ -216,7 +217,11 @@ def change_blocks(
                 action_detail=f"{short} {subject}",
                 result=_files_text(files, words),
                 confidence=round(share, 4) if is_about else _RECENT_CONFIDENCE,
-                priority=Priority.MEDIUM if is_about else Priority.LOW,
+                priority=(
+                    Priority.MEDIUM
+                    if is_about and number < MAX_COMMITS
+                    else Priority.LOW
+                ),
                 timestamp=at,
                 metadata={"why": why},
             )
