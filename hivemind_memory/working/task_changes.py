@@ -175,8 +175,10 @@ def change_blocks(
     texts += ["\n".join((subject, *files)) for _, _, subject, files in view.commits]
     counted = [words.count(text) for text in texts]
     # Old commits do not say which words are rare now.
-    coverage = Coverage(words, counted[: len(view.diffs) + MAX_COMMITS])
-    shares = [coverage.of(found) for found in counted]
+    newest = counted[: len(view.diffs) + MAX_COMMITS]
+    coverage, of_all = Coverage(words, newest), Coverage(words, counted)
+    shares = [coverage.of(found) for found in newest]
+    shares += [of_all.of(found) for found in counted[len(newest) :]]
     blocks = [
         HistoryMemoryBlock(
             id=f"history:uncommitted:{path}",
