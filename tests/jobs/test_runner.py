@@ -434,7 +434,7 @@ def test_requests_that_nobody_could_count_are_not_shown(model: ModelHome) -> Non
     """They were shown as "0 of 0 requests today"."""
     broken = StateUnusableError("state.db cannot be read.")
     with (
-        model.sandbox.memory() as memory,
+        model.sandbox.memory(llm_api_key="k") as memory,
         mock.patch.object(Jobs, "all", side_effect=broken),
     ):
         status = read_model_status(memory)
