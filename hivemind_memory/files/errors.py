@@ -27,6 +27,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hivemind_memory.model.note_path import NotePath
 
+
+class NotFollowedError(OSError):
+    """A listed link is not followed; the text says why, as a clause."""
+
+    def __init__(self, reason: str) -> None:
+        # Callers see what they see of any link: something else is in the way.
+        super().__init__(errno.ELOOP, reason)
+
+
 MAX_ATTEMPTS = 10
 """How often in a row another program may save a note while we change it."""
 
@@ -85,7 +94,7 @@ def cause_of(error: OSError) -> tuple[str, str]:
 
 def reason_of(error: OSError) -> str:
     """Return why the system refused, as a clause of a sentence that names the file."""
-    if isinstance(error, IrregularFileError | FileInTheWayError):
+    if isinstance(error, IrregularFileError | FileInTheWayError | NotFollowedError):
         return str(error.strerror)  # says "it"
     return cause_of(error)[0]
 

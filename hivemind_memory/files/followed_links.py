@@ -6,22 +6,14 @@ notes folder cannot make other files searchable by it. Loaded only if one is lis
 
 from __future__ import annotations
 
-import errno
 import os
 
 from hivemind_memory.files.descriptors import OpenFolder, identity_at, identity_of
+from hivemind_memory.files.errors import NotFollowedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-
-class NotFollowedError(OSError):
-    """A listed link is not followed; the text says why, as a clause."""
-
-    def __init__(self, reason: str) -> None:
-        # Callers see what they see of any link: something else is in the way.
-        super().__init__(errno.ELOOP, reason)
 
 
 def open_followed(root: str, links: Mapping[str, str], path: str) -> OpenFolder:

@@ -75,8 +75,8 @@ def read_vault_key(call: Call) -> VaultValue:
     vault = _vault(call)
     try:
         key, value = vault.get(call.path["key"])
-    except KeyNotFoundError as error:
-        raise Failure(404, error.problem) from None
+    except KeyNotFoundError:
+        raise _no_such_key(call) from None
     call.reply_headers["cache-control"] = "no-store"
     return VaultValue(**_fields(key), value=value)
 
@@ -108,9 +108,15 @@ def delete_vault_key(call: Call) -> VaultStatus:
     """Delete a key of the vault and its value; for the server's own token."""
     try:
         _vault(call).delete(call.path["key"])
-    except KeyNotFoundError as error:
-        raise Failure(404, error.problem) from None
+    except KeyNotFoundError:
+        raise _no_such_key(call) from None
     return VaultStatus(status="deleted", key=call.path["key"])
+
+
+def _no_such_key(call: Call) -> Failure:
+    """Return the answer to a key that is not there, in the words of the contract."""
+    key = call.path["key"]
+    return Failure(404, f'vault key "{key}" not found')
 
 
 def _vault(call: Call) -> Vault:

@@ -117,7 +117,7 @@ def test_an_empty_memory_is_said_and_nothing_is_written(machine) -> None:
         (("./missing/x",), 127, "There is no program ./missing/x."),
         (("/",), 126, "/ is a folder, not a program."),
         (("./plain.txt",), 126, "./plain.txt is not executable."),
-        (("./broken",), 126, "./broken cannot be run: Exec format error."),
+        (("./broken",), 126, "./broken cannot be run: exec format error."),
         (
             ("./script",),
             127,

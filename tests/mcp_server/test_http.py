@@ -228,7 +228,7 @@ def test_a_port_that_is_taken_is_said(served: Served, home: Path) -> None:
     )
 
     assert done.returncode == 1
-    assert f"error: Cannot listen on port {served.port}: Address" in done.stderr
+    assert f"error: Cannot listen on port {served.port}: address" in done.stderr
     assert "127.0.0.1" not in done.stderr
     assert "Traceback" not in done.stderr
 
