@@ -58,7 +58,7 @@ def test_search_answers_in_the_shape_that_was_promised(hm: Hm, notes: Path) -> N
 
     best = ran.json["hits"][0]
     assert ran.code == 0
-    assert (best["path"], best["start_line"], best["end_line"]) == ("deploy.md", 1, 4)
+    assert (best["path"], best["start_line"], best["end_line"]) == ("deploy.md", 1, 7)
     assert 0.3 <= best["score"] <= 1
     assert "Tuesdays" in best["snippet"]
     assert ran.json["report"]["mode"] == "keyword"

@@ -763,7 +763,7 @@ def test_the_tools_that_are_allowed_are_those_that_only_read() -> None:
     reading = {
         tool.name
         for tool in described_tools()
-        if "only reads" in tool.hints and "listed only if" not in tool.hints
+        if "read-only" in tool.hints and "listed only if" not in tool.hints
     }
 
     assert set(READING_TOOLS) == reading
