@@ -63,7 +63,7 @@ def try_once(sandbox: Sandbox, seed: int) -> list[str]:
 
 def not_found(memory: Memory) -> list[str]:
     """Return what the notes hold and a search does not find."""
-    count = len(ask(memory, "common", max_results=1000).hits)
+    count = len(ask(memory, "common", max_results=1000, keeps_repetitions=True).hits)
     questions = {f"note {number}": f"{number:02}.md" for number in (3, 17, NOTES - 1)}
     return [
         *([f"common: {count} hits, not {HITS}"] if count != HITS else []),
