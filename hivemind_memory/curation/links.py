@@ -132,8 +132,11 @@ def unlink(
     """
     if kind:
         _check_kind(kind, _NOT_UNLINKED)
-    done = [_unlink(context, start, end, each) for each in _kinds(kind)]
+    first, *more = _kinds(kind)
+    done = [_unlink(context, start, end, first)]
     here, other = done[0].from_path, done[0].to_path
+    # A change moves the lines below it: a name such as ``note.md:11`` would miss now.
+    done += [_unlink(context, here, other or end, each) for each in more]
     if not kind:
         for edge in _edges_between(context, here, other):
             if edge.from_path == other:
